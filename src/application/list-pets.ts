@@ -1,0 +1,38 @@
+import { InvalidParameterError, type Fault } from '../domain/errors.js';
+import { statusFault } from '../domain/pet.js';
+import type { PetPage, PetQuery } from './animal-store.js';
+import type { Call } from './call.js';
+import { readCursor, writeCursor } from './page-cursor.js';
+import type { PetRepository } from './ports/pet-repository.js';
+
+/** How many animals a page holds at most, and when the caller does not say. */
+export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
+
+const limitFault = (limit: unknown): string | undefined =>
+  Number.isInteger(limit) && Number(limit) >= PAGE_LIMIT.minimum && Number(limit) <= PAGE_LIMIT.maximum
+    ? undefined
+    : `must be an integer from ${PAGE_LIMIT.minimum} to ${PAGE_LIMIT.maximum}`;
+
+export const listPets =
+  (pets: PetRepository) =>
+  async (
+    { limit = PAGE_LIMIT.default, status, cursor }: PetQuery = {},
+    call: Call = {},
+  ): Promise<PetPage> => {
+    const faults: Fault[] = [];
+    const note = (field: string, message: string | undefined): void => {
+      if (message !== undefined) faults.push({ field, message });
+    };
+    note('limit', limitFault(limit));
+    note('status', statusFault(status));
+    if (faults.length > 0) throw new InvalidParameterError(faults);
+    const after = cursor === undefined ? undefined : readCursor(cursor, status);
+    call.signal?.throwIfAborted();
+
+    // One more than asked for: whether it exists tells whether this page is the last.
+    const found = await pets.list({ after, limit: limit + 1, status }, call);
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return last === undefined
+      ? { pets: found }
+      : { pets: found.slice(0, limit), next: writeCursor(last.id, status) };
+  };

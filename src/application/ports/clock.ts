@@ -1,0 +1,7 @@
+/** Driven port: what time it is. Everything that expires asks it, so that tests can stand on the edges. */
+export interface Clock {
+  now(): Date;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = { now: () => new Date() };

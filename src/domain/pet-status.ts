@@ -1,0 +1,8 @@
+/** Every availability status an animal can have, in the order in which the interface lists them. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** An animal's availability. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+export const isPetStatus = (value: unknown): value is PetStatus =>
+  PET_STATUSES.some((status) => status === value);

@@ -1,0 +1,44 @@
+/**
+ * The animal store to embed: domain, driving port, driven ports, errors. No adapter is loaded by importing
+ * this, and nothing is printed, read or opened.
+ */
+export type {
+  AnimalStore,
+  CreateCall,
+  CreatedPet,
+  PetPage,
+  PetQuery,
+  RequestToken,
+} from './application/animal-store.js';
+export type { Call } from './application/call.js';
+export { createAnimalStore, type AnimalStoreDependencies } from './application/create-animal-store.js';
+export { PAGE_LIMIT } from './application/list-pets.js';
+export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
+export {
+  SCOPES,
+  isScope,
+  type Authentication,
+  type Authenticator,
+  type Principal,
+  type Scope,
+} from './application/ports/authenticator.js';
+export { systemClock, type Clock } from './application/ports/clock.js';
+export type {
+  Added,
+  AddOptions,
+  Claim,
+  PetRange,
+  PetRepository,
+  PetRepositoryCapabilities,
+} from './application/ports/pet-repository.js';
+export * from './domain/errors.js';
+export { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from './domain/int64.js';
+export {
+  DEFAULT_STATUS,
+  savedPet,
+  unsavedPet,
+  type NewPet,
+  type Pet,
+  type UnsavedPet,
+} from './domain/pet.js';
+export { PET_STATUSES, isPetStatus, type PetStatus } from './domain/pet-status.js';

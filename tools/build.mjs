@@ -1,0 +1,20 @@
+// Brings build/src up to date before the program runs. Without the compiler (npm ci --omit=dev) the files
+// built before are run as they are.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const compiler = `${root}node_modules/typescript/bin/tsc`;
+const program = `${root}build/src/bootstrap/main.js`;
+
+if (existsSync(compiler)) {
+  const { status } = spawnSync(process.execPath, [compiler, '--build', 'src'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2], // a command's stdout is its own output only
+  });
+  process.exitCode = status ?? 1;
+} else if (!existsSync(program)) {
+  console.error('Nothing is built and the compiler is not installed: run npm ci && npm run build once.');
+  process.exitCode = 1;
+}
