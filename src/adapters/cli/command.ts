@@ -1,0 +1,23 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { Operations, Terminal } from './operations.js';
+
+/** One command of the command line. */
+export interface Command {
+  /** One word, or two. */
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: string;
+  /** A whole line that works. */
+  readonly example: string;
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** What its one argument is called, if it takes one. */
+  readonly positional?: string;
+  /** Resolves to the exit code. */
+  run(operations: Operations, terminal: Terminal, options: CommandOptions): Promise<number>;
+}
+
+export interface CommandOptions {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Empty where the command takes none. */
+  readonly argument: string;
+}

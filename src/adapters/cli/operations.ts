@@ -1,0 +1,45 @@
+import type { Scope } from '../../application/ports/authenticator.js';
+
+/** What the command line can do; bootstrap hands it these, and knows how they are done. */
+export interface Operations {
+  /** Runs the service until it is told to stop. Resolves to the exit code. */
+  serve(): Promise<number>;
+  /** Opens the store's keys, and closes the store when `use` is done. */
+  withKeys<T>(use: (keys: KeyOperations) => Promise<T>): Promise<T>;
+}
+
+export interface KeyOperations {
+  issue(request: {
+    readonly name: string;
+    readonly scopes?: readonly Scope[] | undefined;
+    readonly expiresAt?: Date | undefined;
+  }): Promise<NewKey>;
+  /** Oldest first. */
+  list(): Promise<readonly Key[]>;
+  revoke(id: string): Promise<Key>;
+  rotate(id: string, options: { readonly overlap: number }): Promise<NewKey & { readonly replaced: Key }>;
+}
+
+/** A managed key as it is shown: never its text, nor its hash. */
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt?: Date | undefined;
+  readonly revokedAt?: Date | undefined;
+  readonly replacedBy?: string | undefined;
+  readonly state: 'active' | 'expired' | 'revoked';
+}
+
+export interface NewKey {
+  /** The key itself, which is shown this once. */
+  readonly key: string;
+  readonly record: Key;
+}
+
+/** Where a command's words go: its result to `out`, all else to `note`. */
+export interface Terminal {
+  out(text: string): void;
+  note(text: string): void;
+}

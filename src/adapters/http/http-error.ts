@@ -1,0 +1,31 @@
+/** Every code of an error that only HTTP knows. Public, like those of the domain: a change is a breaking change. */
+export type HttpErrorCode =
+  | 'malformed_request'
+  | 'malformed_json'
+  | 'missing_body'
+  | 'missing_api_key'
+  | 'invalid_api_key'
+  | 'insufficient_scope'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'operation_removed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'expectation_failed'
+  | 'headers_too_large'
+  | 'request_timeout'
+  | 'rate_limited'
+  | 'internal_error';
+
+/** A request that HTTP itself refuses. The message goes to the client; headers go with the answer. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: HttpErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: HttpErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+}

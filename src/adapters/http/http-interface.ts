@@ -1,0 +1,122 @@
+import type { AnimalStore } from '../../application/animal-store.js';
+import type { Authenticator } from '../../application/ports/authenticator.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
+import { authenticate, requireScope } from './authorization.js';
+import { Deadlines } from './deadline.js';
+import { errorAnswer, type ErrorCode } from './error-answers.js';
+import { healthRoutes } from './health-routes.js';
+import { HttpError } from './http-error.js';
+import { silentLog, type HttpLog } from './http-log.js';
+import type { HttpAnswer, HttpRequest } from './http-message.js';
+import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+import { operationRoutes } from './operation-routes.js';
+import type { Readiness } from './readiness.js';
+import { commonHeaders, requestId } from './request-id.js';
+import { allowedMethods, endpointFor, type Exchange, type Route } from './route.js';
+
+export interface HttpInterfaceOptions {
+  readonly store: AnimalStore;
+  readonly authenticator: Authenticator;
+  readonly readiness: Readiness;
+  readonly settings?: Partial<HttpSettings> | undefined;
+  readonly log?: HttpLog | undefined;
+}
+
+/**
+ * The HTTP interface, apart from any framework: from a request, and the route that a transport found for it,
+ * to the answer. Every transport gives the same answers, because all of them are made here.
+ */
+export class HttpInterface {
+  readonly routes: readonly Route[];
+  readonly settings: HttpSettings;
+  readonly #authenticator: Authenticator;
+  readonly #log: HttpLog;
+  readonly #deadlines: Deadlines;
+  #inFlight = 0;
+
+  constructor({ store, authenticator, readiness, settings, log = silentLog }: HttpInterfaceOptions) {
+    this.#authenticator = authenticator;
+    this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
+    this.#log = log;
+    this.#deadlines = new Deadlines(this.settings.requestDeadline);
+    this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
+  }
+
+  /**
+   * Answers a request. Never rejects: what goes wrong is an answer too, and is logged.
+   * @param route the one whose path the request's path is, if there is one
+   * @param parameters the path's parameters as sent, percent-encoding and all
+   */
+  async answer(
+    request: HttpRequest,
+    route: Route | undefined,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<HttpAnswer> {
+    const began = performance.now();
+    const id = requestId(request.header('x-request-id'));
+    const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
+    request.onGone(() => exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.')));
+    let answer: HttpAnswer & { readonly code?: ErrorCode };
+    try {
+      answer = await this.#pass(exchange, route);
+    } catch (error) {
+      answer = errorAnswer(error, id);
+      if (answer.status >= 500) this.#log.failed(id, error);
+    } finally {
+      exchange.deadline.stop();
+    }
+    const { status, code, body } = answer;
+    const { method, path } = request;
+    const keyId = exchange.principal?.keyId;
+    this.#log.answered({
+      requestId: id,
+      method,
+      path,
+      status,
+      code,
+      keyId,
+      milliseconds: performance.now() - began,
+    });
+    return { status, headers: { ...commonHeaders(id), ...route?.headers, ...answer.headers }, body };
+  }
+
+  /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */
+  async #pass(exchange: Exchange, route: Route | undefined): Promise<HttpAnswer> {
+    const { request, deadline } = exchange;
+    if (route && request.method === 'OPTIONS') {
+      return {
+        status: 204,
+        headers: { Allow: allowedMethods(route), 'Cache-Control': 'no-store' },
+        body: '',
+      };
+    }
+    const endpoint = endpointFor(route, request.method);
+    if (this.#inFlight >= this.settings.maxInFlight && !endpoint?.alwaysServed) {
+      throw new StoreUnavailableError('too many requests at once');
+    }
+    this.#inFlight += 1;
+    try {
+      const needsKey = route ? !route.open : this.#isBelowBase(request.path);
+      if (needsKey) {
+        exchange.principal = await deadline.within(authenticate(this.#authenticator, request, deadline));
+      }
+      if (route === undefined) throw new HttpError('route_not_found', 'Nothing is served at this path.');
+      if (endpoint === undefined) throw methodNotAllowed(route);
+      if (endpoint.removed !== undefined) throw new HttpError('operation_removed', endpoint.removed);
+      if (endpoint.scope && exchange.principal) requireScope(exchange.principal, endpoint.scope);
+      return await endpoint.answer(exchange);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  #isBelowBase(path: string): boolean {
+    const { basePath } = this.settings;
+    return path === basePath || path.startsWith(`${basePath}/`);
+  }
+}
+
+function methodNotAllowed(route: Route): HttpError {
+  const allow = allowedMethods(route);
+  return new HttpError('method_not_allowed', `This path answers to ${allow} only.`, { Allow: allow });
+}

@@ -1,0 +1,26 @@
+/** What can be set of the HTTP interface, whatever the transport. */
+export interface HttpSettings {
+  /** The path that all operations are below, without a slash at its end; its last segment is the version. */
+  readonly basePath: string;
+  /** The service's address as clients see it, base path included; makes Location and Link absolute. */
+  readonly publicUrl?: string | undefined;
+  /** The largest request body, in bytes. */
+  readonly bodyLimit: number;
+  /** How long a request may take, the reading of its body apart, in milliseconds. */
+  readonly requestDeadline: number;
+  /** How many requests may be worked on at the same time. */
+  readonly maxInFlight: number;
+  /** Since when getPet is deprecated. */
+  readonly deprecatedSince: Date;
+  /** `off`: getPet answers 410. */
+  readonly getPet: 'on' | 'off';
+}
+
+export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
+  basePath: '/v1',
+  bodyLimit: 256 * 1024,
+  requestDeadline: 5000,
+  maxInFlight: 256,
+  deprecatedSince: new Date('2026-11-20T00:00:00Z'),
+  getPet: 'on',
+};

@@ -1,0 +1,64 @@
+import Koa, { type Middleware } from 'koa';
+import { Router } from '@koa/router';
+import type { HttpInterface } from '../http-interface.js';
+import type { HttpAnswer } from '../http-message.js';
+import type { Route } from '../route.js';
+import { KoaRequest, bodyReader } from './koa-request.js';
+
+/**
+ * The animal store as a Koa application: match a route, let the interface answer, write the answer. The
+ * order of all checks is the interface's (`HttpInterface`), the same for every transport.
+ */
+export function createKoaApp(http: HttpInterface): Koa {
+  const app = new Koa();
+  app.use(animalStore(http));
+  return app;
+}
+
+/** The same as a middleware, to be mounted in an application of one's own. It answers every request it gets. */
+export function animalStore(http: HttpInterface): Middleware {
+  const findRoute = routeFinder(http.routes);
+  const readBody = bodyReader(http.settings.bodyLimit);
+  return async (context) => {
+    const request = new KoaRequest(context, readBody);
+    const found = findRoute(request.path);
+    write(context.response, await http.answer(request, found?.route, found?.parameters ?? {}));
+  };
+}
+
+interface Found {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds routes by @koa/router, paths only: what a method may do is the interface's to say. (The router's
+ * `allowedMethods` answers 501 to TRACE and 200 to OPTIONS.)
+ */
+function routeFinder(routes: readonly Route[]): (path: string) => Found | undefined {
+  const router = new Router({ strict: true, sensitive: true });
+  const byName = new Map(routes.map((route) => [route.path, route]));
+  for (const { path } of routes) {
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), ['GET'], () => {}, { name: path });
+  }
+  return (path) => {
+    const [layer] = router.match(path, 'GET').path;
+    const route = byName.get(layer?.name ?? '');
+    if (layer === undefined || route === undefined) return undefined;
+    // As sent: captures(), which decodes, leaves what it cannot decode and so hides the difference.
+    const [, ...sent] = layer.regexp.exec(path) ?? [];
+    return {
+      route,
+      parameters: Object.fromEntries(layer.paramNames.map(({ name }, index) => [name, sent[index] ?? ''])),
+    };
+  };
+}
+
+function write(response: Koa.Response, { status, headers, body }: HttpAnswer): void {
+  response.status = status;
+  response.set(headers);
+  if (status !== 204) {
+    response.body = body;
+    response.length = Buffer.byteLength(body); // said to HEAD too, which gets no body
+  }
+}

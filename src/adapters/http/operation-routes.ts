@@ -1,0 +1,113 @@
+import type { AnimalStore } from '../../application/animal-store.js';
+import { PetNotFoundError } from '../../domain/errors.js';
+import { decodeUtf8, requireJsonBody } from './body-headers.js';
+import { HttpError } from './http-error.js';
+import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
+import type { HttpSettings } from './http-settings.js';
+import { readNewPet } from './new-pet-body.js';
+import { OPERATIONS, deprecationHeaders, type Deprecation, type OperationId } from './operations.js';
+import { readPetId, readPetQuery } from './parameters.js';
+import { petJson, petsJson } from './pet-json.js';
+import type { Endpoint, Exchange, Route } from './route.js';
+
+/** The routes of the interface's operations, by their declarations. */
+export function operationRoutes(store: AnimalStore, settings: HttpSettings): Route[] {
+  const { basePath, deprecatedSince } = settings;
+  const baseUrl = settings.publicUrl ?? basePath;
+  const answers: Record<OperationId, Endpoint['answer']> = {
+    listPets: listPets(store, baseUrl),
+    createPet: createPet(store, baseUrl),
+    getPet: getPet(store),
+  };
+  const endpoint = (id: OperationId): Endpoint => ({
+    scope: OPERATIONS[id].scope,
+    removed:
+      id === 'getPet' && settings.getPet === 'off'
+        ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
+        : undefined,
+    answer: answers[id],
+  });
+  const ids = Object.keys(OPERATIONS) as OperationId[];
+  return [...Map.groupBy(ids, (id) => OPERATIONS[id].path)].map(([path, onPath]) => ({
+    path: basePath + path,
+    open: false,
+    endpoints: new Map(onPath.map((id) => [OPERATIONS[id].method, endpoint(id)])),
+    headers: Object.assign(
+      {},
+      ...onPath.map((id) => {
+        const operation = OPERATIONS[id];
+        return 'deprecation' in operation
+          ? deprecationHeaders(operation.deprecation, deprecatedSince, baseUrl)
+          : {};
+      }),
+    ),
+  }));
+}
+
+const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
+  `This operation was removed: use ${baseUrl}${successor} and the like.`;
+
+const listPets =
+  (store: AnimalStore, baseUrl: string) =>
+  async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
+    const query = readPetQuery(request.query);
+    const { pets, next } = await deadline.within(store.listPets(query, deadline));
+    const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
+    return {
+      status: 200,
+      headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
+      body: petsJson(pets),
+    };
+  };
+
+/** The Link to the next page (RFC 8288): the same query, unknown parameters too, with the cursor set to go on. */
+function nextLink(baseUrl: string, query: string, cursor: string): string {
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', cursor);
+  return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters.toString()}>; rel="next"`;
+}
+
+const createPet =
+  (store: AnimalStore, baseUrl: string) =>
+  async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
+    const pet = readNewPet(await deadline.outside(readJsonText(request)));
+    const created = await deadline.within(store.createPet(pet, deadline));
+    return {
+      status: 201,
+      headers: {
+        'Content-Type': JSON_TYPE,
+        'Cache-Control': 'no-store',
+        Location: `${baseUrl}${OPERATIONS.createPet.path}/${created.pet.id}`,
+      },
+      body: petJson(created.pet),
+    };
+  };
+
+/** The body's text, judged in this order: present, its headers, its size, its encoding. */
+async function readJsonText(request: HttpRequest): Promise<string> {
+  const missing = (): HttpError =>
+    new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
+  if (!request.announcesBody) throw missing();
+  try {
+    requireJsonBody(request);
+  } catch (refusal) {
+    throw (await request.hasBody()) ? refusal : missing();
+  }
+  const bytes = await request.readBody();
+  if (bytes.length === 0) throw missing();
+  return decodeUtf8(bytes, request.header('content-type'));
+}
+
+const getPet =
+  (store: AnimalStore) =>
+  async ({ parameters, deadline }: Exchange): Promise<HttpAnswer> => {
+    const sent = parameters['petId'] ?? '';
+    const petId = readPetId(sent);
+    if (petId === undefined) throw new PetNotFoundError(sent);
+    const pet = await deadline.within(store.getPet(petId, deadline));
+    return {
+      status: 200,
+      headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
+      body: petJson(pet),
+    };
+  };

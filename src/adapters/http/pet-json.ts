@@ -1,0 +1,12 @@
+import type { Pet } from '../../domain/pet.js';
+
+/** A Pet of the interface as JSON text, its int64s to the digit. Written out for speed: it is the hottest text there is. */
+export const petJson = ({ id, name, categoryId, status }: Pet): string =>
+  `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
+
+/** Pets of the interface as JSON text. */
+export function petsJson(pets: readonly Pet[]): string {
+  let text = '[';
+  for (const pet of pets) text += text === '[' ? petJson(pet) : `,${petJson(pet)}`;
+  return `${text}]`;
+}

@@ -1,0 +1,29 @@
+import { Container, type ContainerModule } from 'inversify';
+import { apiKeyAuthentication } from './modules/api-key-authentication.js';
+import { application } from './modules/application.js';
+import { koaTransport } from './modules/koa-transport.js';
+import { memoryStore } from './modules/memory-store.js';
+import { sqliteStore } from './modules/sqlite-store.js';
+import type { Settings } from './settings.js';
+import { TOKENS } from './tokens.js';
+
+/**
+ * Wires the service: one module for each adapter, and the modules of others after ours. A module adds by
+ * `bind` (a store factory, say) and replaces by `rebind`. Nothing is opened before it is asked for.
+ */
+export async function createContainer(
+  settings: Settings,
+  adapters: readonly ContainerModule[] = [],
+): Promise<Container> {
+  const container = new Container({ defaultScope: 'Singleton' });
+  container.bind(TOKENS.settings).toConstantValue(settings);
+  await container.loadAsync(
+    memoryStore,
+    sqliteStore,
+    application,
+    apiKeyAuthentication,
+    koaTransport,
+    ...adapters,
+  );
+  return container;
+}

@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ContainerModule } from 'inversify';
+import { SettingsError } from './settings.js';
+
+/**
+ * Loads the modules that `ADAPTERS` names. Paths are relative to the working directory, and so are packages:
+ * they are looked for as if they were imported from there.
+ * @throws {SettingsError} naming every module that cannot be loaded, or that exports no `adapter`
+ */
+export async function loadAdapters(specifiers: readonly string[]): Promise<readonly ContainerModule[]> {
+  const faults: string[] = [];
+  const adapters: ContainerModule[] = [];
+  for (const specifier of specifiers) {
+    try {
+      const { adapter } = (await import(resolveSpecifier(specifier))) as { adapter?: unknown };
+      if (isContainerModule(adapter)) adapters.push(adapter);
+      else
+        faults.push(`ADAPTERS names ${specifier}, which exports no adapter: a ContainerModule of inversify`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+      faults.push(`ADAPTERS names ${specifier}, which cannot be loaded: ${why}`);
+    }
+  }
+  if (faults.length > 0) throw new SettingsError(faults);
+  return adapters;
+}
+
+function resolveSpecifier(specifier: string): string {
+  if (/^(?:file|data|node):/.test(specifier)) return specifier;
+  if (/^(?:\.{0,2}\/|[a-z]:[\\/])/i.test(specifier)) return pathToFileURL(resolve(specifier)).href;
+  try {
+    return pathToFileURL(createRequire(resolve('adapters.js')).resolve(specifier)).href;
+  } catch {
+    return specifier; // a package without an entry for `require`: found from here, or not at all
+  }
+}
+
+/** By its form, not its class: the module may have been made by another copy of inversify. */
+const isContainerModule = (value: unknown): value is ContainerModule =>
+  typeof value === 'object' && value !== null && 'load' in value && 'id' in value;

@@ -1,0 +1,26 @@
+import { pino, type Logger } from 'pino';
+import type { HttpLog } from '../adapters/http/http-log.js';
+import type { Settings } from './settings.js';
+
+/** A log on stderr: stdout is for the output of commands. */
+export async function createLogger({ logLevel, logFormat }: Settings, terminal: boolean): Promise<Logger> {
+  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  if (logFormat === 'pretty' || (logFormat === 'auto' && terminal)) {
+    const { default: pretty } = await import('pino-pretty');
+    return pino(
+      options,
+      pretty({ destination: 2, sync: true, singleLine: true, translateTime: 'HH:MM:ss.l' }),
+    );
+  }
+  return pino(options, pino.destination({ dest: 2, sync: false }));
+}
+
+/** What the HTTP side tells, as log lines: one for every answer, and one more for what was behind a 5xx. */
+export const httpLogTo = (logger: Logger): HttpLog => ({
+  answered({ milliseconds, ...request }) {
+    logger.info({ ...request, milliseconds: Math.round(milliseconds * 1000) / 1000 }, 'answered');
+  },
+  failed(requestId, error) {
+    logger.error({ requestId, err: error }, 'failed');
+  },
+});

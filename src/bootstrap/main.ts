@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { tooOldToRun, tooOldToTrust } from './node-version.js';
+
+// Nothing else is imported before the version was judged: an old Node.js fails already at the imports.
+const refusal = tooOldToRun(process.versions.node);
+if (refusal === undefined) {
+  const warning = tooOldToTrust(process.versions.node);
+  if (warning !== undefined) process.stderr.write(`${warning}\n`);
+  const { run } = await import('./run.js');
+  process.exitCode = await run(process.argv.slice(2), process);
+} else {
+  process.stderr.write(`${refusal}\n`);
+  process.exitCode = 2;
+}

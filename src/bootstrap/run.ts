@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import { runCli } from '../adapters/cli/cli.js';
+import type { KeyOperations, Operations } from '../adapters/cli/operations.js';
+import { createContainer } from './container.js';
+import { loadAdapters } from './load-adapters.js';
+import { serve } from './serve.js';
+import { SettingsError, readSettings } from './settings.js';
+import { TOKENS } from './tokens.js';
+
+/** Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
+export async function run(args: readonly string[], process: NodeJS.Process): Promise<number> {
+  const operations: Operations = {
+    serve: () => serve(readSettings(process.env), process),
+    withKeys: (use) => withKeys(process.env, use),
+  };
+  const terminal = {
+    out: (text: string) => void process.stdout.write(text),
+    note: (text: string) => void process.stderr.write(`${text}\n`),
+  };
+  try {
+    return await runCli(args, operations, terminal, version());
+  } catch (error) {
+    terminal.note(description(error));
+    return error instanceof SettingsError ? 2 : 1;
+  }
+}
+
+async function withKeys<T>(
+  environment: NodeJS.ProcessEnv,
+  use: (keys: KeyOperations) => Promise<T>,
+): Promise<T> {
+  const settings = readSettings(environment);
+  if (settings.storeUrl === 'memory:') {
+    throw new Error(
+      'A memory store is inside the service that runs it: its keys cannot be reached from here. Use API_KEYS.',
+    );
+  }
+  const container = await createContainer(settings, await loadAdapters(settings.adapters));
+  const store = await container.getAsync(TOKENS.store);
+  try {
+    const keys = await container.getAsync(TOKENS.apiKeyRepository);
+    if (keys === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
+    const clock = container.get(TOKENS.clock);
+    return await use(new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment }));
+  } finally {
+    await store.close();
+  }
+}
+
+/** One line for what people can do something about; a stack for faults of the program. */
+function description(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof SettingsError) return ['These settings cannot be used:', ...error.faults].join('\n  ');
+  const isProgramFault = [TypeError, RangeError, ReferenceError, SyntaxError].some(
+    (kind) => error instanceof kind,
+  );
+  return isProgramFault ? (error.stack ?? error.message) : error.message;
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
+import { createContainer } from './container.js';
+import { firstKey, firstKeyNotice } from './first-start.js';
+import { loadAdapters } from './load-adapters.js';
+import { createLogger, httpLogTo } from './logger.js';
+import { startService } from './service.js';
+import type { Settings } from './settings.js';
+import { TOKENS } from './tokens.js';
+
+/** Runs the service until it is told to stop. Resolves to the exit code: 0, or 1 if something was cut off. */
+export async function serve(settings: Settings, process: NodeJS.Process): Promise<number> {
+  const adapters = await loadAdapters(settings.adapters);
+  const logger = await createLogger(settings, process.stderr.isTTY);
+  const container = await createContainer(settings, adapters);
+  (await container.rebindAsync(TOKENS.httpLog)).toConstantValue(httpLogTo(logger));
+  const stopSignal = firstStopSignal(process, logger);
+
+  const service = await startService(container);
+  const { location } = await container.getAsync(TOKENS.store);
+  try {
+    const keys = await container.getAsync(TOKENS.apiKeyRepository);
+    const clock = container.get(TOKENS.clock);
+    const managed = keys && new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment });
+    const key = await firstKey(settings, managed);
+    if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+  } catch (error) {
+    await service.stop(0);
+    throw error;
+  }
+  const short = settings.staticKeys.filter(isShortStaticKey).length;
+  if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);
+  logger.info({ url: service.url, store: location }, `ready at ${service.url}, animals in ${location}`);
+
+  await stopSignal;
+  const inTime = await service.stop();
+  logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
+  return inTime ? 0 : 1;
+}
+
+/** A terminal's Ctrl-C reaches the program twice within a millisecond when it was started by npm. */
+const SAME_SIGNAL = 1000;
+
+/** Resolves at the first signal to stop. Another one, a second or more later, ends the process at once. */
+function firstStopSignal(process: NodeJS.Process, logger: Logger): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let firstAt: number | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (firstAt === undefined) {
+      firstAt = performance.now();
+      logger.info(`stopping on ${signal}`);
+      resolve();
+    } else if (performance.now() - firstAt >= SAME_SIGNAL) {
+      logger.warn(`ended at once by a second ${signal}`);
+      logger.flush();
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return promise;
+}

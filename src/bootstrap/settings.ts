@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { environmentFault } from '../adapters/api-keys/api-key-format.js';
+import { staticKeyFault } from '../adapters/api-keys/static-api-keys.js';
+import type { HttpSettings } from '../adapters/http/http-settings.js';
+import { OPERATIONS } from '../adapters/http/operations.js';
+import {
+  oneOf,
+  readBytes,
+  readDate,
+  readInteger,
+  readMilliseconds,
+  readServerUrl,
+} from './setting-values.js';
+
+/** What the service runs on, from the environment. */
+export interface Settings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly http: HttpSettings;
+  readonly storeUrl: string;
+  /** Modules that bring adapters of others. */
+  readonly adapters: readonly string[];
+  readonly staticKeys: readonly string[];
+  /** The word in managed keys. */
+  readonly keyEnvironment: string;
+  /** How long requests are still taken after the signal to stop, in milliseconds. */
+  readonly drainDelay: number;
+  /** How long stopping may take, in milliseconds, the delay above apart. */
+  readonly shutdownDeadline: number;
+  readonly logLevel: LogLevel;
+  /** `auto`: pretty on a terminal, JSON lines elsewhere. */
+  readonly logFormat: 'auto' | 'pretty' | 'json';
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Settings that cannot be used: every fault, none of them telling a secret. Nothing was opened or changed. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads all settings. One that is empty counts as not set.
+ * @throws {SettingsError} naming every setting that is wrong
+ */
+export function readSettings(environment: Environment): Settings {
+  const faults: string[] = [];
+  /** The setting's value, or `fallback` if it is not set; a value that `read` refuses by throwing is a fault. */
+  const setting = <T>(name: string, fallback: T, read: (text: string) => T): T => {
+    const text = environment[name];
+    if (text === undefined || text === '') return fallback;
+    try {
+      return read(text);
+    } catch (error) {
+      faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+      return fallback;
+    }
+  };
+
+  const host = setting('HOST', '127.0.0.1', readHost);
+  const settings: Settings = {
+    host,
+    port: setting('PORT', 8080, readInteger(0, 65_535)),
+    http: {
+      basePath: setting('BASE_PATH', '/v1', readBasePath),
+      publicUrl: setting('PUBLIC_URL', undefined, readServerUrl),
+      bodyLimit: setting('BODY_LIMIT', 256 * 1024, readBytes),
+      requestDeadline: setting('REQUEST_DEADLINE', 5_000, readMilliseconds(1)),
+      maxInFlight: setting('MAX_IN_FLIGHT', 256, readInteger(1, 100_000)),
+      deprecatedSince: setting('DEPRECATED_SINCE', new Date('2026-11-20'), readDeprecatedSince),
+      getPet: setting('GET_PET', 'on', oneOf(['on', 'off'])),
+    },
+    storeUrl: setting('STORE_URL', 'sqlite:data/animal-store.db', readStoreUrl),
+    adapters: setting('ADAPTERS', [], list),
+    staticKeys: [
+      ...setting('API_KEYS', [], readKeys),
+      ...setting('API_KEY', [], readKeys),
+      ...setting('API_KEYS_FILE', [], (file) => readKeys(readText(file))),
+    ],
+    keyEnvironment: setting('KEY_ENVIRONMENT', 'live', readKeyEnvironment),
+    drainDelay: setting('DRAIN_DELAY', isLoopback(host) ? 0 : 5_000, readMilliseconds(0)),
+    shutdownDeadline: setting('SHUTDOWN_DEADLINE', 25_000, readMilliseconds(1)),
+    logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+    logFormat: setting('LOG_FORMAT', 'auto', oneOf(['auto', 'pretty', 'json'])),
+  };
+  if (faults.length > 0) throw new SettingsError(faults);
+  return settings;
+}
+
+/** Whether only this machine can reach the host. */
+export const isLoopback = (host: string): boolean =>
+  /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i.test(host);
+
+/** The values of a setting that takes several, separated by commas or lines. */
+const list = (text: string): string[] =>
+  text
+    .split(/[,\r\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function readHost(text: string): string {
+  if (/[\s/]/.test(text)) throw new Error('must be a host name or an address');
+  return text;
+}
+
+function readBasePath(text: string): string {
+  if (/^(?:\/[\w.~-]+)*\/v1$/.test(text)) return text;
+  throw new Error('must be a path like /v1 or /animals/v1, its last segment v1');
+}
+
+/** No more than the form: whether something answers to the scheme is known when the adapters are loaded. */
+function readStoreUrl(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/.test(text)) return text;
+  throw new Error('must begin with the scheme of a store, as in sqlite:data/animal-store.db or memory:');
+}
+
+function readDeprecatedSince(text: string): Date {
+  const since = readDate(text);
+  if (since <= OPERATIONS.getPet.deprecation.sunset) return since;
+  throw new Error('must not be after the sunset of the operation (RFC 9745, 4)');
+}
+
+function readKeyEnvironment(text: string): string {
+  const fault = environmentFault(text);
+  if (fault !== undefined) throw new Error(fault);
+  return text;
+}
+
+/** Keys are named by their place only: what is wrong with one must not tell it. */
+function readKeys(text: string): string[] {
+  const keys = list(text);
+  const wrong = keys.flatMap((key, index) => (staticKeyFault(key) === undefined ? [] : [index + 1]));
+  if (wrong.length > 0)
+    throw new Error(`holds keys that are not bearer tokens (RFC 6750): number ${wrong.join(', ')}`);
+  return keys;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new Error(`names a file that cannot be read (${code})`, { cause: error });
+  }
+}

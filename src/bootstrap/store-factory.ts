@@ -1,0 +1,25 @@
+import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
+import type { PetRepository } from '../application/ports/pet-repository.js';
+
+/** Opens the stores of one technology. An adapter's module binds one; `STORE_URL` chooses it by the scheme. */
+export interface StoreFactory {
+  /** The part of `STORE_URL` before its first colon, in lower case; several where several mean the same. */
+  readonly scheme: string | readonly string[];
+  /**
+   * Opens the store that the whole URL names. What can come back by itself must not fail here: such a store
+   * opens, and says that it is not available when it is used.
+   * @throws {Error} it can never be used, for a reason that one line tells; no secret of the URL in it
+   */
+  open(url: string): Promise<OpenStore>;
+}
+
+/** An open store: its repositories, and what closes them. */
+export interface OpenStore {
+  readonly pets: PetRepository;
+  /** Left out by stores that keep no API keys: only static ones work with them. */
+  readonly apiKeys?: ApiKeyRepository | undefined;
+  /** Where it is, for people; no secret in it. */
+  readonly location: string;
+  /** Closes everything that was opened. Safe to call twice. */
+  close(): Promise<void>;
+}
