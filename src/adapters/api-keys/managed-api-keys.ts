@@ -1,0 +1,175 @@
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
+import { systemClock, type Clock } from '../../application/ports/clock.js';
+import { InvalidParameterError, StoreUnavailableError, type Fault } from '../../domain/errors.js';
+import { environmentFault, generateApiKey } from './api-key-format.js';
+import { ApiKeyError } from './api-key-error.js';
+import { apiKeyState, type ApiKeyState } from './api-key-state.js';
+
+/** What people may see of a managed key: neither the key nor its hash. */
+export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
+  /** What it was worth when it was read. */
+  readonly state: ApiKeyState;
+}
+
+export interface IssuedApiKey {
+  /** The key itself. It is nowhere kept: this is the only time it is seen. */
+  readonly key: string;
+  readonly record: ManagedApiKey;
+}
+
+export interface RotatedApiKey extends IssuedApiKey {
+  /** The key that was rotated, as it is now. */
+  readonly replaced: ManagedApiKey;
+}
+
+export interface ApiKeyRequest {
+  /** 1 to 100 characters (UTF-16 code units), not blank, without control characters: it is shown on terminals. */
+  readonly name: string;
+  /** One or more; every scope when left out. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Valid strictly before this instant, which must be in the future; for ever when left out. */
+  readonly expiresAt?: Date | undefined;
+}
+
+export interface ManagedApiKeysOptions {
+  readonly keys: ApiKeyRepository;
+  /** The machine's clock when left out. */
+  readonly clock?: Clock | undefined;
+  /** The word in new keys that says where they belong: 1 to 16 of a-z and 0-9, `live` when left out. */
+  readonly environment?: string | undefined;
+}
+
+/**
+ * What the owner of the store does with managed keys. Every operation rejects with `StoreUnavailableError`
+ * when the store cannot do its work.
+ */
+export class ManagedApiKeys {
+  readonly #keys: ApiKeyRepository;
+  readonly #clock: Clock;
+  readonly #environment: string;
+
+  /** @throws {InvalidParameterError} the environment word is none. */
+  constructor({ keys, clock = systemClock, environment = 'live' }: ManagedApiKeysOptions) {
+    const fault = environmentFault(environment);
+    if (fault !== undefined) throw new InvalidParameterError([{ field: 'environment', message: fault }]);
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#environment = environment;
+  }
+
+  /**
+   * Makes a new key.
+   * @throws {InvalidParameterError} naming every fault of the request; nothing was stored.
+   */
+  async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
+    const now = this.#clock.now();
+    const faults: Fault[] = [];
+    const note = (field: string, message: string | undefined): void => {
+      if (message !== undefined) faults.push({ field, message });
+    };
+    note('name', keyNameFault(name));
+    note('scopes', scopesFault(scopes));
+    note('expiresAt', expiresAt === undefined || expiresAt > now ? undefined : 'must be in the future');
+    if (faults.length > 0) throw new InvalidParameterError(faults);
+    return this.#add({ name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), expiresAt }, now);
+  }
+
+  /** Every key, the oldest first. */
+  async list(): Promise<readonly ManagedApiKey[]> {
+    const keys = await this.#keys.list();
+    const now = this.#clock.now();
+    return keys.map((key) => shown(key, now));
+  }
+
+  /**
+   * Ends a key now. A key that was revoked before keeps the time at which it was.
+   * @throws {ApiKeyError} `unknown_key`.
+   */
+  async revoke(id: string): Promise<ManagedApiKey> {
+    const now = this.#clock.now();
+    const key = await this.#keys.update(id, (old) => ({ ...old, revokedAt: old.revokedAt ?? now }));
+    if (key === undefined) throw new ApiKeyError('unknown_key');
+    return shown(key, now);
+  }
+
+  /**
+   * Puts a new key in the place of an old one: with the same name and scopes and, if the old one was to
+   * expire, as long a life, from now on. The old one stays valid for `overlap` milliseconds (a whole number,
+   * 0 or more; 0 ends it at once), but never longer than it was to be. The new key is stored before the old
+   * one changes, so that there is a valid key at every moment.
+   * @throws {ApiKeyError} `unknown_key`, or `not_rotatable`: revoked, expired or replaced already, perhaps by a
+   *   simultaneous rotation, of which one wins.
+   * @throws {InvalidParameterError} `overlap` is none; nothing was stored.
+   */
+  async rotate(id: string, { overlap }: { readonly overlap: number }): Promise<RotatedApiKey> {
+    const now = this.#clock.now();
+    const end = new Date(now.getTime() + overlap);
+    if (!Number.isInteger(overlap) || overlap < 0 || Number.isNaN(end.getTime())) {
+      const message = 'must be a whole number of milliseconds, 0 or more';
+      throw new InvalidParameterError([{ field: 'overlap', message }]);
+    }
+    const old = await this.#keys.findById(id);
+    if (old === undefined) throw new ApiKeyError('unknown_key');
+    requireRotatable(old, now);
+    const issued = await this.#add({ ...old, expiresAt: sameLifeFrom(now, old) }, now);
+    try {
+      const replaced = await this.#keys.update(id, (key) => {
+        requireRotatable(key, now);
+        const expiresAt = key.expiresAt !== undefined && key.expiresAt < end ? key.expiresAt : end;
+        return { ...key, expiresAt, replacedBy: issued.record.id };
+      });
+      if (replaced === undefined) throw new ApiKeyError('unknown_key');
+      return { ...issued, replaced: shown(replaced, now) };
+    } catch (error) {
+      // Nobody has seen the new key and nobody will. Why the rotation failed matters more than whether this works.
+      await this.revoke(issued.record.id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #add(
+    { name, scopes, expiresAt }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
+    createdAt: Date,
+  ): Promise<IssuedApiKey> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const { id, key, hash } = generateApiKey(this.#environment);
+      const expiry = expiresAt && { expiresAt: new Date(expiresAt) };
+      const record: ApiKeyRecord = { id, name, hash, scopes: [...scopes], createdAt, ...expiry };
+      if (await this.#keys.add(record)) return { key, record: shown(record, createdAt) };
+    }
+    throw new StoreUnavailableError(`adding a key: ${ATTEMPTS} new ids were all taken`);
+  }
+}
+
+/** Two ids of 62^8 hardly ever meet; a store that calls every one taken is broken. */
+const ATTEMPTS = 10;
+
+function shown(key: ApiKeyRecord, now: Date): ManagedApiKey {
+  const { hash: _, ...rest } = key;
+  return { ...rest, state: apiKeyState(key, now) };
+}
+
+/** The instant at which a key made now has lived as long as `key` was to live. */
+const sameLifeFrom = (now: Date, { createdAt, expiresAt }: ApiKeyRecord): Date | undefined =>
+  expiresAt && new Date(now.getTime() + (expiresAt.getTime() - createdAt.getTime()));
+
+function requireRotatable(key: ApiKeyRecord, now: Date): void {
+  // Revoked at any time at all: a revocation may have come in after `now` was read, or from a clock that is ahead.
+  if (key.revokedAt !== undefined) throw new ApiKeyError('not_rotatable', 'it is revoked');
+  if (apiKeyState(key, now) === 'expired') throw new ApiKeyError('not_rotatable', 'it has expired');
+  if (key.replacedBy !== undefined) throw new ApiKeyError('not_rotatable', 'it has been replaced already');
+}
+
+/** The rule that a key's name breaks, or `undefined`. Bidirectional controls could show it as another name. */
+function keyNameFault(name: unknown): string | undefined {
+  if (typeof name !== 'string') return 'must be a string';
+  if (/^\p{White_Space}*$/u.test(name)) return 'must not be blank';
+  if (name.length > 100) return 'must have at most 100 characters';
+  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name)) return 'must not contain control characters';
+  if (!name.isWellFormed()) return 'must not contain lone surrogates';
+  return undefined;
+}
+
+const scopesFault = (scopes: readonly unknown[]): string | undefined =>
+  scopes.length > 0 && scopes.every(isScope) ? undefined : `must be one or more of ${SCOPES.join(', ')}`;
