@@ -3,13 +3,12 @@ import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js
 export type ApiKeyState = 'active' | 'expired' | 'revoked';
 
 /**
- * What a key is worth at the instant `now`: valid strictly before `revokedAt` and `expiresAt`, no longer at
- * them. Revoked says more than expired, so it goes first.
+ * What a key is worth at the instant `now`: valid strictly before `expiresAt`, and only while it has no
+ * `revokedAt`. A revocation counts from when it is seen, by no clock: that of the machine that revoked the
+ * key may be ahead of this one's. Revoked says more than expired, so it goes first.
  */
 export function apiKeyState(key: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, now: Date): ApiKeyState {
-  if (!isBefore(now, key.revokedAt)) return 'revoked';
-  return isBefore(now, key.expiresAt) ? 'active' : 'expired';
+  if (key.revokedAt !== undefined) return 'revoked';
+  // Asked as "is it still before", so that a time that is no time (an invalid date) ends a key and never extends it.
+  return key.expiresAt === undefined || now < key.expiresAt ? 'active' : 'expired';
 }
-
-/** Asked as "is it still before", so that a time that is no time (an invalid date) ends a key and never extends it. */
-const isBefore = (now: Date, end: Date | undefined): boolean => end === undefined || now < end;

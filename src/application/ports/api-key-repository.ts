@@ -46,7 +46,7 @@ export interface ApiKeyRecord {
   readonly createdAt: Date;
   /** Valid strictly before this instant; for ever when left out. */
   readonly expiresAt?: Date | undefined;
-  /** No longer valid from this instant on. */
+  /** When it was revoked; a key that has it is not valid, whatever any clock says. */
   readonly revokedAt?: Date | undefined;
   /** The id of the key that rotation put in its place. */
   readonly replacedBy?: string | undefined;

@@ -219,15 +219,11 @@ describe('ApiKeyAuthenticator', () => {
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
     });
 
-    it('accepts a key 1 ms before it is revoked and refuses it at that instant, remembered or not', async () => {
+    it('refuses a key that was revoked by a clock ahead of its own', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
       const revokedAt = clock.in(1000);
       await keys.update(record.id, (old) => ({ ...old, revokedAt }));
-      clock.advance(999);
-      expect((await authenticator.authenticate(key)).ok).to.equal(true);
-      clock.advance(1);
       expect(await authenticator.authenticate(key)).to.deep.equal(revoked);
-      expect(keys.lookUps).to.deep.equal([record.id]);
     });
 
     it('judges by the time at which the store answered', async () => {
