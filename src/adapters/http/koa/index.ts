@@ -1,0 +1,2 @@
+/** The HTTP interface carried by Koa: as an application, or as a middleware for one. */
+export { animalStore, createKoaApp } from './koa-transport.js';

@@ -1,0 +1,3 @@
+/** A listening server for any request listener of Node.js. */
+export { NodeServer, type NodeServerOptions } from './node-server.js';
+export { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
