@@ -39,7 +39,7 @@ async function refuses(subject: AuthenticatorSubject, credentials: readonly stri
   assert.ok(bad.length > 0);
   const answers = await Promise.all(bad.map((credential) => subject.authenticator.authenticate(credential)));
   for (const [index, answer] of answers.entries()) {
-    assert.equal(answer.ok, false, `${JSON.stringify(bad[index])} was accepted`);
+    assert.equal(answer.ok, false, `${JSON.stringify(bad[index]).slice(0, 200)} was accepted`);
     assert.ok(['unknown', 'expired', 'revoked'].includes(answer.reason));
   }
 }

@@ -18,7 +18,7 @@ export interface ContractCase<S> {
 /** What a case runs on: an adapter in a state of its own. Every case is given a fresh one. */
 export interface Subject {
   /** Closes whatever is still open and removes what was stored. */
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** What became of a case. */

@@ -14,6 +14,7 @@ const OPERATIONS: Readonly<Record<string, (store: AnimalStore, call: Call) => Pr
       { request: { scope: 'a-scope', token: 'a-token' }, ...call },
     ),
   getPet: (store, call) => store.getPet(1n, call),
+  'getPet with an id that no animal can have': (store, call) => store.getPet(INT64_MAX + 1n, call),
 };
 
 export const gettingCases: readonly AnimalStoreCase[] = [

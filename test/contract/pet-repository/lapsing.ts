@@ -56,8 +56,8 @@ export const lapsingCases: readonly PetRepositoryCase[] = [
   {
     name: 'lets each of many claims lapse at its own time, whatever the order in which they were made',
     async run({ pets }) {
-      // Kept for 24 h, 1 h, 23 h, 2 h, ...: a store that clears away in order of making meets them mixed.
-      const lifetimes = times(24, (number) => (number % 2 === 0 ? number / 2 : 24 - (number - 1) / 2) * HOUR);
+      // Kept for 1 h, 24 h, 2 h, 23 h, ...: a store that clears away in order of making meets them mixed.
+      const lifetimes = times(24, (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR);
       const claims = lifetimes.map((lifetime, index) => (at: number) => {
         const made = sampleClaim({ at, token: `token ${index}` });
         return { ...made, keepUntil: new Date(made.now.getTime() + lifetime) };
