@@ -1,0 +1,54 @@
+import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import type { NewPet, Pet } from '../../../src/domain/pet.js';
+import type { ContractCase, Subject } from '../contract.js';
+import { times } from '../samples.js';
+
+/** An empty animal store to hold to the contract. */
+export interface AnimalStoreSubject extends Subject {
+  readonly store: AnimalStore;
+  /** Request tokens get their scope from who is calling, as over HTTP, and not from the call. */
+  readonly scopeOfCaller?: boolean;
+}
+
+export type AnimalStoreCase = ContractCase<AnimalStoreSubject>;
+
+/** The operations as a caller without a compiler can call them. */
+export interface UntypedAnimalStore {
+  listPets(query: unknown): Promise<unknown>;
+  createPet(pet: unknown, call?: unknown): Promise<CreatedPet>;
+  getPet(id: unknown): Promise<unknown>;
+}
+
+export const untyped = (store: AnimalStore): UntypedAnimalStore => store;
+
+/** `count` animals to add, their statuses in turn. */
+export const newPets = (count: number): readonly NewPet[] =>
+  times(count, (number) => ({
+    name: `Pet ${number}`,
+    categoryId: number,
+    status: PET_STATUSES[number % 3],
+  }));
+
+/** Adds the animals all at once; resolves to what was created, ascending by id. */
+export async function createAll(store: AnimalStore, animals: readonly NewPet[]): Promise<readonly Pet[]> {
+  const created = await Promise.all(animals.map((animal) => store.createPet(animal)));
+  return created.map(({ pet }) => pet).sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Every page of a list, from the first to the one without `next`. */
+export async function pagesOf(
+  store: AnimalStore,
+  query: PetQuery,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<readonly (readonly Pet[])[]> {
+  const pages: (readonly Pet[])[] = [];
+  let cursor: string | undefined;
+  do {
+    const [page] = await Promise.all([store.listPets({ ...query, cursor }), meanwhile()]);
+    if (page.next !== undefined && page.next === cursor) throw new Error('the cursor leads to itself');
+    pages.push(page.pets);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return pages;
+}

@@ -1,0 +1,50 @@
+import { strict as assert } from 'node:assert';
+import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import { SCOPES } from '../../../src/application/ports/authenticator.js';
+import type { ContractCase, Subject } from '../contract.js';
+
+/** An empty store of keys to hold to the contract. */
+export interface ApiKeyRepositorySubject extends Subject {
+  readonly keys: ApiKeyRepository;
+  /** Closes `keys` and opens the same store again; left out by a store that ends with its process. */
+  readonly reopen?: () => Promise<ApiKeyRepository>;
+  /** One more handle on the same store, as another process has it; left out where there can be none. */
+  readonly another?: () => Promise<ApiKeyRepository>;
+}
+
+export type ApiKeyRepositoryCase = ContractCase<ApiKeyRepositorySubject>;
+
+export const unlessReopens = ({ reopen }: ApiKeyRepositorySubject): string | undefined =>
+  reopen ? undefined : 'the subject declares no `reopen`: the store ends with its process';
+
+export const unlessShared = ({ another }: ApiKeyRepositorySubject): string | undefined =>
+  another ? undefined : 'the subject declares no `another`: the store has one handle only';
+
+/** A key of which everything differs from every other id's, with a time of its own. */
+export const sampleKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => {
+  const { id = 'k1' } = fields;
+  return {
+    id,
+    name: `the key ${id}`,
+    hash: Array.from(id, (character) => character.charCodeAt(0).toString(16))
+      .join('')
+      .padEnd(64, '0'),
+    scopes: [...SCOPES],
+    createdAt: new Date(1_750_000_000_123),
+    ...fields,
+  };
+};
+
+/** A key that has everything it can have. */
+export const fullKey = (): ApiKeyRecord =>
+  sampleKey({
+    id: 'full',
+    expiresAt: new Date(1_750_000_000_124),
+    revokedAt: new Date(1_750_000_000_001),
+    replacedBy: 'k2',
+  });
+
+/** Adds the keys all at once. */
+export async function addKeys(keys: ApiKeyRepository, records: readonly ApiKeyRecord[]): Promise<void> {
+  for (const added of await Promise.all(records.map((record) => keys.add(record)))) assert.equal(added, true);
+}
