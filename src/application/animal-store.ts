@@ -22,14 +22,15 @@ export interface AnimalStore {
    * Adds an animal; its id is assigned by the store. With a request token the same animal is created at most
    * once: repeating the call within 24 hours resolves to the animal as created, `replayed: true`.
    * @throws {InvalidPetError} naming every fault; nothing was stored.
-   * @throws {InvalidParameterError} the token or its scope is empty or longer than 255 characters.
+   * @throws {InvalidParameterError} the token or its scope breaks the rule of `RequestToken`.
    * @throws {IdempotencyKeyReusedError} the token was used for another animal; nothing was stored.
    * @throws {IdempotencyConflictError} an earlier call with the token is still undecided.
    */
   createPet(pet: NewPet, call?: CreateCall): Promise<CreatedPet>;
 
   /**
-   * The animal with this id. A number must be a safe integer.
+   * The animal with this id.
+   * @throws {InvalidParameterError} the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has it, or none can, because it is not an int64.
    */
   getPet(id: bigint | number, call?: Call): Promise<Pet>;
@@ -54,7 +55,7 @@ export interface CreateCall extends Call {
   readonly request?: RequestToken | undefined;
 }
 
-/** Names one create, so that repeating it is safe. */
+/** Names one create, so that repeating it is safe. Lengths in UTF-16 code units; no lone surrogates. */
 export interface RequestToken {
   /** Whose token it is, so that callers cannot meet each other's: 1 to 255 characters. */
   readonly scope: string;

@@ -18,8 +18,8 @@ export const createPet =
 
 async function claimFor({ scope, token }: RequestToken, pet: UnsavedPet, now: Date): Promise<Claim> {
   const faults: Fault[] = Object.entries({ scope, token })
-    .filter(([, text]) => typeof text !== 'string' || text.length < 1 || text.length > 255)
-    .map(([field]) => ({ field: `request.${field}`, message: 'must have 1 to 255 characters' }));
+    .filter(([, text]) => !isName(text))
+    .map(([field]) => ({ field: `request.${field}`, message: 'must have 1 to 255 characters of Unicode' }));
   if (faults.length > 0) throw new InvalidParameterError(faults);
   return {
     scope,
@@ -29,6 +29,10 @@ async function claimFor({ scope, token }: RequestToken, pet: UnsavedPet, now: Da
     keepUntil: new Date(now.getTime() + CLAIM_LIFETIME),
   };
 }
+
+/** Two texts that differ in a lone surrogate only would be one to a store that writes UTF-8. */
+const isName = (text: unknown): boolean =>
+  typeof text === 'string' && text.length >= 1 && text.length <= 255 && text.isWellFormed();
 
 /** SHA-256 of the animal's canonical text, in hexadecimal: the same for the same animal however it was written. */
 async function fingerprint({ name, categoryId, status }: UnsavedPet): Promise<string> {

@@ -327,7 +327,7 @@ const repeating: readonly Bite<AnimalStoreSubject>[] = [
   ),
   broken(
     'cuts a request token that is too long',
-    'refuses a request token that is empty or longer than 255 characters, and stores nothing',
+    'refuses a request token that is empty, too long or not Unicode, and stores nothing',
     repeatsOther((request) => ({
       ...request,
       token: typeof request.token === 'string' ? request.token.slice(0, 255) : request.token,

@@ -112,8 +112,8 @@ describe('createPet with a request token', () => {
       .to.be.instanceOf(InvalidParameterError)
       .with.property('faults')
       .that.deep.equals([
-        { field: 'request.scope', message: 'must have 1 to 255 characters' },
-        { field: 'request.token', message: 'must have 1 to 255 characters' },
+        { field: 'request.scope', message: 'must have 1 to 255 characters of Unicode' },
+        { field: 'request.token', message: 'must have 1 to 255 characters of Unicode' },
       ]);
     expect(claims).to.deep.equal([]);
   });

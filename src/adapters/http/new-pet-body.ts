@@ -35,7 +35,7 @@ function read(text: string): JsonDocument {
     return readJson(text, { maxDepth: MAX_DEPTH });
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
-      throw new HttpError('malformed_json', `The body is not JSON: ${error.message}.`);
+      throw new HttpError('malformed_json', `The body is not JSON. ${error.message}.`);
     }
     throw error;
   }

@@ -37,7 +37,7 @@ export interface ApiKeyRepository {
 export interface ApiKeyRecord {
   /** Names the key; part of the key's text, and no secret. */
   readonly id: string;
-  /** What its owner calls it: any text. */
+  /** What its owner calls it: any text without U+0000 and lone surrogates, which stores cut or replace. */
   readonly name: string;
   /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. */
   readonly hash: string;

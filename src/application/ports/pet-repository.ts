@@ -16,8 +16,9 @@ export interface PetRepository {
   readonly capabilities: PetRepositoryCapabilities;
 
   /**
-   * Keeps the animal and assigns its id: positive, greater than every id this store has assigned before to a
-   * call that was already answered, and never one that was assigned before, whatever became of that animal.
+   * Keeps the animal and assigns its id: positive, never one that was assigned before, whatever became of that
+   * animal, and greater than every id in an answer that this repository gave before. Of two repositories on
+   * one store each may have a range of ids of its own, so that together they need not ascend.
    * Resolves only when the animal is as safe as the store can make it: durable stores answer after the
    * commit is on disk (or acknowledged by a majority), and any later read sees the animal.
    *

@@ -111,12 +111,12 @@ export const repeatingCases: readonly AnimalStoreCase[] = [
     },
   },
   {
-    name: 'refuses a request token that is empty or longer than 255 characters, and stores nothing',
-    run: refusesRequest({ token: '' }, { token: 'x'.repeat(256) }, { token: 5 }),
+    name: 'refuses a request token that is empty, too long or not Unicode, and stores nothing',
+    run: refusesRequest({ token: '' }, { token: 'x'.repeat(256) }, { token: '\ud800' }, { token: 5 }),
   },
   {
-    name: 'refuses a scope that is empty or longer than 255 characters, and stores nothing',
+    name: 'refuses a scope that is empty, too long or not Unicode, and stores nothing',
     unless: unlessScopeIsGiven,
-    run: refusesRequest({ scope: '' }, { scope: 'x'.repeat(256) }, { scope: 5 }),
+    run: refusesRequest({ scope: '' }, { scope: 'x'.repeat(256) }, { scope: '\ud800' }, { scope: 5 }),
   },
 ];

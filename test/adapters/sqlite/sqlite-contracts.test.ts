@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { openSqliteStore, type SqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { createAnimalStore } from '../../../src/application/create-animal-store.js';
+import { animalStoreContract } from '../../contract/animal-store-contract.js';
+import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
+import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
+import { temporaryFolder } from './temporary-store.js';
+
+/** A store in a folder of its own, as often as it is opened; all of it goes with `dispose`. */
+async function stores(): Promise<{
+  first: SqliteStore;
+  open(): Promise<SqliteStore>;
+  dispose(): Promise<void>;
+}> {
+  const folder = await temporaryFolder();
+  const opened: SqliteStore[] = [];
+  const open = async (): Promise<SqliteStore> => {
+    const store = await openSqliteStore(join(folder.path, 'animals.db'));
+    opened.push(store);
+    return store;
+  };
+  const dispose = async (): Promise<void> => {
+    for (const store of opened) await store.close();
+    await folder.remove();
+  };
+  return { first: await open(), open, dispose };
+}
+
+describe('SqlitePetRepository', () => {
+  bindToMocha(petRepositoryContract, async () => {
+    const { first, open, dispose } = await stores();
+    const reopen = async () => {
+      await first.close();
+      return (await open()).pets;
+    };
+    return { pets: first.pets, reopen, another: async () => (await open()).pets, dispose };
+  });
+});
+
+describe('SqliteApiKeyRepository', () => {
+  bindToMocha(apiKeyRepositoryContract, async () => {
+    const { first, open, dispose } = await stores();
+    const reopen = async () => {
+      await first.close();
+      return (await open()).apiKeys;
+    };
+    return { keys: first.apiKeys, reopen, another: async () => (await open()).apiKeys, dispose };
+  });
+});
+
+describe('createAnimalStore on SqlitePetRepository', () => {
+  bindToMocha(animalStoreContract, async () => {
+    const { first, dispose } = await stores();
+    return { store: createAnimalStore({ pets: first.pets }), dispose };
+  });
+});
