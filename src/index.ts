@@ -1,6 +1,6 @@
 /**
- * The animal store to embed: domain, driving port, driven ports, errors. No adapter is loaded by importing
- * this, and nothing is printed, read or opened.
+ * The animal store to embed: domain, driving port, driven ports, errors, exact JSON. No adapter is loaded
+ * by importing this, and nothing is printed, read or opened.
  */
 export type {
   AnimalStore,
@@ -42,3 +42,13 @@ export {
   type UnsavedPet,
 } from './domain/pet.js';
 export { PET_STATUSES, isPetStatus, type PetStatus } from './domain/pet-status.js';
+export {
+  JsonNumber,
+  JsonSyntaxError,
+  parse,
+  readJson,
+  stringify,
+  type JsonDocument,
+  type JsonValue,
+  type ReadJsonOptions,
+} from './exact-json.js';
