@@ -103,20 +103,23 @@ const time = (instant: Date | undefined): string => instant?.toISOString() ?? '-
 const end = ({ expiresAt }: Key): string => (expiresAt ? `expires at ${time(expiresAt)}` : 'does not expire');
 
 function table(keys: readonly Key[]): string {
-  const rows = [
-    ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY'],
-    ...keys.map(({ id, name, scopes, state, createdAt, expiresAt, replacedBy = '-' }) => [
-      ...[id, name, scopes.join(','), state, time(createdAt), time(expiresAt), replacedBy],
-    ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const head = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY'];
+  const rows = [head, ...keys.map(row)];
+  const widths = head.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
+  const aligned = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return rows.map((cells) => `${aligned(cells)}\n`).join('');
 }
+
+const row = ({ id, name, scopes, state, createdAt, expiresAt, replacedBy = '-' }: Key): string[] => [
+  id,
+  name,
+  scopes.join(','),
+  state,
+  time(createdAt),
+  time(expiresAt),
+  replacedBy,
+];

@@ -40,6 +40,6 @@ export interface NewKey {
 
 /** Where a command's words go: its result to `out`, all else to `note`. */
 export interface Terminal {
-  out(text: string): void;
-  note(text: string): void;
+  readonly out: (text: string) => void;
+  readonly note: (text: string) => void;
 }

@@ -23,7 +23,7 @@ export class Deadlines {
   /** Gives the request its whole time, from now. */
   resume(deadline: Deadline): void {
     this.#running.set(deadline, performance.now() + this.#milliseconds);
-    this.#timer ??= setTimeout(this.#expire, this.#milliseconds).unref();
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#expire, this.#milliseconds).unref();
   }
 
   stop(deadline: Deadline): void {

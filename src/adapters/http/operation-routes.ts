@@ -85,18 +85,19 @@ const createPet =
 
 /** The body's text, judged in this order: present, its headers, its size, its encoding. */
 async function readJsonText(request: HttpRequest): Promise<string> {
-  const missing = (): HttpError =>
-    new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
-  if (!request.announcesBody) throw missing();
+  if (!request.announcesBody) throw missingBody();
   try {
     requireJsonBody(request);
   } catch (refusal) {
-    throw (await request.hasBody()) ? refusal : missing();
+    throw (await request.hasBody()) ? refusal : missingBody();
   }
   const bytes = await request.readBody();
-  if (bytes.length === 0) throw missing();
+  if (bytes.length === 0) throw missingBody();
   return decodeUtf8(bytes, request.header('content-type'));
 }
+
+const missingBody = (): HttpError =>
+  new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
 
 const getPet =
   (store: AnimalStore) =>

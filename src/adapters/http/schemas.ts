@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { categoryIdFault, nameFault, statusFault } from '../../domain/pet.js';
 import type { Fault } from '../../domain/errors.js';

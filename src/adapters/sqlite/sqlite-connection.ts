@@ -52,7 +52,7 @@ export class SqliteConnection {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types know nothing of the two settings
+    // Its types know nothing of the two settings.
     return statement as unknown as Statement<Row>;
   }
 

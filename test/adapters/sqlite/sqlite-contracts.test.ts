@@ -9,9 +9,9 @@ import { temporaryFolder } from './temporary-store.js';
 
 /** A store in a folder of its own, as often as it is opened; all of it goes with `dispose`. */
 async function stores(): Promise<{
-  first: SqliteStore;
-  open(): Promise<SqliteStore>;
-  dispose(): Promise<void>;
+  readonly first: SqliteStore;
+  readonly open: () => Promise<SqliteStore>;
+  readonly dispose: () => Promise<void>;
 }> {
   const folder = await temporaryFolder();
   const opened: SqliteStore[] = [];

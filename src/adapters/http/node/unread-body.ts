@@ -16,17 +16,16 @@ export function closeAfterUnreadBody(
   limits: ServerLimits,
   closing: () => void,
 ): void {
-  const writeHead = response.writeHead;
+  const writeHead = response.writeHead.bind(response);
   // Node calls it for headers written implicitly too.
   response.writeHead = (...head: unknown[]): ServerResponse => {
-    response.writeHead = writeHead;
     if (!request.readableEnded && !response.headersSent) {
       closing();
       response.setHeader('Connection', 'close');
       discardRest(request, limits.lingerBytes);
       lingerOnClose(request, limits.lingerTime);
     }
-    return Reflect.apply(writeHead, response, head) as ServerResponse;
+    return (writeHead as (...head: unknown[]) => ServerResponse)(...head);
   };
 }
 
