@@ -123,13 +123,17 @@ describe('The container', () => {
       });
     });
 
-    it('and says when its URL names no store', async () => {
+    it('and says when the URL fits no store of the scheme', async () => {
       const memory = await container({ STORE_URL: 'memory:a' });
-      await rejects(memory.getAsync(TOKENS.store), {
-        message: 'a memory store has no name: STORE_URL must be memory:',
-      });
+      await rejects(
+        memory.getAsync(TOKENS.store),
+        new SettingsError(['STORE_URL must be memory: alone, for it has no name']),
+      );
       const sqlite = await container({ STORE_URL: 'sqlite:' });
-      await rejects(sqlite.getAsync(TOKENS.store), { message: /^STORE_URL names no file: sqlite:/ });
+      await rejects(
+        sqlite.getAsync(TOKENS.store),
+        new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']),
+      );
     });
   });
 
