@@ -18,7 +18,7 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** The program as people run it: a process of its own. */
+/** The program as people run it: a process of its own. What Node.js 22 says about node:sqlite is left out. */
 export class Program {
   out = '';
   err = '';
@@ -27,7 +27,7 @@ export class Program {
 
   constructor(args: readonly string[], { folder, environment }: ProgramOptions) {
     const { NODE_V8_COVERAGE: coverage } = process.env;
-    this.#process = spawn(process.execPath, [MAIN, ...args], {
+    this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
       cwd: folder,
       env: { ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,18 +41,35 @@ export class Program {
 
   /** The address of the operations, once it serves. */
   async ready(): Promise<string> {
-    let gone = false;
-    void this.ended.then(() => (gone = true));
+    const [, url = ''] = await this.said(/ready at (http:[^\s,]+)/);
+    return url;
+  }
+
+  /** Waits until something was said on stderr. */
+  said(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#find(pattern, this.#process.stderr, () => this.err);
+  }
+
+  /** Waits until something was printed on stdout. */
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#find(pattern, this.#process.stdout, () => this.out);
+  }
+
+  async #find(pattern: RegExp, stream: Readable, text: () => string): Promise<RegExpExecArray> {
     for (;;) {
-      const url = /ready at (http:[^\s,]+)/.exec(this.err)?.[1];
-      if (url !== undefined) return url;
-      if (gone) throw new Error(`the program ended before it served:\n${this.err}`);
-      await Promise.race([once(this.#process.stderr, 'data'), this.ended]);
+      const found = pattern.exec(text());
+      if (found !== null) return found;
+      if (stream.readableEnded) throw new Error(`the program ended without ${pattern}:\n${this.err}`);
+      await Promise.race([once(stream, 'data'), this.ended]);
     }
   }
 
-  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+  signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
+  }
+
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+    this.signal(signal);
     return this.ended;
   }
 }
