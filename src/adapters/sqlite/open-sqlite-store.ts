@@ -1,0 +1,42 @@
+import { openSqliteConnection } from './open-sqlite-connection.js';
+import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
+import { SqlitePetRepository } from './sqlite-pet-repository.js';
+
+export interface SqliteStoreOptions {
+  /** How long a call without a signal waits for another process's lock, in milliseconds: 5,000 when left out. */
+  readonly busyTimeout?: number | undefined;
+}
+
+/** An animal store in one SQLite file. Its repositories share one connection. */
+export interface SqliteStore {
+  /** Absolute path of the file, without symbolic links. */
+  readonly file: string;
+  readonly pets: SqlitePetRepository;
+  readonly apiKeys: SqliteApiKeyRepository;
+  /** Closes both repositories. The connection ends with the second of them, however each was closed. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the store in the file at `path`, relative to the working directory. Where there is none it is made,
+ * with the folders it is in. Any number of processes may have the same file open, but within a process only
+ * one thread. Files ending in `-wal` and `-shm` stand beside it while it is open.
+ * @throws {StoreFileError} the file cannot be a store of this program; it is left as it was.
+ * @throws {StoreUnavailableError} another process kept it locked for longer than `busyTimeout`.
+ */
+export async function openSqliteStore(
+  path: string,
+  { busyTimeout }: SqliteStoreOptions = {},
+): Promise<SqliteStore> {
+  const connection = await openSqliteConnection(path, { busyTimeout });
+  const pets = new SqlitePetRepository(connection);
+  const apiKeys = new SqliteApiKeyRepository(connection);
+  return Object.freeze({
+    file: connection.file,
+    pets,
+    apiKeys,
+    close: async () => {
+      await Promise.all([pets.close(), apiKeys.close()]);
+    },
+  });
+}

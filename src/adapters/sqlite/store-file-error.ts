@@ -1,0 +1,18 @@
+/**
+ * The file named for the store cannot be one. The message is one line: the file, what is wrong, what to do.
+ * The file is as it was, to the byte.
+ */
+export class StoreFileError extends Error {
+  override readonly name = 'StoreFileError';
+  /** Absolute path. */
+  readonly file: string;
+
+  /** @param problem what is wrong and what to do, as in "is empty: remove it". */
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(`${file} ${problem.replaceAll(/\s+/g, ' ')}.`, options);
+    this.file = file;
+  }
+}
+
+/** What to quote of an error that somebody else threw. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
