@@ -9,7 +9,13 @@ export async function createLogger({ logLevel, logFormat }: Settings, terminal: 
     const { default: pretty } = await import('pino-pretty');
     return pino(
       options,
-      pretty({ destination: 2, sync: true, singleLine: true, translateTime: 'HH:MM:ss.l' }),
+      pretty({
+        destination: 2,
+        sync: true,
+        singleLine: true,
+        translateTime: 'HH:MM:ss.l',
+        ignore: 'url,store',
+      }),
     );
   }
   // Lines are written together: a write of its own for each would cost more than the rest of a small request.
