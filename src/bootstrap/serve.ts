@@ -1,3 +1,4 @@
+import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
 import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
@@ -5,6 +6,7 @@ import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
 import { createLogger, httpLogTo } from './logger.js';
+import { provideValue } from './provide.js';
 import { startService } from './service.js';
 import type { Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
@@ -13,8 +15,10 @@ import { TOKENS } from './tokens.js';
 export async function serve(settings: Settings, process: NodeJS.Process): Promise<number> {
   const adapters = await loadAdapters(settings.adapters);
   const logger = await createLogger(settings, process.stderr.isTTY);
-  const container = await createContainer(settings, adapters);
-  (await container.rebindAsync(TOKENS.httpLog)).toConstantValue(httpLogTo(logger));
+  const logging = new ContainerModule(({ rebind }) =>
+    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger)),
+  );
+  const container = await createContainer(settings, [logging, ...adapters]);
   const stopSignal = firstStopSignal(process, logger);
 
   const service = await startService(container);
