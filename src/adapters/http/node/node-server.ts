@@ -111,16 +111,13 @@ export class NodeServer {
     });
     server.on('request', (request, response) => this.#receive(request, response));
     server.on('checkContinue', (request, response) => {
+      // Node looks no further than whether it is among the expectations.
+      if (!/^100-continue$/i.test(request.headers.expect ?? ''))
+        return this.#receive(request, response, unmet());
       continueWhenRead(request, response);
       this.#receive(request, response);
     });
-    server.on('checkExpectation', (request, response) => {
-      this.#receive(
-        request,
-        response,
-        new HttpError('expectation_failed', 'Only Expect: 100-continue is met.'),
-      );
-    });
+    server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet()));
     server.on('clientError', (error, socket) => this.#refuse(socket as Socket, parserError(error)));
     server.on('connect', (_request, socket) => {
       const allow = 'GET, HEAD, POST, OPTIONS';
@@ -162,7 +159,7 @@ export class NodeServer {
     if (this.#draining) response.setHeader('Connection', 'close');
     if (announcesBody)
       closeAfterUnreadBody(request, response, this.#limits, () => (connection.closing = true));
-    if (fault) this.#answer(response, closingAnswer(fault), request);
+    if (fault) this.#answer(response, closingAnswer(fault, sentRequestId(request)), request);
     else this.#listener(request, response);
   }
 
@@ -208,3 +205,8 @@ export class NodeServer {
     this.#log.answered({ requestId, method, path, status, code, milliseconds: 0 });
   }
 }
+
+const unmet = (): HttpError => new HttpError('expectation_failed', 'Only Expect: 100-continue is met.');
+
+const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
+  headers['x-request-id']?.toString();
