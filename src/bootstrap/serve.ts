@@ -1,10 +1,11 @@
 import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
-import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
 import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
+import { managedKeys } from './managed-keys.js';
 import { createLogger, httpLogTo } from './logger.js';
 import { provideValue } from './provide.js';
 import { startService } from './service.js';
@@ -24,11 +25,11 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   const service = await startService(container);
   const { location } = await container.getAsync(TOKENS.store);
   try {
-    const keys = await container.getAsync(TOKENS.apiKeyRepository);
-    const clock = container.get(TOKENS.clock);
-    const managed = keys && new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment });
-    const key = await firstKey(settings, managed);
-    if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+    // An authenticator of others has its own ways in.
+    if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
+      const key = await firstKey(settings, await managedKeys(container));
+      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+    }
   } catch (error) {
     await service.stop(0);
     throw error;

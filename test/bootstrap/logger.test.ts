@@ -41,9 +41,10 @@ describe('The log', () => {
     expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('is for people on a terminal', async () => {
-    expect(await logged({}, true, "logger.info({ url: 'http://a' }, 'ready');")).to.match(
-      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"url":"http:\/\/a"\}\n$/,
+  it('is for people on a terminal, and says nothing twice', async () => {
+    const statement = "logger.info({ url: 'http://a', requestId: 'b' }, 'ready at http://a');";
+    expect(await logged({}, true, statement)).to.match(
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready at http:\/\/a \{"requestId":"b"\}\n$/,
     );
   });
 
