@@ -18,11 +18,16 @@ export interface NodeServerOptions {
   readonly log?: HttpLog | undefined;
 }
 
+/** So many requests may wait on one connection; then, until all are answered, no more are read. */
+const PAUSE_AT_WAITING = 100;
+
 /** What is going on on one connection. */
 interface Connection {
   /** The response being made; others wait for it. */
   current: ServerResponse | undefined;
   readonly waiting: Array<{ readonly request: IncomingMessage | undefined; readonly start: () => void }>;
+  /** How many requests came on it. */
+  received: number;
   /** What closes the connection is decided: what else comes on it is not looked at (RFC 9112, 9.6). */
   closing: boolean;
 }
@@ -106,23 +111,22 @@ export class NodeServer {
     server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
     server.maxConnections = limits.maxConnections;
     server.on('connection', (socket: Socket) => {
-      this.#connections.set(socket, { current: undefined, waiting: [], closing: false });
+      this.#connections.set(socket, { current: undefined, waiting: [], received: 0, closing: false });
       socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('request', (request, response) => this.#receive(request, response));
+    const unmet = new HttpError('expectation_failed', 'Only Expect: 100-continue is met.');
     server.on('checkContinue', (request, response) => {
       continueWhenRead(request, response);
-      this.#receive(request, response);
+      // Node is content with a list that has it.
+      const isAll = request.headers.expect?.toLowerCase() === '100-continue';
+      this.#receive(request, response, isAll ? undefined : unmet);
     });
-    server.on('checkExpectation', (request, response) => {
-      this.#receive(
-        request,
-        response,
-        new HttpError('expectation_failed', 'Only Expect: 100-continue is met.'),
-      );
-    });
+    server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet));
     server.on('clientError', (error, socket) => this.#refuse(socket as Socket, parserError(error)));
     server.on('connect', (_request, socket) => {
+      // Node has let go of the socket: without a listener, a client that resets it would end the process.
+      socket.on('error', () => socket.destroy());
       const allow = 'GET, HEAD, POST, OPTIONS';
       this.#refuse(
         socket as Socket,
@@ -136,8 +140,16 @@ export class NodeServer {
   #receive(request: IncomingMessage, response: ServerResponse, refusal?: HttpError): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined || connection.closing) return;
-    connection.waiting.push({ request, start: () => this.#start(connection, request, response, refusal) });
+    connection.received += 1;
+    // Node says so as well, but leaves the connection open unless it is said here.
+    if (connection.received === this.#limits.maxRequestsPerSocket) response.setHeader('Connection', 'close');
+    const { waiting } = connection;
+    waiting.push({ request, start: () => this.#start(connection, request, response, refusal) });
     this.#next(connection);
+    if (waiting.length === PAUSE_AT_WAITING) {
+      // Not now: Node resumes the socket at the end of each request.
+      setImmediate(() => waiting.length > 0 && request.socket.pause());
+    }
   }
 
   #next(connection: Connection): void {
@@ -156,6 +168,7 @@ export class NodeServer {
       const { socket } = request;
       if (!socket.writable) return; // that answer was the connection's last
       this.#next(connection);
+      if (connection.waiting.length === 0 && !connection.closing) socket.resume();
       if (this.#closed && connection.current === undefined) socket.destroySoon();
     });
     const { fault = refusal, announcesBody } = readMessageHead(request);
