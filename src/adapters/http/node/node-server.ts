@@ -175,7 +175,7 @@ export class NodeServer {
     if (this.#draining) response.setHeader('Connection', 'close');
     if (announcesBody)
       closeAfterUnreadBody(request, response, this.#limits, () => (connection.closing = true));
-    if (fault) this.#answer(response, closingAnswer(fault), request);
+    if (fault) this.#answer(response, closingAnswer(fault, request.headers['x-request-id']), request);
     else this.#listener(request, response);
   }
 
@@ -189,9 +189,10 @@ export class NodeServer {
     if (connection.closing) return; // the linger after an answer sees to it
     connection.closing = true;
     socket.pause();
-    const answer = closingAnswer(error);
     const { current, waiting } = connection;
-    if (current && !current.req.complete) {
+    const inBody = current && !current.req.complete;
+    const answer = closingAnswer(error, inBody ? current.req.headers['x-request-id'] : undefined);
+    if (inBody) {
       // The fault is in the body that this response's listener may be reading.
       if (current.headersSent) socket.destroy();
       else this.#answer(current, answer, current.req);
