@@ -211,7 +211,7 @@ const faults: Row[] = [
     expect: { status: 401, code: 'missing_api_key' },
   },
   ...[get('/pets'), get('/pets/1'), post(PET)].map((request): Row => ({
-    name: `answers 500 to ${request.method} ${request.target} after a fault nobody expected, telling the request id and nothing of its inside`,
+    name: `answers 500 to ${request.method} ${request.target.replace('{{base}}', '')} after a fault nobody expected, telling the request id and nothing of its inside`,
     given: 'storeFaulty',
     request: { ...request, headers: [...request.headers, ['X-Request-Id', 'fault-1']] },
     expect: { status: 500, code: 'internal_error', message: /^(?=.*fault-1)(?!.*secret)(?!.*TypeError)/ },
@@ -223,7 +223,7 @@ const faults: Row[] = [
     expect: { ...AWAY, message: /^(?!.*secret)(?!.*listing)/ },
   },
   ...[get('/pets'), get('/pets/1'), post(PET)].map((request): Row => ({
-    name: `answers 503 to ${request.method} ${request.target} when its time is over`,
+    name: `answers 503 to ${request.method} ${request.target.replace('{{base}}', '')} when its time is over`,
     given: 'storeStuck',
     request,
     expect: {
