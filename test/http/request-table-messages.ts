@@ -124,6 +124,31 @@ const requestIds: Row[] = [
     expect: { status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'two-hosts' } },
     socketOnly: 'clients send one Host',
   },
+  {
+    name: 'keeps the request id of a request whose body is not well-formed',
+    request: {
+      raw: `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nX-Request-Id: bad-chunk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    },
+    expect: { status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'bad-chunk' } },
+    socketOnly: 'clients write chunks that are well-formed',
+  },
+  {
+    name: 'keeps the request id of a pipelined request whose body is not well-formed',
+    request: {
+      raw: `GET {{base}}/pets?limit=1 HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\n\r\nPOST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: bad-chunk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    },
+    expect: {
+      status: 200,
+      further: [{ status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'bad-chunk' } }],
+    },
+    socketOnly: 'clients write chunks that are well-formed',
+  },
+  {
+    name: 'keeps the request id of CONNECT',
+    request: { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
+    expect: { status: 405, code: 'method_not_allowed', headers: { 'X-Request-Id': 'tunnel' } },
+    socketOnly: 'clients send CONNECT to proxies only',
+  },
 ];
 
 const ignored: Row[] = [
