@@ -41,7 +41,7 @@ function client(port, request, deadline, counts) {
       if (missing === 0) {
         const text = chunk.toString('latin1');
         const head = text.indexOf('\r\n\r\n') + 4;
-        if (!/^HTTP\/1\.1 20/.test(text)) counts.failed += 1;
+        if (!text.startsWith('HTTP/1.1 20')) counts.failed += 1;
         missing = Number(/content-length: (\d+)/i.exec(text)?.[1]) + head;
       }
       missing -= chunk.length;
@@ -85,6 +85,7 @@ async function start(folder) {
     PORT: '0',
     API_KEYS: KEY,
     LOG_FORMAT: 'json',
+    LOG_LEVEL: 'info', // what it runs at, and the line that says the port
   };
   const service = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
 import type { KeyOperations, Operations } from '../adapters/cli/operations.js';
 import { createContainer } from './container.js';
 import { loadAdapters } from './load-adapters.js';
+import { managedKeys } from './managed-keys.js';
 import { serve } from './serve.js';
 import { SettingsError, readSettings } from './settings.js';
 import { TOKENS } from './tokens.js';
@@ -39,10 +39,9 @@ async function withKeys<T>(
   const container = await createContainer(settings, await loadAdapters(settings.adapters));
   const store = await container.getAsync(TOKENS.store);
   try {
-    const keys = await container.getAsync(TOKENS.apiKeyRepository);
+    const keys = await managedKeys(container);
     if (keys === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    const clock = container.get(TOKENS.clock);
-    return await use(new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment }));
+    return await use(keys);
   } finally {
     await store.close();
   }
