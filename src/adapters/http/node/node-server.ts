@@ -119,11 +119,12 @@ export class NodeServer {
     });
     server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet()));
     server.on('clientError', (error, socket) => this.#refuse(socket as Socket, parserError(error)));
-    server.on('connect', (_request, socket) => {
+    server.on('connect', (request, socket) => {
       const allow = 'GET, HEAD, POST, OPTIONS';
       this.#refuse(
         socket as Socket,
         new HttpError('method_not_allowed', 'There are no tunnels.', { Allow: allow }),
+        request,
       );
     });
     return server;
@@ -163,8 +164,8 @@ export class NodeServer {
     else this.#listener(request, response);
   }
 
-  /** Answers what no listener gets to see, in its turn, and closes the connection. */
-  #refuse(socket: Socket, error: HttpError): void {
+  /** Answers what no listener gets to see, in its turn, and closes the connection. `request` is known for CONNECT. */
+  #refuse(socket: Socket, error: HttpError, request?: IncomingMessage): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || !socket.writable) {
       socket.destroy();
@@ -173,16 +174,16 @@ export class NodeServer {
     if (connection.closing) return; // the linger after an answer sees to it
     connection.closing = true;
     socket.pause();
-    const answer = closingAnswer(error);
     const { current, waiting } = connection;
     if (current && !current.req.complete) {
       // The fault is in the body that this response's listener may be reading.
       if (current.headersSent) socket.destroy();
-      else this.#answer(current, answer, current.req);
+      else this.#answer(current, closingAnswer(error, sentRequestId(current.req)), current.req);
       return;
     }
     // It is in the last request that came: those before it are answered first.
-    if (waiting.at(-1)?.request?.complete === false) waiting.pop();
+    const cut = waiting.at(-1)?.request?.complete === false ? waiting.pop()?.request : request;
+    const answer = closingAnswer(error, cut && sentRequestId(cut));
     waiting.push({
       request: undefined,
       start: () => {
