@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** What importing a module did. */
+/** What importing modules did. */
 interface Effects {
   /** Addresses of all that was loaded. */
   readonly loaded: readonly string[];
@@ -29,15 +29,16 @@ const OBSERVER = `
     has(target, name) { asked(name); return Reflect.has(target, name); },
     ownKeys(target) { asked('all'); return Reflect.ownKeys(target); },
   });
-  const exports = Object.keys(await import(process.argv[1]));
+  const exports = [];
+  for (const url of process.argv.slice(1)) exports.push(...Object.keys(await import(url)));
   console.log(JSON.stringify({ loaded, environment, exports }));
 `;
 
-async function importing(url: string): Promise<Effects> {
+async function importing(...urls: readonly string[]): Promise<Effects> {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     // Node.js 22 warns of node:sqlite by itself.
-    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', OBSERVER, url],
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', OBSERVER, ...urls],
     { maxBuffer: 10_000_000 },
   );
   expect(stderr).to.equal('');
@@ -105,6 +106,16 @@ describe('Importing', () => {
       expect(packagesIn(effects)).to.include.members(['koa', '@koa/router', 'koa-bodyparser']);
       expect(packagesIn(effects)).to.not.include.members(['inversify', 'pino']);
     });
+  });
+
+  it('any module prints nothing and does nothing, but the one that is the command', async () => {
+    const built = new URL('build/src/', ROOT);
+    const modules = (await readdir(built, { recursive: true }))
+      .filter((name) => name.endsWith('.js') && !name.endsWith('main.js'))
+      .map((name) => new URL(name.replaceAll('\\', '/'), built).href);
+    const { loaded, exports } = await importing(...modules);
+    expect(loaded).to.include.members(modules);
+    expect(exports).to.include.members(['createContainer', 'openSqliteStore', 'runCli']);
   });
 
   it('animal-store/bootstrap prints nothing, and loads no store before one is asked for', async () => {

@@ -10,6 +10,8 @@ export interface ProgramOptions {
   readonly folder: string;
   /** Its settings; nothing of the test's own environment gets in. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The version that Node.js is to say it has; its own when left out. */
+  readonly nodeVersion?: string;
 }
 
 export interface Outcome {
@@ -18,6 +20,12 @@ export interface Outcome {
   readonly err: string;
 }
 
+/** The options by which Node.js says that it has another version. */
+const pretending = (version: string): string[] => [
+  '--import',
+  `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '${version}' });`,
+];
+
 /** The program as people run it: a process of its own. What Node.js 22 says about node:sqlite is left out. */
 export class Program {
   out = '';
@@ -25,13 +33,22 @@ export class Program {
   readonly ended: Promise<Outcome>;
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
 
-  constructor(args: readonly string[], { folder, environment }: ProgramOptions) {
+  constructor(args: readonly string[], { folder, environment, nodeVersion }: ProgramOptions) {
     const { NODE_V8_COVERAGE: coverage } = process.env;
-    this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-      cwd: folder,
-      env: { ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#process = spawn(
+      process.execPath,
+      [
+        '--disable-warning=ExperimentalWarning',
+        ...(nodeVersion === undefined ? [] : pretending(nodeVersion)),
+        MAIN,
+        ...args,
+      ],
+      {
+        cwd: folder,
+        env: { ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     this.#process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.#process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
     this.ended = once(this.#process, 'close').then(([code]: Array<number | null>) => {

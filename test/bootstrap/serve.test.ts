@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -121,6 +121,35 @@ describe('serve', () => {
     expect(code).to.equal(1);
     expect(performance.now() - began).to.be.within(900, 10_000);
     expect(messages(err).slice(1)).to.deep.equal(['stopping on SIGINT', 'ended at once by a second SIGTERM']);
+  });
+
+  it('ends with 1 when requests are still unanswered at the deadline', async () => {
+    // A key that is judged for ever: the authenticator of somebody else.
+    writeFileSync(
+      join(folder, 'slow.mjs'),
+      `import { ContainerModule } from '${import.meta.resolve('inversify')}';
+       import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
+       const authenticate = () => new Promise(() => console.error('asked'));
+       export const adapter = new ContainerModule(({ rebind }) =>
+         provideValue({ bind: rebind }, TOKENS.authenticator, { authenticate }));`,
+    );
+    const program = serve({
+      ADAPTERS: './slow.mjs',
+      API_KEYS: 'a-key-of-16-characters',
+      STORE_URL: 'memory:',
+      REQUEST_DEADLINE: '1m',
+      SHUTDOWN_DEADLINE: '50ms',
+    });
+    const url = await program.ready();
+    const cutOff = fetch(`${url}/pets`, { headers: { Authorization: 'Bearer any' } }).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await program.said(/asked/);
+    const { code, err } = await program.stop();
+    expect(code).to.equal(1);
+    expect(err).to.include('stopped; some requests were cut off');
+    expect(await cutOff).to.equal('cut off');
   });
 
   it('ends with 1 and one line when the port is taken, having made no key', async () => {
