@@ -9,7 +9,8 @@ import { TOKENS } from './tokens.js';
 
 /**
  * Wires the service: one module for each adapter, and the modules of others after ours. A module adds by
- * `bind` (a store factory, say) and replaces by `rebind`. Nothing is opened before it is asked for.
+ * `bind` and replaces by `rebind`. Nothing is opened before it is asked for. What has to be opened and closed
+ * comes as a store factory; a repository is rebound to be decorated, and closes with the store it is from.
  */
 export async function createContainer(
   settings: Settings,

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
-import type { KeyOperations, Operations } from '../adapters/cli/operations.js';
+import type { Operations } from '../adapters/cli/operations.js';
+import type { Clock } from '../application/ports/clock.js';
 import { createContainer } from './container.js';
 import { loadAdapters } from './load-adapters.js';
+import { managedKeys } from './managed-keys.js';
 import { serve } from './serve.js';
 import { SettingsError, readSettings } from './settings.js';
 import { TOKENS } from './tokens.js';
@@ -28,7 +30,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
 
 async function withKeys<T>(
   environment: NodeJS.ProcessEnv,
-  use: (keys: KeyOperations) => Promise<T>,
+  use: (keys: ManagedApiKeys, clock: Clock) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(environment);
   if (settings.storeUrl === 'memory:') {
@@ -39,10 +41,9 @@ async function withKeys<T>(
   const container = await createContainer(settings, await loadAdapters(settings.adapters));
   const store = await container.getAsync(TOKENS.store);
   try {
-    const keys = await container.getAsync(TOKENS.apiKeyRepository);
+    const keys = await managedKeys(container);
     if (keys === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    const clock = container.get(TOKENS.clock);
-    return await use(new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment }));
+    return await use(keys, container.get(TOKENS.clock));
   } finally {
     await store.close();
   }

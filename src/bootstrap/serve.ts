@@ -1,10 +1,13 @@
+import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
-import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
 import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
+import { managedKeys } from './managed-keys.js';
 import { createLogger, httpLogTo } from './logger.js';
+import { provideValue } from './provide.js';
 import { startService } from './service.js';
 import type { Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
@@ -13,18 +16,20 @@ import { TOKENS } from './tokens.js';
 export async function serve(settings: Settings, process: NodeJS.Process): Promise<number> {
   const adapters = await loadAdapters(settings.adapters);
   const logger = await createLogger(settings, process.stderr.isTTY);
-  const container = await createContainer(settings, adapters);
-  (await container.rebindAsync(TOKENS.httpLog)).toConstantValue(httpLogTo(logger));
+  const logging = new ContainerModule(({ rebind }) =>
+    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger)),
+  );
+  const container = await createContainer(settings, [logging, ...adapters]);
   const stopSignal = firstStopSignal(process, logger);
 
   const service = await startService(container);
   const { location } = await container.getAsync(TOKENS.store);
   try {
-    const keys = await container.getAsync(TOKENS.apiKeyRepository);
-    const clock = container.get(TOKENS.clock);
-    const managed = keys && new ManagedApiKeys({ keys, clock, environment: settings.keyEnvironment });
-    const key = await firstKey(settings, managed);
-    if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+    // An authenticator of others has its own ways in.
+    if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
+      const key = await firstKey(settings, await managedKeys(container));
+      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+    }
   } catch (error) {
     await service.stop(0);
     throw error;

@@ -33,8 +33,8 @@ export interface Settings {
   readonly logFormat: 'auto' | 'pretty' | 'json';
 }
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Settings that cannot be used: every fault, none of them telling a secret. Nothing was opened or changed. */
 export class SettingsError extends Error {

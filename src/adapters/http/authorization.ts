@@ -43,7 +43,8 @@ export function requireScope({ scopes }: Principal, scope: Scope): void {
 }
 
 function bearerCredential(authorization: string | undefined): string | undefined {
-  if (authorization === undefined || !/^bearer /i.test(authorization)) return undefined;
-  const credential = authorization.slice('bearer '.length).trim();
+  const [scheme] = /^bearer +/i.exec(authorization ?? '') ?? [];
+  // Nothing is trimmed from its end: what is white space to JavaScript may be a character that a key must not have.
+  const credential = scheme === undefined ? undefined : authorization?.slice(scheme.length);
   return credential === '' ? undefined : credential;
 }

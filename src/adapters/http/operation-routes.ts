@@ -62,9 +62,14 @@ const listPets =
 
 /** The Link to the next page (RFC 8288): the same query, unknown parameters too, with the cursor set to go on. */
 function nextLink(baseUrl: string, query: string, cursor: string): string {
-  const parameters = new URLSearchParams(query);
-  parameters.set('cursor', cursor);
-  return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters.toString()}>; rel="next"`;
+  const others = query
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(`?${pair}`).has('cursor'));
+  // As sent, for decoding is not always to be undone; but for what could end the link.
+  const parameters = [...others, `cursor=${cursor}`]
+    .join('&')
+    .replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);
+  return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }
 
 const createPet =

@@ -11,7 +11,7 @@ import { PET_STATUSES, isPetStatus } from '../../domain/pet-status.js';
  */
 export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
-  const parameters = new URLSearchParams(query);
+  const parameters = new URLSearchParams(`?${query}`);
   const faults: Fault[] = [];
   const once = (field: string): string | undefined => {
     const [value, second] = parameters.getAll(field);

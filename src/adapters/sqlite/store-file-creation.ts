@@ -37,7 +37,7 @@ async function createStoreFile(path: string, migrations: readonly string[]): Pro
       `is missing, but ${path}${leftOver} is there: put the file back, or remove what is left of it`,
     );
   }
-  const draft = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.new`);
+  const draft = join(folder, `.${basename(path).slice(0, 50)}.${randomUUID()}.new`);
   try {
     const database = new DatabaseSync(draft);
     try {

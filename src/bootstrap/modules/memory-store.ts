@@ -1,13 +1,14 @@
 import { ContainerModule } from 'inversify';
-import { TOKENS } from '../tokens.js';
 import { provideValue } from '../provide.js';
+import { SettingsError } from '../settings.js';
+import { TOKENS } from '../tokens.js';
 
 /** `STORE_URL=memory:` */
 export const memoryStore = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: 'memory',
     async open(url) {
-      if (url !== 'memory:') throw new Error('a memory store has no name: STORE_URL must be memory:');
+      if (url !== 'memory:') throw new SettingsError(['STORE_URL must be memory: alone, for it has no name']);
       const { MemoryPetRepository } = await import('../../adapters/memory/memory-pet-repository.js');
       const { MemoryApiKeyRepository } = await import('../../adapters/memory/memory-api-key-repository.js');
       const pets = new MemoryPetRepository();

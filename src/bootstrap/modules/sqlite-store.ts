@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
-import { TOKENS } from '../tokens.js';
 import { provideValue } from '../provide.js';
+import { SettingsError } from '../settings.js';
+import { TOKENS } from '../tokens.js';
 
 /** `STORE_URL=sqlite:PATH`: all behind the first colon is a path, taken literally. */
 export const sqliteStore = new ContainerModule((options) => {
@@ -8,7 +9,8 @@ export const sqliteStore = new ContainerModule((options) => {
     scheme: 'sqlite',
     async open(url) {
       const path = url.slice('sqlite:'.length);
-      if (path === '') throw new Error('STORE_URL names no file: sqlite:data/animal-store.db would be one');
+      if (path === '')
+        throw new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']);
       const { openSqliteStore } = await import('../../adapters/sqlite/open-sqlite-store.js');
       const store = await openSqliteStore(path);
       return { pets: store.pets, apiKeys: store.apiKeys, location: store.file, close: () => store.close() };

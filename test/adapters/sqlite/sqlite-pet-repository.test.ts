@@ -123,6 +123,24 @@ describe('SqlitePetRepository', () => {
   );
 
   it(
+    'undoes what a refused write of a turn had done, and keeps the others',
+    onConnection(async (connection, pets) => {
+      const fault = new Error('thought better of it');
+      const outcomes = await Promise.allSettled([
+        pets.add(rex),
+        connection.writes.submit('emptying the store', undefined, () => {
+          connection.prepare('DELETE FROM pets').run();
+          throw fault;
+        }),
+        pets.add(rex),
+      ]);
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+      expect(outcomes[1]).to.have.property('reason', fault);
+      expect(await pets.list({ limit: 9 })).to.have.length(2);
+    }),
+  );
+
+  it(
     'never brings an add to the store that is aborted while it is queued',
     onStore(async ({ pets }) => {
       const controller = new AbortController();

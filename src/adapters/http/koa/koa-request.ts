@@ -48,8 +48,9 @@ export class KoaRequest implements HttpRequest {
 
   async readBody(): Promise<Uint8Array> {
     const context = this.#context;
-    // koa-bodyparser leaves alone what it does not know; what this is was judged before.
+    // koa-bodyparser leaves alone, or refuses, what it does not know; what this is was judged before.
     context.req.headers['content-type'] = 'application/json';
+    delete context.req.headers['content-encoding'];
     try {
       await this.#bodyReader(context, async () => {});
     } catch (error) {

@@ -115,22 +115,23 @@ export class NodeServer {
       socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('request', (request, response) => this.#receive(request, response));
-    const unmet = new HttpError('expectation_failed', 'Only Expect: 100-continue is met.');
     server.on('checkContinue', (request, response) => {
+      // Node looks no further than whether it is among the expectations.
+      if (!/^100-continue$/i.test(request.headers.expect ?? ''))
+        return this.#receive(request, response, unmet());
       continueWhenRead(request, response);
-      // Node is content with a list that has it.
-      const isAll = request.headers.expect?.toLowerCase() === '100-continue';
-      this.#receive(request, response, isAll ? undefined : unmet);
+      this.#receive(request, response);
     });
-    server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet));
+    server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet()));
     server.on('clientError', (error, socket) => this.#refuse(socket as Socket, parserError(error)));
-    server.on('connect', (_request, socket) => {
+    server.on('connect', (request, socket) => {
       // Node has let go of the socket: without a listener, a client that resets it would end the process.
       socket.on('error', () => socket.destroy());
       const allow = 'GET, HEAD, POST, OPTIONS';
       this.#refuse(
         socket as Socket,
         new HttpError('method_not_allowed', 'There are no tunnels.', { Allow: allow }),
+        request,
       );
     });
     return server;
@@ -175,12 +176,12 @@ export class NodeServer {
     if (this.#draining) response.setHeader('Connection', 'close');
     if (announcesBody)
       closeAfterUnreadBody(request, response, this.#limits, () => (connection.closing = true));
-    if (fault) this.#answer(response, closingAnswer(fault, request.headers['x-request-id']), request);
+    if (fault) this.#answer(response, closingAnswer(fault, sentRequestId(request)), request);
     else this.#listener(request, response);
   }
 
-  /** Answers what no listener gets to see, in its turn, and closes the connection. */
-  #refuse(socket: Socket, error: HttpError): void {
+  /** Answers what no listener gets to see, in its turn, and closes the connection. `request` is known for CONNECT. */
+  #refuse(socket: Socket, error: HttpError, request?: IncomingMessage): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || !socket.writable) {
       socket.destroy();
@@ -190,16 +191,15 @@ export class NodeServer {
     connection.closing = true;
     socket.pause();
     const { current, waiting } = connection;
-    const inBody = current && !current.req.complete;
-    const answer = closingAnswer(error, inBody ? current.req.headers['x-request-id'] : undefined);
-    if (inBody) {
+    if (current && !current.req.complete) {
       // The fault is in the body that this response's listener may be reading.
       if (current.headersSent) socket.destroy();
-      else this.#answer(current, answer, current.req);
+      else this.#answer(current, closingAnswer(error, sentRequestId(current.req)), current.req);
       return;
     }
     // It is in the last request that came: those before it are answered first.
-    if (waiting.at(-1)?.request?.complete === false) waiting.pop();
+    const cut = waiting.at(-1)?.request?.complete === false ? waiting.pop()?.request : request;
+    const answer = closingAnswer(error, cut && sentRequestId(cut));
     waiting.push({
       request: undefined,
       start: () => {
@@ -222,3 +222,8 @@ export class NodeServer {
     this.#log.answered({ requestId, method, path, status, code, milliseconds: 0 });
   }
 }
+
+const unmet = (): HttpError => new HttpError('expectation_failed', 'Only Expect: 100-continue is met.');
+
+const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
+  headers['x-request-id']?.toString();

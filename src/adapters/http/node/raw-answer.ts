@@ -28,9 +28,8 @@ export interface ClosingAnswer {
   readonly requestId: string;
 }
 
-/** @param sentRequestId the header of the request, where it could be read */
-export function closingAnswer(error: HttpError, sentRequestId?: string | string[]): ClosingAnswer {
-  const id = requestId(sentRequestId?.toString());
+export function closingAnswer(error: HttpError, sentRequestId?: string): ClosingAnswer {
+  const id = requestId(sentRequestId);
   const { status, headers, body, code } = errorAnswer(error, id);
   const length = String(Buffer.byteLength(body));
   return {

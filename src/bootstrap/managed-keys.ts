@@ -1,0 +1,11 @@
+import type { Container } from 'inversify';
+import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import { TOKENS } from './tokens.js';
+
+/** What is done with the keys of the store; `undefined` where it keeps none. */
+export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
+  const keys = await container.getAsync(TOKENS.apiKeyRepository);
+  const clock = container.get(TOKENS.clock);
+  const { keyEnvironment } = container.get(TOKENS.settings);
+  return keys && new ManagedApiKeys({ keys, clock, environment: keyEnvironment });
+}

@@ -1,0 +1,272 @@
+import { rejects } from 'node:assert/strict';
+import { expect } from 'chai';
+import { runCli } from '../../../src/adapters/cli/cli.js';
+import { FakeOperations, SHOP, WINDOW } from './fake-operations.js';
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  /** One for each note; each is a line or more, without the last line's end. */
+  readonly notes: readonly string[];
+}
+
+const printed = (out: string): Outcome => ({ code: 0, out, notes: [] });
+const noted = (...notes: string[]): Outcome => ({ code: 0, out: '', notes });
+
+describe('The command line', () => {
+  let operations: FakeOperations;
+  beforeEach(() => {
+    operations = new FakeOperations();
+  });
+
+  async function run(...args: readonly string[]): Promise<Outcome> {
+    let out = '';
+    const notes: string[] = [];
+    const terminal = {
+      out: (text: string) => void (out += text),
+      note: (text: string) => void notes.push(text),
+    };
+    const code = await runCli(args, operations, terminal, '1.2.3');
+    return { code, out, notes };
+  }
+
+  describe('about itself', () => {
+    it('says its version', async () => {
+      expect(await run('--version')).to.deep.equal(printed('1.2.3\n'));
+    });
+
+    for (const args of [[], ['--help'], ['help']]) {
+      it(`says all commands when called with ${args.join(' ') || 'nothing'}`, async () => {
+        const { code, out, notes } = await run(...args);
+        expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
+        const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
+        expect(commands).to.deep.equal(['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']);
+        expect(operations.asked).to.deep.equal([]);
+      });
+    }
+
+    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']) {
+      it(`explains ${command} with an example that works as it stands`, async () => {
+        const { code, out, notes } = await run(...command.split(' '), '--help');
+        expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
+        expect(operations.asked).to.deep.equal([]);
+
+        const [, words = ''] = /^Example:\n {2}(?:[A-Z_]+=\S+ )*animal-store (.*)$/m.exec(out) ?? [];
+        expect(words.startsWith(command), words).to.equal(true);
+        expect((await run(...words.split(' '))).code).to.equal(command === 'serve' ? 1 : 0);
+        expect(operations.asked.map(([operation]) => operation)).to.deep.equal([
+          command.replace('keys ', ''),
+        ]);
+      });
+
+      it(`explains ${command} whatever else is on the line`, async () => {
+        const help = await run(...command.split(' '), '--help');
+        expect(await run(...command.split(' '), 'ID', '--nonsense', '--help')).to.deep.equal(help);
+      });
+    }
+  });
+
+  it('hands back the exit code of serve', async () => {
+    expect(await run('serve')).to.deep.equal({ code: 1, out: '', notes: [] });
+    expect(operations.asked).to.deep.equal([['serve']]);
+  });
+
+  it('throws what a command cannot do', async () => {
+    operations.failure = new Error('the store is away');
+    await rejects(run('keys', 'list'), operations.failure);
+  });
+
+  describe('keys issue', () => {
+    it('prints the key alone, and notes what it is good for', async () => {
+      expect(await run('keys', 'issue', '--name', 'till')).to.deep.equal({
+        code: 0,
+        out: 'ast_live_the_key\n',
+        notes: ['Key 4fZk02Qa (till) may pets:read, pets:write; it does not expire.'],
+      });
+      expect(operations.asked).to.deep.equal([
+        ['issue', { name: 'till', scopes: undefined, expiresAt: undefined }],
+      ]);
+    });
+
+    it('takes scopes, with or without a space behind the comma', async () => {
+      await run('keys', 'issue', '--name', 'till', '--scope', 'pets:write, pets:read');
+      await run('keys', 'issue', '--name=till', '--scope=pets:read');
+      expect(operations.issued.map(({ scopes }) => scopes)).to.deep.equal([
+        ['pets:write', 'pets:read'],
+        ['pets:read'],
+      ]);
+    });
+
+    it('lets the key expire as long from now, by the clock that keys go by, as it is told', async () => {
+      const { notes } = await run('keys', 'issue', '--name', 'till', '--expires', '90d');
+      expect(operations.issued[0]?.expiresAt).to.deep.equal(new Date('2027-02-19T12:00:00.000Z'));
+      expect(notes).to.deep.equal([
+        'Key 4fZk02Qa (till) may pets:read, pets:write; it expires at 2027-02-19T12:00:00.000Z.',
+      ]);
+    });
+
+    it('prints the key and all about it for machines with --json', async () => {
+      const { code, out } = await run('keys', 'issue', '--name', 'till', '--json');
+      expect(code).to.equal(0);
+      expect(JSON.parse(out)).to.deep.equal({
+        key: 'ast_live_the_key',
+        id: '4fZk02Qa',
+        name: 'till',
+        scopes: ['pets:read', 'pets:write'],
+        createdAt: '2026-11-20T10:00:00.000Z',
+        state: 'active',
+      });
+    });
+  });
+
+  describe('keys list', () => {
+    it('prints one line for each key, below a line of titles', async () => {
+      expect(await run('keys', 'list')).to.deep.equal(
+        printed(
+          [
+            'ID        NAME         SCOPES                STATE    CREATED                   EXPIRES                   REPLACED BY',
+            '4fZk02Qa  shop         pets:read,pets:write  active   2026-11-20T10:00:00.000Z  -                         -',
+            '9aB3cD4e  shop window  pets:read             revoked  2026-11-21T11:30:00.250Z  2027-02-19T11:30:00.250Z  4fZk02Qa',
+            '',
+          ].join('\n'),
+        ),
+      );
+    });
+
+    it('prints nothing, and notes why, when there are none', async () => {
+      operations.keys = [];
+      expect(await run('keys', 'list')).to.deep.equal(noted('The store has no API keys.'));
+    });
+
+    it('prints all that is known of them for machines with --json', async () => {
+      const { out, notes } = await run('keys', 'list', '--json');
+      expect(notes).to.deep.equal([]);
+      expect(out).to.match(/^[^\n]+\n$/);
+      const keys: Array<Record<string, string>> = JSON.parse(out);
+      expect(keys.map(revived)).to.deep.equal([SHOP, WINDOW]);
+    });
+
+    it('prints an empty array for machines when there are none', async () => {
+      operations.keys = [];
+      expect(await run('keys', 'list', '--json')).to.deep.equal(printed('[]\n'));
+    });
+  });
+
+  describe('keys revoke', () => {
+    it('notes since when the key is revoked', async () => {
+      expect(await run('keys', 'revoke', '9aB3cD4e')).to.deep.equal(
+        noted('Key 9aB3cD4e (shop window) is revoked since 2026-12-01T00:00:00.000Z.'),
+      );
+      expect(operations.asked).to.deep.equal([['revoke', '9aB3cD4e']]);
+    });
+
+    it('prints the key as it is now for machines with --json', async () => {
+      const { out, notes } = await run('keys', 'revoke', '--json', '9aB3cD4e');
+      expect(notes).to.deep.equal([]);
+      expect(revived(JSON.parse(out))).to.deep.equal(WINDOW);
+    });
+
+    it('takes an id that begins with a dash behind --', async () => {
+      await run('keys', 'revoke', '--', '-aB3cD4e');
+      expect(operations.asked).to.deep.equal([['revoke', '-aB3cD4e']]);
+    });
+  });
+
+  describe('keys rotate', () => {
+    it('prints the new key alone, and notes until when the old one is good', async () => {
+      expect(await run('keys', 'rotate', '9aB3cD4e')).to.deep.equal({
+        code: 0,
+        out: 'ast_live_the_new_key\n',
+        notes: [
+          'Key 4fZk02Qa takes the place of 9aB3cD4e, which expires at 2027-02-19T11:30:00.250Z; itself it does not expire.',
+        ],
+      });
+    });
+
+    it('overlaps 24 hours when not told', async () => {
+      await run('keys', 'rotate', '9aB3cD4e');
+      expect(operations.asked).to.deep.equal([['rotate', '9aB3cD4e', { overlap: 86_400_000 }]]);
+    });
+
+    it('overlaps as long as it is told, 0 being not at all', async () => {
+      await run('keys', 'rotate', '9aB3cD4e', '--overlap', '90m');
+      await run('keys', 'rotate', '--overlap=0', '9aB3cD4e');
+      expect(operations.asked.map(([, , options]) => options)).to.deep.equal([
+        { overlap: 5_400_000 },
+        { overlap: 0 },
+      ]);
+    });
+
+    it('prints both keys for machines with --json', async () => {
+      const { out } = await run('keys', 'rotate', '9aB3cD4e', '--json');
+      const { key, replaced, ...record }: { key: string; replaced: Record<string, string> } = JSON.parse(out);
+      expect(key).to.equal('ast_live_the_new_key');
+      expect(revived(record)).to.deep.equal(SHOP);
+      expect(revived(replaced)).to.deep.equal(WINDOW);
+    });
+  });
+
+  describe('used wrongly exits with 2, does nothing, and says', () => {
+    const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
+      ['srve', 'unknown command: "srve"', '--help'],
+      ['keys', 'unknown command: "keys"', '--help'],
+      ['keys destroy', 'unknown command: "keys"', '--help'],
+      ['--port 80', 'unknown command: "--port"', '--help'],
+      ['serve now', 'too many arguments: 1', 'serve --help'],
+      ['serve --port=80', "Unknown option '--port'", 'serve --help'],
+      ['keys issue', '--name is missing', 'keys issue --help'],
+      ['keys issue --name', "Option '--name <value>' argument missing", 'keys issue --help'],
+      ['keys issue till', 'too many arguments: 1', 'keys issue --help'],
+      [
+        'keys issue --name till --scope pets:feed',
+        '--scope takes pets:read and pets:write',
+        'keys issue --help',
+      ],
+      ['keys issue --name till --scope=', '--scope takes pets:read and pets:write', 'keys issue --help'],
+      [
+        'keys issue --name till --expires soon',
+        '--expires must be a duration like 500ms, 5s, 2m, 24h or 90d',
+        'keys issue --help',
+      ],
+      ['keys list all', 'too many arguments: 1', 'keys list --help'],
+      ['keys list --json=yes', "Option '--json' does not take an argument", 'keys list --help'],
+      ['keys revoke', 'ID is missing', 'keys revoke --help'],
+      ['keys revoke 4fZk02Qa 9aB3cD4e', 'too many arguments: 2', 'keys revoke --help'],
+      ['keys rotate', 'ID is missing', 'keys rotate --help'],
+      [
+        'keys rotate 9aB3cD4e --overlap -1h',
+        "Option '--overlap' argument is ambiguous",
+        'keys rotate --help',
+      ],
+      [
+        'keys rotate 9aB3cD4e --overlap 1.5h',
+        '--overlap must be a duration like 500ms, 5s, 2m, 24h or 90d',
+        'keys rotate --help',
+      ],
+    ];
+    for (const [line, message, see] of WRONG) {
+      it(`${message}, to ${line}`, async () => {
+        const { code, out, notes } = await run(...line.split(' '));
+        expect({ code, out, asked: operations.asked }).to.deep.equal({ code: 2, out: '', asked: [] });
+        expect(notes).to.have.length(1);
+        expect(notes[0]).to.satisfy((note: string) => note.startsWith(message));
+        expect(notes[0]).to.satisfy((note: string) => note.endsWith(`\nSee: animal-store ${see}`));
+      });
+    }
+
+    it('never what stood in the place of a command name, but its beginning: it may be a key', async () => {
+      const key = `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`;
+      for (const args of [['revoke', key], ['keys', key], ['keys', 'revoke', 'ID', key], [key]]) {
+        const { code, notes } = await run(...args);
+        expect(code).to.equal(2);
+        expect(notes.join('\n')).to.not.include('s'.repeat(30));
+      }
+    });
+  });
+});
+
+/** What was written as JSON, with its times as dates again. */
+const revived = (key: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(key).map(([name, value]) => [name, name.endsWith('At') ? new Date(String(value)) : value]),
+  );

@@ -1,0 +1,73 @@
+import type { Clock } from '../../../src/application/ports/clock.js';
+import type { Key, KeyOperations, NewKey, Operations } from '../../../src/adapters/cli/operations.js';
+
+export const SHOP: Key = {
+  id: '4fZk02Qa',
+  name: 'shop',
+  scopes: ['pets:read', 'pets:write'],
+  createdAt: new Date('2026-11-20T10:00:00.000Z'),
+  state: 'active',
+};
+
+export const WINDOW: Key = {
+  id: '9aB3cD4e',
+  name: 'shop window',
+  scopes: ['pets:read'],
+  createdAt: new Date('2026-11-21T11:30:00.250Z'),
+  expiresAt: new Date('2027-02-19T11:30:00.250Z'),
+  revokedAt: new Date('2026-12-01T00:00:00.000Z'),
+  replacedBy: SHOP.id,
+  state: 'revoked',
+};
+
+/** What time it is, whenever it is asked. */
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+
+type KeyRequest = Parameters<KeyOperations['issue']>[0];
+
+/** A store's keys that are always the same, and that remember what was asked of them. */
+export class FakeOperations implements Operations, KeyOperations {
+  readonly asked: Array<readonly [operation: string, ...arguments: unknown[]]> = [];
+  /** The requests of the issues among these. */
+  readonly issued: KeyRequest[] = [];
+  keys: readonly Key[] = [SHOP, WINDOW];
+  /** What every operation on keys is to fail with. */
+  failure: Error | undefined;
+
+  async serve(): Promise<number> {
+    this.asked.push(['serve']);
+    return 1;
+  }
+
+  async withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T> {
+    if (this.failure) throw this.failure;
+    return use(this, { now: () => NOW });
+  }
+
+  async issue(request: KeyRequest): Promise<NewKey> {
+    this.asked.push(['issue', request]);
+    this.issued.push(request);
+    return {
+      key: 'ast_live_the_key',
+      record: { ...SHOP, ...request, scopes: request.scopes ?? SHOP.scopes },
+    };
+  }
+
+  async list(): Promise<readonly Key[]> {
+    this.asked.push(['list']);
+    return this.keys;
+  }
+
+  async revoke(id: string): Promise<Key> {
+    this.asked.push(['revoke', id]);
+    return { ...WINDOW, id };
+  }
+
+  async rotate(
+    id: string,
+    options: { readonly overlap: number },
+  ): Promise<NewKey & { readonly replaced: Key }> {
+    this.asked.push(['rotate', id, options]);
+    return { key: 'ast_live_the_new_key', record: SHOP, replaced: { ...WINDOW, id } };
+  }
+}

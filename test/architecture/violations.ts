@@ -1,0 +1,111 @@
+import { posix } from 'node:path';
+import { isMember } from './imports.js';
+import {
+  COMPUTED_RULE,
+  CYCLE_RULE,
+  EXISTENCE_RULE,
+  GLOBALS_RULE,
+  HOME_RULE,
+  LAYERS,
+  NODE_RULE,
+} from './rules.js';
+import type { Module } from './source-tree.js';
+import { readTokens } from './tokens.js';
+
+/** A rule broken: where, by what, and what to do about it, in one line. */
+export interface Violation {
+  readonly law: string;
+  readonly message: string;
+}
+
+/** Every place where the modules break a rule, in their order. */
+export function findViolations(modules: readonly Module[]): Violation[] {
+  const paths = new Set(modules.map(({ path }) => path));
+  return [
+    ...modules.flatMap((module) => [
+      ...placeViolations(module),
+      ...importViolations(module, paths),
+      ...globalsViolations(module),
+    ]),
+    ...cycleViolations(modules),
+  ];
+}
+
+const violation = (
+  { law, instead }: { readonly law: string; readonly instead: string },
+  where: string,
+  what: string,
+): Violation => ({ law, message: `${where}: ${what}, but ${law}. ${instead}` });
+
+const layerOf = (path: string): (typeof LAYERS)[number] | undefined =>
+  LAYERS.find(({ place }) => place.test(path));
+
+const placeViolations = ({ path }: Module): Violation[] =>
+  layerOf(path) === undefined ? [violation(EXISTENCE_RULE, path, 'no rule says what it may import')] : [];
+
+function importViolations({ path, imports }: Module, paths: ReadonlySet<string>): Violation[] {
+  return imports.flatMap(({ specifier, target, line }) => {
+    const where = `${path}:${line}`;
+    if (specifier === undefined || target === undefined) {
+      return COMPUTED_RULE.place.test(path)
+        ? []
+        : [violation(COMPUTED_RULE, where, 'import() of a computed name')];
+    }
+    const what = `imports ${specifier}`;
+    if (target === specifier) return outsideViolations(path, specifier, where, what);
+    const layer = layerOf(path);
+    if (layer && !mayImport(layer, path, target)) return [violation(layer, where, what)];
+    return paths.has(target) ? [] : [violation(EXISTENCE_RULE, where, what)];
+  });
+}
+
+function mayImport({ place, mayImport }: (typeof LAYERS)[number], path: string, target: string): boolean {
+  const groups = place.exec(path)?.groups ?? {};
+  return mayImport
+    .map((pattern) => pattern.replaceAll(/<(\w+)>/g, (_, name: string) => groups[name] ?? ''))
+    .some((pattern) => {
+      if (pattern.endsWith('/')) return target.startsWith(pattern);
+      if (pattern.endsWith('/*')) return posix.dirname(target) === posix.dirname(pattern);
+      return target === pattern;
+    });
+}
+
+/** Packages, their subpaths included, and modules of Node.js. */
+function outsideViolations(path: string, specifier: string, where: string, what: string): Violation[] {
+  const [name = specifier] = specifier.startsWith('node:')
+    ? [specifier]
+    : (/^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? []);
+  const home = HOME_RULE.homes.get(name);
+  if (home) return home.test(path) ? [] : [violation(HOME_RULE, where, what)];
+  if (!specifier.startsWith('node:')) return [violation(HOME_RULE, where, what)];
+  return NODE_RULE.places.some((place) => place.test(path)) ? [] : [violation(NODE_RULE, where, what)];
+}
+
+function globalsViolations({ path, source }: Module): Violation[] {
+  if (!GLOBALS_RULE.places.some((place) => place.test(path))) return [];
+  const tokens = readTokens(source);
+  return tokens
+    .filter(
+      ({ kind, text }, index) => kind === 'word' && GLOBALS_RULE.names.has(text) && !isMember(tokens, index),
+    )
+    .map(({ text, line }) => violation(GLOBALS_RULE, `${path}:${line}`, `uses ${text}`));
+}
+
+/** Each cycle once, from where it is first met. Types count too: a cycle of types ties modules together as well. */
+function cycleViolations(modules: readonly Module[]): Violation[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const done = new Set<string>();
+  const way: string[] = [];
+  const found: Violation[] = [];
+  const visit = (path: string): void => {
+    const start = way.indexOf(path);
+    if (start !== -1) found.push(violation(CYCLE_RULE, path, [...way.slice(start), path].join(' -> ')));
+    if (start !== -1 || done.has(path)) return;
+    way.push(path);
+    for (const { target = '' } of byPath.get(path)?.imports ?? []) if (byPath.has(target)) visit(target);
+    way.pop();
+    done.add(path);
+  };
+  for (const { path } of modules) visit(path);
+  return found;
+}

@@ -1,0 +1,165 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Program, runProgram } from './program.js';
+
+/** The messages of log lines. */
+const messages = (err: string): string[] =>
+  err
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { msg }: { msg: string } = JSON.parse(line);
+      return msg;
+    });
+
+describe('serve', () => {
+  let folder: string;
+  const running: Program[] = [];
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-serve-')));
+  });
+  afterEach(async () => {
+    for (const program of running.splice(0)) await program.stop('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  function serve(environment: Readonly<Record<string, string>>): Program {
+    const program = new Program(['serve'], {
+      folder,
+      environment: { PORT: '0', LOG_FORMAT: 'json', ...environment },
+    });
+    running.push(program);
+    return program;
+  }
+  it('says where it serves and where its animals are, both in full', async () => {
+    const program = serve({ API_KEYS: 'a-key-of-16-characters' });
+    const url = await program.ready();
+    const { code, out, err } = await program.stop();
+    expect({ code, out }).to.deep.equal({ code: 0, out: '' });
+    expect(messages(err)).to.deep.equal([
+      `ready at ${url}, animals in ${join(folder, 'data', 'animal-store.db')}`,
+      'stopping on SIGTERM',
+      'stopped',
+    ]);
+  });
+
+  it('prints a first key once, on stdout and nowhere else, and takes it', async () => {
+    const first = serve({});
+    const url = await first.ready();
+    const [key] = await first.printed(/ast_live_\w+/);
+    const answer = await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect([answer.status, await answer.text()]).to.deep.equal([200, '[]']);
+    const { err } = await first.stop('SIGINT');
+    expect(err).to.not.include(key);
+    expect(messages(err)).to.include('stopping on SIGINT');
+
+    const second = serve({});
+    await second.ready();
+    expect((await second.stop()).out).to.equal('');
+  });
+
+  it('refuses to start without a key where others reach it', async () => {
+    const { code, out, err } = await runProgram(['serve'], {
+      folder,
+      environment: { HOST: '0.0.0.0', PORT: '0', LOG_FORMAT: 'json' },
+    });
+    expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+    expect(err).to.equal(
+      'There is no API key: issue one with `npm run -s cli -- keys issue --name NAME` ' +
+        '(`animal-store keys issue --name NAME` where the package is installed), or set API_KEYS.\n',
+    );
+  });
+
+  it('warns of static keys that may be guessed, without telling them', async () => {
+    const program = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
+    await program.ready();
+    const { err } = await program.stop();
+    expect(messages(err)).to.include('2 static API keys have fewer than 16 characters and may be guessed');
+    expect(err).to.not.include('letters').and.not.include('short,');
+  });
+
+  it('logs every answer, and of no request the key, the body or the query', async () => {
+    const program = serve({ API_KEYS: 'the-good-key-of-this-test', STORE_URL: 'memory:' });
+    const url = await program.ready();
+    const good = { Authorization: 'Bearer the-good-key-of-this-test' };
+    const json = { 'Content-Type': 'application/json' };
+    const body = '{"name":"in-the-body","categoryId":1}';
+    await fetch(`${url}/pets`, { method: 'POST', headers: { ...good, ...json }, body });
+    await fetch(`${url}/pets?limit=in-the-query`, { headers: good });
+    await fetch(`${url}/pets`, { headers: { Authorization: 'Bearer the-bad-key-of-this-test' } });
+    const { out, err } = await program.stop();
+    expect(out).to.equal('');
+    const answers = err
+      .trimEnd()
+      .split('\n')
+      .map((line): Record<string, unknown> => JSON.parse(line))
+      .filter(({ msg }) => msg === 'answered')
+      .map(({ method, path, status, code }) => ({ method, path, status, code }));
+    expect(answers).to.deep.equal([
+      { method: 'POST', path: '/v1/pets', status: 201, code: undefined },
+      { method: 'GET', path: '/v1/pets', status: 400, code: 'invalid_parameter' },
+      { method: 'GET', path: '/v1/pets', status: 401, code: 'invalid_api_key' },
+    ]);
+    for (const secret of ['the-good-key', 'the-bad-key', 'in-the-body', 'in-the-query']) {
+      expect(err).to.not.include(secret);
+    }
+  });
+
+  it('takes a second signal within a second as the same one, and a later one as an order to end at once', async () => {
+    const program = serve({ API_KEYS: 'a-key-of-16-characters', STORE_URL: 'memory:', DRAIN_DELAY: '1m' });
+    await program.ready();
+    program.signal('SIGINT');
+    await program.said(/stopping on SIGINT/);
+    program.signal('SIGINT');
+    // Asked again and again: only one that comes a second after the first is a second one.
+    const again = setInterval(() => program.signal('SIGTERM'), 50);
+    const began = performance.now();
+    const { code, err } = await program.ended;
+    clearInterval(again);
+    expect(code).to.equal(1);
+    expect(performance.now() - began).to.be.within(900, 10_000);
+    expect(messages(err).slice(1)).to.deep.equal(['stopping on SIGINT', 'ended at once by a second SIGTERM']);
+  });
+
+  it('ends with 1 when requests are still unanswered at the deadline', async () => {
+    // A key that is judged for ever: the authenticator of somebody else.
+    writeFileSync(
+      join(folder, 'slow.mjs'),
+      `import { ContainerModule } from '${import.meta.resolve('inversify')}';
+       import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
+       const authenticate = () => new Promise(() => console.error('asked'));
+       export const adapter = new ContainerModule(({ rebind }) =>
+         provideValue({ bind: rebind }, TOKENS.authenticator, { authenticate }));`,
+    );
+    const program = serve({
+      ADAPTERS: './slow.mjs',
+      API_KEYS: 'a-key-of-16-characters',
+      STORE_URL: 'memory:',
+      REQUEST_DEADLINE: '1m',
+      SHUTDOWN_DEADLINE: '50ms',
+    });
+    const url = await program.ready();
+    const cutOff = fetch(`${url}/pets`, { headers: { Authorization: 'Bearer any' } }).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await program.said(/asked/);
+    const { code, err } = await program.stop();
+    expect(code).to.equal(1);
+    expect(err).to.include('stopped; some requests were cut off');
+    expect(await cutOff).to.equal('cut off');
+  });
+
+  it('ends with 1 and one line when the port is taken, having made no key', async () => {
+    const first = serve({ API_KEYS: 'a-key-of-16-characters', STORE_URL: 'memory:' });
+    const { port } = new URL(await first.ready());
+    const second = await runProgram(['serve'], { folder, environment: { PORT: port } });
+    expect(second).to.include({ code: 1, out: '' });
+    expect(second.err).to.match(/^[^\n]*EADDRINUSE[^\n]*\n$/);
+    expect(existsSync(join(folder, 'data'))).to.equal(true);
+    const keys = await runProgram(['keys', 'list'], { folder, environment: {} });
+    expect(keys.err).to.equal('The store has no API keys.\n');
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { nextTarget } from './catalogue.js';
+import {
+  SEED,
+  get,
+  post,
+  SITUATIONS,
+  type Situation,
+  type SituationSetup,
+  type Values,
+} from './request-row.js';
+import type { Conversation } from './socket-client.js';
+import type { Start, Subject, Wanted } from './subject.js';
+import type { RawRequest, RowRequest } from './request-row.js';
+import { fillRequest } from './wire.js';
+
+/** A service with animals in its store, that fills in what rows leave open. */
+export interface Ready {
+  readonly overSocket: boolean;
+  readonly values: Values & Readonly<Record<string, string>>;
+  /** Whether the store is well, so that one can look what is in it. */
+  readonly hasStore: boolean;
+  send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
+  stop(): Promise<void>;
+}
+
+/** Starts a service and, if its store is well, adds the animals of `SEED`. */
+export async function startReady(start: Start, situation: Situation): Promise<Ready> {
+  const { store }: SituationSetup = SITUATIONS[situation];
+  const subject = await start(situation);
+  try {
+    const { host, pathname: base } = new URL(subject.url);
+    const unseeded = { ...subject.values, host, base, pet: '1', cursor: '', soldCursor: '' };
+    const values = store === undefined ? { ...unseeded, ...(await seed(subject, unseeded)) } : unseeded;
+    return {
+      overSocket: subject.overSocket,
+      values,
+      hasStore: store === undefined,
+      send: (request, wanted) => subject.send(fillRequest(request, values), wanted),
+      stop: () => subject.stop(),
+    };
+  } catch (error) {
+    await subject.stop();
+    throw error;
+  }
+}
+
+async function seed(
+  subject: Subject,
+  values: Readonly<Record<string, string>>,
+): Promise<Pick<Values, 'pet' | 'cursor' | 'soldCursor'>> {
+  const answerTo = async (request: RowRequest, status: number) => {
+    const [answer] = (await subject.send(fillRequest(request, values))).answers;
+    assert.equal(answer?.status, status, `${request.method} was answered ${answer?.status}`);
+    return answer;
+  };
+  const ids: string[] = [];
+  for (const members of SEED) {
+    const { body } = await answerTo(post(`{${members}}`), 201);
+    ids.push(/^\{"id":(\d+),/.exec(body.toString())?.[1] ?? '');
+  }
+  const cursorOf = async (query: string): Promise<string> => {
+    const target = nextTarget(await answerTo(get(`/pets?limit=1${query}`), 200));
+    return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? '';
+  };
+  return { pet: ids[0] ?? '', cursor: await cursorOf(''), soldCursor: await cursorOf('&status=sold') };
+}

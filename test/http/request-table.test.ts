@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ERROR_STATUS } from '../../src/adapters/http/error-answers.js';
+import { startKoaService } from './koa-service.js';
+import { ROWS } from './request-table.js';
+import { SCENARIOS } from './request-scenarios.js';
+import { describeHttpContract } from './request-table-suite.js';
+
+describe('The table of requests', () => {
+  it('has 250 rows or more', () => {
+    expect(ROWS.length).to.be.at.least(250);
+  });
+
+  it('makes no promise twice', () => {
+    const names = [...ROWS, ...SCENARIOS].map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).to.deep.equal([]);
+  });
+
+  it('names the code of every error', () => {
+    const errors = ROWS.flatMap(({ name, expect: first }) =>
+      [first, ...(first.further ?? [])].map(({ status, code }) => ({ name, status, code })),
+    );
+    const wrong = errors.filter(
+      ({ status, code }) =>
+        (code === undefined ? undefined : ERROR_STATUS[code]) !== (status < 400 ? undefined : status),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('says why a row of raw bytes needs a socket', () => {
+    const silent = ROWS.filter(({ request, socketOnly }) => 'raw' in request && !socketOnly);
+    expect(silent).to.deep.equal([]);
+  });
+
+  it('shows every code but those of what is not offered yet, and of time-outs', () => {
+    const shown = new Set(
+      ROWS.flatMap(({ expect: first }) => [first, ...(first.further ?? [])].map(({ code }) => code)),
+    );
+    const missing = Object.keys(ERROR_STATUS).filter((code) => ![...shown].includes(code as never));
+    expect(missing).to.have.members([
+      'idempotency_conflict',
+      'idempotency_key_reused',
+      'rate_limited',
+      'request_timeout',
+    ]);
+  });
+});
+
+describeHttpContract('Koa on the memory store', (situation) => startKoaService(situation, 'memory:'));
+
+describe('SQLite in a folder of its own', () => {
+  let folder = '';
+  let files = 0;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  describeHttpContract('Koa on the SQLite store', (situation) => {
+    files += 1;
+    return startKoaService(situation, `sqlite:${join(folder, `${files}.db`)}`);
+  });
+});

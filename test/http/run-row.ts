@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { checkAnswer } from './answer-promises.js';
+import type { Catalogue } from './catalogue.js';
+import type { Ready } from './ready-subject.js';
+import { fill, type Expectation, type Row } from './request-row.js';
+import { headerValues, type Answer, type Conversation } from './socket-client.js';
+
+/** Sends a row's request and holds what comes back to the row. */
+export async function runRow(row: Row, subject: Ready, catalogue: Catalogue): Promise<void> {
+  const { request, expect } = row;
+  const expected = [expect, ...(expect.further ?? [])];
+  const isRead = 'method' in request && request.method === 'GET';
+  const looksAtStore = subject.hasStore && !isRead;
+  if (looksAtStore) await catalogue.remember();
+  const conversation = await subject.send(request, {
+    answers: expected.length,
+    untilClosed: expected.some(({ closes }) => closes),
+  });
+  checkConversation(conversation, expect);
+  for (const [index, expectation] of expected.entries()) {
+    const answer = conversation.answers[index];
+    assert.ok(answer, `answer ${index + 1} did not come`);
+    checkExpectation(answer, expectation, subject);
+    checkAnswer(answer, { ...asked(row, subject, index), basePath: subject.values.base });
+  }
+  assert.equal(conversation.answers.length, expected.length, 'more was answered than asked');
+  if (!looksAtStore) return;
+  if (expect.status === 201) await checkCreated(conversation.answers[0], expect, catalogue);
+  else await catalogue.checkUnchanged();
+}
+
+function checkConversation({ closed, interim, milliseconds }: Conversation, expect: Expectation): void {
+  if ([expect, ...(expect.further ?? [])].some(({ closes }) => closes)) {
+    assert.ok(closed, 'the server did not close the connection');
+  }
+  assert.deepEqual(interim, expect.interim ?? [], 'the interim answers');
+  if (expect.within !== undefined) {
+    assert.ok(milliseconds <= expect.within, `it took ${Math.round(milliseconds)} ms`);
+  }
+}
+
+function checkExpectation(answer: Answer, expect: Expectation, { values }: Ready): void {
+  const text = answer.body.toString();
+  assert.equal(answer.status, expect.status, text.slice(0, 500));
+  if (expect.code !== undefined && text !== '') {
+    const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
+    assert.equal(code, expect.code);
+    if (expect.message) assert.match(String(message), expect.message);
+  }
+  for (const [name, wanted] of Object.entries(expect.headers ?? {})) {
+    const sent = headerValues(answer, name);
+    if (wanted === null) assert.deepEqual(sent, [], `${name} must not be there`);
+    else if (typeof wanted === 'string') assert.deepEqual(sent, [fill(wanted, values)], name);
+    else {
+      assert.equal(sent.length, 1, `${name} must be there once`);
+      assert.match(sent[0] ?? '', new RegExp(fill(wanted.source, values), wanted.flags));
+    }
+  }
+  if (expect.body !== undefined && expect.status !== 201) assert.equal(text, fill(expect.body, values));
+  const connection = headerValues(answer, 'Connection').join();
+  if (expect.closes) assert.equal(connection.toLowerCase(), 'close');
+  if (expect.staysOpen) assert.notEqual(connection.toLowerCase(), 'close');
+}
+
+async function checkCreated(
+  answer: Answer | undefined,
+  expect: Expectation,
+  catalogue: Catalogue,
+): Promise<void> {
+  assert.ok(answer);
+  const id = await catalogue.checkCreated(answer);
+  if (expect.body !== undefined) assert.equal(answer.body.toString(), fill(expect.body, { id }));
+}
+
+/** The method and the path of a row's request, as far as a server can tell them. */
+function asked(
+  { request }: Row,
+  { values }: Ready,
+  index: number,
+): { readonly method?: string; readonly path?: string } {
+  if ('method' in request) {
+    return { method: request.method, path: fill(request.target, values).split('?', 1)[0] ?? '' };
+  }
+  const method = /^(?:\r\n)?([A-Z]+) \S+ HTTP\/1\.[01]\r\n/.exec(request.raw)?.[1];
+  return index === 0 && method !== undefined ? { method } : { method: 'GET' };
+}
