@@ -169,7 +169,7 @@ export class NodeServer {
       const { socket } = request;
       if (!socket.writable) return; // that answer was the connection's last
       this.#next(connection);
-      if (connection.waiting.length === 0 && !connection.closing) socket.resume();
+      if (connection.waiting.length === 0 && !connection.closing && socket.isPaused()) socket.resume();
       if (this.#closed && connection.current === undefined) socket.destroySoon();
     });
     const { fault = refusal, announcesBody } = readMessageHead(request);
