@@ -64,6 +64,7 @@ export class Deadline {
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
       work.then(resolve, reject);
+      if (this.signal.aborted) reject(this.signal.reason);
     });
   }
 
