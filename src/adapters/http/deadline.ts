@@ -65,6 +65,7 @@ export class Deadline {
       this.#reject = reject;
       if (this.signal.aborted) reject(this.signal.reason as Error);
       work.then(resolve, reject);
+      if (this.signal.aborted) reject(this.signal.reason);
     });
   }
 

@@ -95,4 +95,11 @@ describe('A deadline', () => {
     await rejects(deadlines.start().within(forever()), StoreUnavailableError);
     expect(deadline.signal.reason, 'not that the time is over').to.equal(gone);
   });
+
+  it('has no time left for work that begins after its client went away', async () => {
+    const deadline = new Deadlines(60_000).start();
+    const gone = new Error('gone');
+    deadline.abort(gone);
+    await rejects(deadline.within(forever()), gone);
+  });
 });
