@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
-import type { KeyOperations, Operations } from '../adapters/cli/operations.js';
+import type { Operations } from '../adapters/cli/operations.js';
+import type { Clock } from '../application/ports/clock.js';
 import { createContainer } from './container.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
@@ -28,7 +30,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
 
 async function withKeys<T>(
   environment: NodeJS.ProcessEnv,
-  use: (keys: KeyOperations) => Promise<T>,
+  use: (keys: ManagedApiKeys, clock: Clock) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(environment);
   if (settings.storeUrl === 'memory:') {
@@ -41,7 +43,7 @@ async function withKeys<T>(
   try {
     const keys = await managedKeys(container);
     if (keys === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    return await use(keys);
+    return await use(keys, container.get(TOKENS.clock));
   } finally {
     await store.close();
   }

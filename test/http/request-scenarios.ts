@@ -206,7 +206,7 @@ const STATUSES = ['available', 'pending', 'sold'];
 const otherThan = (status: string): RegExp =>
   new RegExp(`"status":"(?:${STATUSES.filter((other) => other !== status).join('|')})"`);
 
-/** As integers: the text of an id may be longer than that of a greater one... never, but need not be told so. */
+/** By value: as text 10 comes before 9. */
 const ascending = (left: string, right: string): number => (BigInt(left) < BigInt(right) ? -1 : 1);
 
 async function ask(subject: Ready, request: RowRequest): Promise<Answer> {

@@ -59,7 +59,7 @@ const structure: Row[] = [
     ] as const
   ).flatMap(([what, members]): Row[] => [
     {
-      name: `ignores ${what}, and never gives it back`,
+      name: `ignores ${what} in a body, and gives nothing of it back`,
       request: post(`{${members},"name":"Bella","categoryId":7}`),
       expect: CREATED,
     },

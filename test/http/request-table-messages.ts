@@ -124,6 +124,31 @@ const requestIds: Row[] = [
     expect: { status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'two-hosts' } },
     socketOnly: 'clients send one Host',
   },
+  {
+    name: 'keeps the request id of a request whose body is not well-formed',
+    request: {
+      raw: `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nX-Request-Id: bad-chunk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    },
+    expect: { status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'bad-chunk' } },
+    socketOnly: 'clients write chunks that are well-formed',
+  },
+  {
+    name: 'keeps the request id of a pipelined request whose body is not well-formed',
+    request: {
+      raw: `GET {{base}}/pets?limit=1 HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\n\r\nPOST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: bad-chunk\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    },
+    expect: {
+      status: 200,
+      further: [{ status: 400, code: 'malformed_request', headers: { 'X-Request-Id': 'bad-chunk' } }],
+    },
+    socketOnly: 'clients write chunks that are well-formed',
+  },
+  {
+    name: 'keeps the request id of CONNECT',
+    request: { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
+    expect: { status: 405, code: 'method_not_allowed', headers: { 'X-Request-Id': 'tunnel' } },
+    socketOnly: 'clients send CONNECT to proxies only',
+  },
 ];
 
 const ignored: Row[] = [
@@ -211,7 +236,7 @@ const faults: Row[] = [
     expect: { status: 401, code: 'missing_api_key' },
   },
   ...[get('/pets'), get('/pets/1'), post(PET)].map((request): Row => ({
-    name: `answers 500 to ${request.method} ${request.target} after a fault nobody expected, telling the request id and nothing of its inside`,
+    name: `answers 500 to ${request.method} ${request.target.replace('{{base}}', '')} after a fault nobody expected, telling the request id and nothing of its inside`,
     given: 'storeFaulty',
     request: { ...request, headers: [...request.headers, ['X-Request-Id', 'fault-1']] },
     expect: { status: 500, code: 'internal_error', message: /^(?=.*fault-1)(?!.*secret)(?!.*TypeError)/ },
@@ -223,7 +248,7 @@ const faults: Row[] = [
     expect: { ...AWAY, message: /^(?!.*secret)(?!.*listing)/ },
   },
   ...[get('/pets'), get('/pets/1'), post(PET)].map((request): Row => ({
-    name: `answers 503 to ${request.method} ${request.target} when its time is over`,
+    name: `answers 503 to ${request.method} ${request.target.replace('{{base}}', '')} when its time is over`,
     given: 'storeStuck',
     request,
     expect: {

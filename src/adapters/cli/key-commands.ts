@@ -16,9 +16,9 @@ export const issueKey: Command = {
     const { name, scope, expires } = values;
     if (typeof name !== 'string') throw new UsageError('--name is missing');
     const scopes = typeof scope === 'string' ? readScopes(scope) : undefined;
-    const expiresAt =
-      typeof expires === 'string' ? new Date(Date.now() + duration('--expires', expires)) : undefined;
-    return operations.withKeys(async (keys) => {
+    const lifetime = typeof expires === 'string' ? duration('--expires', expires) : undefined;
+    return operations.withKeys(async (keys, clock) => {
+      const expiresAt = lifetime === undefined ? undefined : new Date(clock.now().getTime() + lifetime);
       const { key, record } = await keys.issue({ name, scopes, expiresAt });
       out(values['json'] ? line({ key, ...record }) : `${key}\n`);
       note(`Key ${record.id} (${name}) may ${record.scopes.join(', ')}; it ${end(record)}.`);

@@ -1,11 +1,12 @@
 import type { Scope } from '../../application/ports/authenticator.js';
+import type { Clock } from '../../application/ports/clock.js';
 
 /** What the command line can do; bootstrap hands it these, and knows how they are done. */
 export interface Operations {
   /** Runs the service until it is told to stop. Resolves to the exit code. */
   serve(): Promise<number>;
-  /** Opens the store's keys, and closes the store when `use` is done. */
-  withKeys<T>(use: (keys: KeyOperations) => Promise<T>): Promise<T>;
+  /** Opens the store's keys, and closes the store when `use` is done. The clock is the one that keys go by. */
+  withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T>;
 }
 
 export interface KeyOperations {

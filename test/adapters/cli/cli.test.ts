@@ -97,14 +97,11 @@ describe('The command line', () => {
       ]);
     });
 
-    it('lets the key expire as long from now as it is told', async () => {
-      const before = Date.now();
+    it('lets the key expire as long from now, by the clock that keys go by, as it is told', async () => {
       const { notes } = await run('keys', 'issue', '--name', 'till', '--expires', '90d');
-      const after = Date.now();
-      const { expiresAt = new Date(0) } = operations.issued[0] ?? {};
-      expect(expiresAt.getTime()).to.be.within(before + 90 * 86_400_000, after + 90 * 86_400_000);
+      expect(operations.issued[0]?.expiresAt).to.deep.equal(new Date('2027-02-19T12:00:00.000Z'));
       expect(notes).to.deep.equal([
-        `Key 4fZk02Qa (till) may pets:read, pets:write; it expires at ${expiresAt.toISOString()}.`,
+        'Key 4fZk02Qa (till) may pets:read, pets:write; it expires at 2027-02-19T12:00:00.000Z.',
       ]);
     });
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../src/application/ports/clock.js';
 import type { Key, KeyOperations, NewKey, Operations } from '../../../src/adapters/cli/operations.js';
 
 export const SHOP: Key = {
@@ -19,6 +20,9 @@ export const WINDOW: Key = {
   state: 'revoked',
 };
 
+/** What time it is, whenever it is asked. */
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+
 type KeyRequest = Parameters<KeyOperations['issue']>[0];
 
 /** A store's keys that are always the same, and that remember what was asked of them. */
@@ -35,9 +39,9 @@ export class FakeOperations implements Operations, KeyOperations {
     return 1;
   }
 
-  async withKeys<T>(use: (keys: KeyOperations) => Promise<T>): Promise<T> {
+  async withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T> {
     if (this.failure) throw this.failure;
-    return use(this);
+    return use(this, { now: () => NOW });
   }
 
   async issue(request: KeyRequest): Promise<NewKey> {

@@ -86,4 +86,11 @@ describe('A deadline', () => {
     await rejects(work, gone);
     expect(deadline.signal.reason).to.equal(gone);
   });
+
+  it('has no time left for work that begins after its client went away', async () => {
+    const deadline = new Deadlines(60_000).start();
+    const gone = new Error('gone');
+    deadline.abort(gone);
+    await rejects(deadline.within(forever()), gone);
+  });
 });

@@ -11,6 +11,10 @@ import { KoaRequest, bodyReader } from './koa-request.js';
  */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new Koa();
+  // Koa would print a stack for every client that breaks its connection off.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.syscall === undefined) app.onerror(error);
+  });
   app.use(animalStore(http));
   return app;
 }
