@@ -63,6 +63,7 @@ export class Deadline {
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
+      if (this.signal.aborted) reject(this.signal.reason as Error);
       work.then(resolve, reject);
       if (this.signal.aborted) reject(this.signal.reason);
     });

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { HttpError } from '../http-error.js';
 import { silentLog, type HttpLog } from '../http-log.js';
+import { Connection } from './connection.js';
 import { readMessageHead } from './message-head.js';
 import { asBytes, closingAnswer, parserError, type ClosingAnswer } from './raw-answer.js';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
@@ -16,20 +17,6 @@ import { closeAfterUnreadBody, continueWhenRead, endThenDestroy } from './unread
 export interface NodeServerOptions {
   readonly limits?: Partial<ServerLimits> | undefined;
   readonly log?: HttpLog | undefined;
-}
-
-/** So many requests may wait on one connection; then, until all are answered, no more are read. */
-const PAUSE_AT_WAITING = 100;
-
-/** What is going on on one connection. */
-interface Connection {
-  /** The response being made; others wait for it. */
-  current: ServerResponse | undefined;
-  readonly waiting: Array<{ readonly request: IncomingMessage | undefined; readonly start: () => void }>;
-  /** How many requests came on it. */
-  received: number;
-  /** What closes the connection is decided: what else comes on it is not looked at (RFC 9112, 9.6). */
-  closing: boolean;
 }
 
 /**
@@ -111,7 +98,7 @@ export class NodeServer {
     server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
     server.maxConnections = limits.maxConnections;
     server.on('connection', (socket: Socket) => {
-      this.#connections.set(socket, { current: undefined, waiting: [], received: 0, closing: false });
+      this.#connections.set(socket, new Connection(socket));
       socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('request', (request, response) => this.#receive(request, response));
@@ -137,24 +124,13 @@ export class NodeServer {
     return server;
   }
 
-  /** Takes the requests of a connection in turn: one that closes it must be the last that was processed. */
   #receive(request: IncomingMessage, response: ServerResponse, refusal?: HttpError): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined || connection.closing) return;
-    connection.received += 1;
-    // Node says so as well, but leaves the connection open unless it is said here.
-    if (connection.received === this.#limits.maxRequestsPerSocket) response.setHeader('Connection', 'close');
-    const { waiting } = connection;
-    waiting.push({ request, start: () => this.#start(connection, request, response, refusal) });
-    this.#next(connection);
-    if (waiting.length === PAUSE_AT_WAITING) {
-      // Not now: Node resumes the socket at the end of each request.
-      setImmediate(() => waiting.length > 0 && request.socket.pause());
-    }
-  }
-
-  #next(connection: Connection): void {
-    if (connection.current === undefined) connection.waiting.shift()?.start();
+    // Node says so too with the last request it takes, but leaves the connection open unless it is said here.
+    const isLast = connection.received + 1 === this.#limits.maxRequestsPerSocket;
+    if (isLast) response.setHeader('Connection', 'close');
+    connection.receive(request, response, () => this.#start(connection, request, response, refusal));
   }
 
   #start(
@@ -163,19 +139,13 @@ export class NodeServer {
     response: ServerResponse,
     refusal: HttpError | undefined,
   ): void {
-    connection.current = response;
     response.once('close', () => {
-      connection.current = undefined;
-      const { socket } = request;
-      if (!socket.writable) return; // that answer was the connection's last
-      this.#next(connection);
-      if (connection.waiting.length === 0 && !connection.closing) socket.resume();
-      if (this.#closed && connection.current === undefined) socket.destroySoon();
+      connection.finish();
+      if (this.#closed && connection.current === undefined) request.socket.destroySoon();
     });
     const { fault = refusal, announcesBody } = readMessageHead(request);
     if (this.#draining) response.setHeader('Connection', 'close');
-    if (announcesBody)
-      closeAfterUnreadBody(request, response, this.#limits, () => (connection.closing = true));
+    if (announcesBody) closeAfterUnreadBody(request, response, this.#limits, () => connection.close());
     if (fault) this.#answer(response, closingAnswer(fault, sentRequestId(request)), request);
     else this.#listener(request, response);
   }
@@ -188,26 +158,22 @@ export class NodeServer {
       return;
     }
     if (connection.closing) return; // the linger after an answer sees to it
-    connection.closing = true;
     socket.pause();
-    const { current, waiting } = connection;
+    const { current } = connection;
     if (current && !current.req.complete) {
       // The fault is in the body that this response's listener may be reading.
+      connection.close();
       if (current.headersSent) socket.destroy();
       else this.#answer(current, closingAnswer(error, sentRequestId(current.req)), current.req);
       return;
     }
     // It is in the last request that came: those before it are answered first.
-    const cut = waiting.at(-1)?.request?.complete === false ? waiting.pop()?.request : request;
+    const cut = connection.takeCut() ?? request;
     const answer = closingAnswer(error, cut && sentRequestId(cut));
-    waiting.push({
-      request: undefined,
-      start: () => {
-        this.#logAnswer(answer);
-        endThenDestroy(socket, this.#limits.lingerTime, asBytes(answer));
-      },
+    connection.closeAfterOthers(() => {
+      this.#logAnswer(answer);
+      endThenDestroy(socket, this.#limits.lingerTime, asBytes(answer));
     });
-    this.#next(connection);
   }
 
   #answer(response: ServerResponse, answer: ClosingAnswer, request: IncomingMessage): void {
