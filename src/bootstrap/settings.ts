@@ -110,7 +110,7 @@ const list = (text: string): string[] =>
 
 function readHost(text: string): string {
   if (/[\s/]/.test(text)) throw new Error('must be a host name or an address');
-  return text;
+  return text.replace(/^\[(.*)\]$/, '$1'); // as it stands in URLs
 }
 
 function readBasePath(text: string): string {

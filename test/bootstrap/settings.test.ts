@@ -72,6 +72,7 @@ describe('The settings', () => {
     > = [
       ['HOST', '0.0.0.0', ({ host }) => host, '0.0.0.0'],
       ['HOST', '::1', ({ host }) => host, '::1'],
+      ['HOST', '[::1]', ({ host }) => host, '::1'],
       ['PORT', '0', ({ port }) => port, 0],
       ['PORT', '65535', ({ port }) => port, 65_535],
       ['BASE_PATH', '/animals/of~the_shop.eu/v1', ({ http }) => http.basePath, '/animals/of~the_shop.eu/v1'],

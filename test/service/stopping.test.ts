@@ -44,12 +44,13 @@ describe('The service, told to stop', () => {
     });
   }
 
-  it('takes two signals within a millisecond as one', async () => {
+  it('takes signals within a millisecond as one', async () => {
     const { child, url } = await startedService(await temporaryFolder());
     const adding = await beginAdding(url);
     child.signal('SIGINT');
     child.signal('SIGINT');
-    await child.said(/stopping on SIGINT/);
+    child.signal('SIGTERM'); // two of the same may have become one on their way
+    await child.said(/stopping on SIG/);
     adding.send(REX.slice(-5));
     expect((await adding.answers(1))[0]?.status).to.equal(201);
     const { code, err } = await child.ended;
