@@ -286,6 +286,13 @@ describe('The settings', () => {
       ]);
     });
 
+    it('are not to be missing in it', () => {
+      writeFileSync(file, ' \n,\n');
+      expect(faultsOf({ API_KEYS_FILE: file })).to.deep.equal([
+        'API_KEYS_FILE names a file that holds no key',
+      ]);
+    });
+
     it('say why it cannot be read', () => {
       expect(faultsOf({ API_KEYS_FILE: file })).to.deep.equal([
         'API_KEYS_FILE names a file that cannot be read (ENOENT)',

@@ -74,7 +74,7 @@ export class Deadline {
     try {
       return await waiting;
     } finally {
-      if (!this.#controller.signal.aborted) this.#deadlines.resume(this);
+      this.#deadlines.resume(this);
     }
   }
 
