@@ -134,6 +134,11 @@ describe('The container', () => {
         sqlite.getAsync(TOKENS.store),
         new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']),
       );
+      const neither = await container({ STORE_URL: 'sqlite::memory:' });
+      await rejects(
+        neither.getAsync(TOKENS.store),
+        new SettingsError(['STORE_URL for a store in memory is memory:']),
+      );
     });
   });
 

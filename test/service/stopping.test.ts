@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import { Child, KEY, PACKAGE, cleanUp, startedService, temporaryFolder } from './running-service.js';
+import { Child, KEY, MAIN, PACKAGE, cleanUp, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient, statusOf } from './store-client.js';
 
 const REX = '{"name":"Rex","categoryId":1}';
@@ -43,6 +44,25 @@ describe('The service, told to stop', () => {
       await idle.closed;
     });
   }
+
+  it('ends with 0 while its store is still being opened', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(
+      join(folder, 'slow.mjs'),
+      `import { ContainerModule } from '${import.meta.resolve('inversify')}';
+       import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
+       const open = () => new Promise(() => { console.error('opening'); setInterval(() => {}, 1000); });
+       export const adapter = new ContainerModule((options) =>
+         provideValue(options, TOKENS.storeFactory, { scheme: 'slow', open }));`,
+    );
+    const child = new Child(process.execPath, [MAIN, 'serve'], folder, {
+      ADAPTERS: './slow.mjs',
+      STORE_URL: 'slow:',
+      PORT: '0',
+    });
+    await child.said(/opening/);
+    expect((await child.stop()).code).to.equal(0);
+  });
 
   it('takes signals within a millisecond as one', async () => {
     const { child, url } = await startedService(await temporaryFolder());
