@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
+import { isAnimalStoreError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
@@ -33,8 +34,12 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
       if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
     }
   } catch (error) {
-    await service.stop(0);
-    throw error;
+    if (!isAnimalStoreError(error) || error.code !== 'service_unavailable') {
+      await service.stop(0);
+      throw error;
+    }
+    // It says "not ready" until the store is back; nobody gets in meanwhile.
+    logger.warn({ err: error }, 'the store is away: whether it has API keys is not known');
   }
   const short = settings.staticKeys.filter(isShortStaticKey).length;
   if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);

@@ -72,6 +72,30 @@ describe('serve', () => {
     );
   });
 
+  it('starts while its store is away, says so, and makes no key', async () => {
+    writeFileSync(
+      join(folder, 'away.mjs'),
+      `import { ContainerModule } from '${import.meta.resolve('inversify')}';
+       import { StoreUnavailableError } from '${new URL('../../src/index.js', import.meta.url).href}';
+       import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
+       const away = () => Promise.reject(new StoreUnavailableError('reaching the store'));
+       const apiKeys = { add: away, findById: away, list: away, update: away, close: async () => {} };
+       const pets = { capabilities: {}, add: away, findById: away, list: away, check: away, close: async () => {} };
+       const open = async () => ({ pets, apiKeys, location: 'away', close: async () => {} });
+       export const adapter = new ContainerModule((options) =>
+         provideValue(options, TOKENS.storeFactory, { scheme: 'away', open }));`,
+    );
+    const program = serve({ ADAPTERS: './away.mjs', STORE_URL: 'away:' });
+    const url = await program.ready();
+    const readiness = await fetch(new URL('/readyz', url));
+    const { code } = (await readiness.json()) as { code: string };
+    expect([readiness.status, code]).to.deep.equal([503, 'service_unavailable']);
+    expect((await fetch(new URL('/livez', url))).status).to.equal(200);
+    const ended = await program.stop();
+    expect({ code: ended.code, out: ended.out }).to.deep.equal({ code: 0, out: '' });
+    expect(messages(ended.err)).to.include('the store is away: whether it has API keys is not known');
+  });
+
   it('warns of static keys that may be guessed, without telling them', async () => {
     const program = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
     await program.ready();
