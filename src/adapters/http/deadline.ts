@@ -68,11 +68,11 @@ export class Deadline {
     });
   }
 
-  /** Waits for the client, whose slowness has limits of its own; the time starts anew after it. */
+  /** Waits for the client, as long as it is there: its slowness has limits of its own. The time starts anew after it. */
   async outside<T>(waiting: Promise<T>): Promise<T> {
     this.stop();
     try {
-      return await waiting;
+      return await this.within(waiting);
     } finally {
       this.#deadlines.resume(this);
     }

@@ -87,6 +87,14 @@ describe('A deadline', () => {
     expect(deadline.signal.reason).to.equal(gone);
   });
 
+  it('stops waiting for a client that went away, though nobody says that its body will not come', async () => {
+    const deadline = new Deadlines(60_000).start();
+    const gone = new Error('gone');
+    const body = deadline.outside(forever());
+    deadline.abort(gone);
+    await rejects(body, gone);
+  });
+
   it('has no time left for work that begins after its client went away', async () => {
     const deadline = new Deadlines(60_000).start();
     const gone = new Error('gone');

@@ -121,7 +121,7 @@ describe('Hostile bytes', () => {
       expect((await (await RawConnection.open(port, head('GET /'))).answers(1))[0]?.body).to.equal(
         'listener',
       );
-      expect(await inTime(2_000, server.close(1_500))).to.equal(true);
+      expect(await inTime(5_000, server.close(1_500))).to.equal(true);
     } finally {
       process.off('uncaughtException', note).off('unhandledRejection', note);
     }
@@ -163,7 +163,7 @@ describe('Hostile bytes', () => {
     for (let index = 0; index < 1_000; index += 50) {
       await Promise.all(Array.from({ length: 50 }, (_, offset) => one(index + offset)));
     }
-    await inTime(3_000, allGone);
+    await inTime(5_000, allGone);
     expect(await new Promise((done) => listener?.getConnections((_error, count) => done(count)))).to.equal(0);
   }).timeout(20_000);
 });

@@ -60,7 +60,7 @@ describe('The bounds of the listening server', () => {
         (request, response) => request.resume().on('end', () => response.end('read')),
         { limits: short },
       );
-      const answers = await inTime(1_000, exchange(port, sent));
+      const answers = await inTime(5_000, exchange(port, sent));
       expect(answers).to.have.lengthOf(1);
       expectError(answers[0], 408, 'request_timeout');
     });
@@ -68,7 +68,7 @@ describe('The bounds of the listening server', () => {
 
   it('answer 408 for a body that nobody reads, too', async () => {
     const { port } = await listening(() => {}, { limits: short });
-    const answers = await inTime(1_000, exchange(port, head('POST /', 'Content-Length: 9')));
+    const answers = await inTime(5_000, exchange(port, head('POST /', 'Content-Length: 9')));
     expect(answers).to.have.lengthOf(1);
     expectError(answers[0], 408, 'request_timeout');
   });
@@ -78,7 +78,7 @@ describe('The bounds of the listening server', () => {
     const connection = await RawConnection.open(port, 'GET / HTTP/1.1\r\nX: ');
     const drip = setInterval(() => connection.send('x'), 5);
     try {
-      expectError((await inTime(1_000, connection.allAnswers()))[0], 408, 'request_timeout');
+      expectError((await inTime(5_000, connection.allAnswers()))[0], 408, 'request_timeout');
     } finally {
       clearInterval(drip);
     }
@@ -86,7 +86,7 @@ describe('The bounds of the listening server', () => {
 
   it('answer 408 for the second request of a connection as for the first', async () => {
     const { port } = await listening(echoTarget, { limits: short });
-    const answers = await inTime(1_000, exchange(port, `${head('GET /first')}GET /second HTTP/1.1\r\n`));
+    const answers = await inTime(5_000, exchange(port, `${head('GET /first')}GET /second HTTP/1.1\r\n`));
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 408]);
     expectError(answers[1], 408, 'request_timeout');
   });
@@ -103,7 +103,7 @@ describe('The bounds of the listening server', () => {
 
   it('close an unused connection without a word', async () => {
     const { port } = await listening(echoTarget, { limits: { keepAliveTimeout: 50 } });
-    const [answer, ...more] = await inTime(4_000, exchange(port, head('GET /')));
+    const [answer, ...more] = await inTime(5_000, exchange(port, head('GET /')));
     expect(answer?.body).to.equal('/');
     expect(more).to.deep.equal([]);
   });
@@ -159,7 +159,7 @@ describe('The bounds of the listening server', () => {
       { limits: { maxRequestsPerSocket: 2 } },
     );
     const sent = ['/1', '/2', '/3', '/4'].map((target) => head(`GET ${target}`)).join('');
-    const answers = await inTime(1_000, exchange(port, sent));
+    const answers = await inTime(5_000, exchange(port, sent));
     expect(answers.map(({ headers }) => headers.get('connection'))).to.deep.equal(['keep-alive', 'close']);
     expect(targets).to.deep.equal(['/1', '/2']);
   });

@@ -51,8 +51,8 @@ describe('A listening server that is closed', () => {
       await RawConnection.open(port, head('GET /')),
     ];
     await connections.at(-1)?.answers(1);
-    expect(await inTime(1_000, server.close(30_000))).to.equal(true);
-    await Promise.all(connections.map(({ closed }) => inTime(1_000, closed)));
+    expect(await inTime(5_000, server.close(30_000))).to.equal(true);
+    await Promise.all(connections.map(({ closed }) => inTime(5_000, closed)));
   });
 
   it('accepts nothing more', async () => {
@@ -79,7 +79,7 @@ describe('A listening server that is closed', () => {
     responses.find(({ req }) => req.method === 'GET')?.end('made');
     expect((await get.allAnswers()).map(({ body }) => body)).to.deep.equal(['made']);
     expect((await post.allAnswers()).map(({ body }) => body)).to.deep.equal(['read']);
-    expect(await inTime(3_000, closed)).to.equal(true);
+    expect(await inTime(5_000, closed)).to.equal(true);
   });
 
   it('cuts off at the deadline what is not answered, and says that it did', async () => {
@@ -87,7 +87,7 @@ describe('A listening server that is closed', () => {
     const { server, port } = await listening(() => arrived());
     const connection = await RawConnection.open(port, head('GET /'));
     await come;
-    expect(await inTime(3_000, server.close(50))).to.equal(false);
+    expect(await inTime(5_000, server.close(50))).to.equal(false);
     await connection.closed;
     expect(connection.received).to.equal('');
   });
@@ -103,7 +103,7 @@ describe('A listening server that is closed', () => {
     await come;
     connection.socket.destroy();
     await left;
-    expect(await inTime(1_000, server.close(30_000))).to.equal(true);
+    expect(await inTime(5_000, server.close(30_000))).to.equal(true);
   });
 
   it('may be closed twice', async () => {
@@ -120,6 +120,6 @@ describe('A listening server that is closed', () => {
       (reason: NodeJS.ErrnoException) => reason,
     );
     expect(error?.code).to.equal('EADDRINUSE');
-    expect(await inTime(1_000, second.close(1_000))).to.equal(true);
+    expect(await inTime(5_000, second.close(1_000))).to.equal(true);
   });
 });

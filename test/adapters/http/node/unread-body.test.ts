@@ -16,7 +16,7 @@ describe('An answer given before the body was read', () => {
 
   it('says Connection: close, and the connection ends', async () => {
     const { port } = await listening(early);
-    const [answer, ...more] = await inTime(3_000, exchange(port, head('POST /', 'Content-Length: 1000000')));
+    const [answer, ...more] = await inTime(5_000, exchange(port, head('POST /', 'Content-Length: 1000000')));
     expect(answer).to.deep.include({ status: 401, body: LONG });
     expect(answer?.headers.get('connection')).to.equal('close');
     expect(more).to.deep.equal([]);
@@ -90,7 +90,7 @@ describe('An answer given before the body was read', () => {
     await exchange(port, '@@\r\n\r\n'); // the server has read them by now
     expect(served?.destroyed).to.equal(false);
     connection.socket.end();
-    expect(await inTime(1_000, connection.closed)).to.equal(undefined);
+    expect(await inTime(5_000, connection.closed)).to.equal(undefined);
   });
 
   it('ends at once when the body comes to its end', async () => {
@@ -98,7 +98,7 @@ describe('An answer given before the body was read', () => {
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'));
     await connection.answers(1);
     connection.send('four');
-    await inTime(3_000, connection.closed);
+    await inTime(5_000, connection.closed);
   });
 
   it('waits no longer than it may for a client that neither sends nor leaves', async () => {
@@ -114,7 +114,7 @@ describe('An answer given before the body was read', () => {
     connection.socket.allowHalfOpen = true;
     connection.send(head('POST /', 'Content-Length: 4'));
     await connection.answers(1);
-    await inTime(1_500, closed);
+    await inTime(5_000, closed);
   });
 
   it('is the same for HEAD, without its body', async () => {
