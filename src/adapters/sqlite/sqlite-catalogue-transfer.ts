@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Call } from '../../application/call.js';
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type {
@@ -81,7 +82,9 @@ export class SqliteCatalogueTransfer implements CatalogueTransfer {
     });
   }
 
-  readPets({ after = 0n, limit }: PetBatch, call: Call = {}): Promise<readonly Pet[]> {
+  async readPets({ after = 0n, limit }: PetBatch, call: Call = {}): Promise<readonly Pet[]> {
+    // Reading is synchronous: batch after batch, nothing else in this process would get its turn.
+    await setImmediate();
     return this.#session.read('reading animals', call, () =>
       after >= INT64_MAX ? [] : this.#readPets.all(after, limit).map(toPet),
     );

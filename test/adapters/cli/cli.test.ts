@@ -40,12 +40,19 @@ describe('The command line', () => {
         const { code, out, notes } = await run(...args);
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
         const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
-        expect(commands).to.deep.equal(['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']);
+        expect(commands).to.deep.equal([
+          'serve',
+          'keys issue',
+          'keys list',
+          'keys revoke',
+          'keys rotate',
+          'copy',
+        ]);
         expect(operations.asked).to.deep.equal([]);
       });
     }
 
-    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']) {
+    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate', 'copy']) {
       it(`explains ${command} with an example that works as it stands`, async () => {
         const { code, out, notes } = await run(...command.split(' '), '--help');
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
