@@ -1,9 +1,15 @@
 // Compiles and restarts the service whenever a source changes, until Ctrl-C.
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = 'node_modules/typescript/bin/tsc';
+if (!existsSync(`${root}${compiler}`)) {
+  console.error('The compiler is not installed: run npm ci.');
+  process.exit(1);
+}
+
 const start = (args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 
 spawnSync(process.execPath, [compiler, '--build', 'src'], { cwd: root, stdio: 'inherit' });

@@ -8,10 +8,11 @@ import type { PetRepository } from './ports/pet-repository.js';
 /** How many animals a page holds at most, and when the caller does not say. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
-const limitFault = (limit: unknown): string | undefined =>
-  Number.isInteger(limit) && Number(limit) >= PAGE_LIMIT.minimum && Number(limit) <= PAGE_LIMIT.maximum
-    ? undefined
-    : `must be an integer from ${PAGE_LIMIT.minimum} to ${PAGE_LIMIT.maximum}`;
+/** The rule that a limit keeps, as a message says it. */
+export const PAGE_LIMIT_RULE = `must be an integer from ${PAGE_LIMIT.minimum} to ${PAGE_LIMIT.maximum}`;
+
+export const isPageLimit = (limit: unknown): limit is number =>
+  Number.isInteger(limit) && Number(limit) >= PAGE_LIMIT.minimum && Number(limit) <= PAGE_LIMIT.maximum;
 
 export const listPets =
   (pets: PetRepository) =>
@@ -23,7 +24,7 @@ export const listPets =
     const note = (field: string, message: string | undefined): void => {
       if (message !== undefined) faults.push({ field, message });
     };
-    note('limit', limitFault(limit));
+    note('limit', isPageLimit(limit) ? undefined : PAGE_LIMIT_RULE);
     note('status', statusFault(status));
     if (faults.length > 0) throw new InvalidParameterError(faults);
     const after = cursor === undefined ? undefined : readCursor(cursor, status);

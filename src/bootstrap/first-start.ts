@@ -10,17 +10,21 @@ export class NoKeyError extends Error {
  * Sees to it that there is a key. With none of any kind one is issued, but only where just this machine can
  * reach the service: elsewhere whoever reads the log of a first start would get in.
  * @param managed `undefined` where the store keeps no keys
+ * @param warn is told when there are keys, and none that is good
  * @returns the new key, or `undefined` if there was one
  * @throws {NoKeyError} there is none and none is made, saying how to make one
  */
 export async function firstKey(
   settings: Settings,
   managed: ManagedApiKeys | undefined,
+  warn: (message: string) => void = () => {},
 ): Promise<string | undefined> {
   if (settings.staticKeys.length > 0) return undefined;
   if (managed === undefined)
     throw new NoKeyError('This store keeps no API keys, and none is set: set API_KEYS.');
   const keys = await managed.list();
+  if (keys.length > 0 && keys.every(({ state }) => state !== 'active'))
+    warn('every API key is expired or revoked');
   if (keys.length > 0) return undefined;
   if (isLoopback(settings.host)) return (await managed.issue({ name: 'first start' })).key;
   throw new NoKeyError(

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ContainerModule } from 'inversify';
+import { ContainerModule } from 'inversify';
 import { SettingsError } from './settings.js';
 
 /**
@@ -15,12 +16,13 @@ export async function loadAdapters(specifiers: readonly string[]): Promise<reado
   for (const specifier of specifiers) {
     try {
       const { adapter } = (await import(resolveSpecifier(specifier))) as { adapter?: unknown };
-      if (isContainerModule(adapter)) adapters.push(adapter);
+      if (isContainerModule(adapter)) adapters.push(named(specifier, adapter));
       else
         faults.push(`ADAPTERS names ${specifier}, which exports no adapter: a ContainerModule of inversify`);
     } catch (error) {
-      const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
-      faults.push(`ADAPTERS names ${specifier}, which cannot be loaded: ${why}`);
+      faults.push(
+        `ADAPTERS names ${specifier}, which cannot be loaded: ${firstLine(error)}${hint(specifier)}`,
+      );
     }
   }
   if (faults.length > 0) throw new SettingsError(faults);
@@ -36,6 +38,23 @@ function resolveSpecifier(specifier: string): string {
     return specifier; // a package without an entry for `require`: found from here, or not at all
   }
 }
+
+/** The same module; if it fails to bind what it brings, it is told which one it was. */
+const named = (specifier: string, adapter: ContainerModule): ContainerModule =>
+  new ContainerModule(async (options) => {
+    try {
+      await adapter.load(options);
+    } catch (error) {
+      throw new SettingsError([`ADAPTERS names ${specifier}, which failed: ${firstLine(error)}`]);
+    }
+  });
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+
+/** Without a dot in front a name is a package's, as in every import. */
+const hint = (specifier: string): string =>
+  !specifier.startsWith('.') && existsSync(specifier) ? ` (the file is ./${specifier})` : '';
 
 /** By its form, not its class: the module may have been made by another copy of inversify. */
 const isContainerModule = (value: unknown): value is ContainerModule =>

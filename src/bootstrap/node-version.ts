@@ -29,3 +29,14 @@ export function tooOldToTrust(version: string): string | undefined {
     ? `Warning: Node.js ${version} has known security faults or is out of support; use ^22.22.2 or >=24.14.1.`
     : undefined;
 }
+
+/**
+ * Node.js 22 warns, at every start, that its SQLite is experimental: it is the module that 24 has, and what
+ * the store needs of it is tested on both. Every other warning is printed as before.
+ */
+export function hideSqliteWarning(process: NodeJS.Process): void {
+  const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
+  process.emitWarning = (...warning: unknown[]) => {
+    if (!String(warning[0]).startsWith('SQLite is an experimental feature')) emitWarning(...warning);
+  };
+}

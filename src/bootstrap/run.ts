@@ -60,6 +60,8 @@ async function withKeys<T>(
 function description(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['These settings cannot be used:', ...error.faults].join('\n  ');
+  if ('code' in error && error.code === 'EADDRINUSE')
+    return `${error.message}. Set PORT; 0 takes a free one.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError, SyntaxError].some(
     (kind) => error instanceof kind,
   );

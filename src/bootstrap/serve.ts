@@ -22,12 +22,14 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   const container = await createContainer(settings, [logging, ...adapters]);
   const stopSignal = firstStopSignal(process, logger);
 
-  const service = await startService(container);
+  // It listens before it looks for a key: a port that is taken must not cost one that nobody saw.
+  const service = await Promise.race([startService(container), stopSignal]);
+  if (service === undefined) process.exit(0); // told to stop before it was ready: nothing was promised to anyone
   const { location } = await container.getAsync(TOKENS.store);
   try {
     // An authenticator of others has its own ways in.
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
-      const key = await firstKey(settings, await managedKeys(container));
+      const key = await firstKey(settings, await managedKeys(container), (message) => logger.warn(message));
       if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
     }
   } catch (error) {

@@ -38,7 +38,7 @@ export async function startService(container: Container): Promise<Service> {
       },
     };
   } catch (error) {
-    await store.close();
+    await store.close().catch(() => undefined); // why it failed matters more
     throw error;
   }
 }

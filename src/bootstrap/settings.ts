@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { environmentFault } from '../adapters/api-keys/api-key-format.js';
 import { staticKeyFault } from '../adapters/api-keys/static-api-keys.js';
-import type { HttpSettings } from '../adapters/http/http-settings.js';
+import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../adapters/http/http-settings.js';
 import { OPERATIONS } from '../adapters/http/operations.js';
 import {
   oneOf,
@@ -67,25 +67,26 @@ export function readSettings(environment: Environment): Settings {
     }
   };
 
+  const defaults = DEFAULT_HTTP_SETTINGS;
   const host = setting('HOST', '127.0.0.1', readHost);
   const settings: Settings = {
     host,
     port: setting('PORT', 8080, readInteger(0, 65_535)),
     http: {
-      basePath: setting('BASE_PATH', '/v1', readBasePath),
+      basePath: setting('BASE_PATH', defaults.basePath, readBasePath),
       publicUrl: setting('PUBLIC_URL', undefined, readServerUrl),
-      bodyLimit: setting('BODY_LIMIT', 256 * 1024, readBytes),
-      requestDeadline: setting('REQUEST_DEADLINE', 5_000, readMilliseconds(1)),
-      maxInFlight: setting('MAX_IN_FLIGHT', 256, readInteger(1, 100_000)),
-      deprecatedSince: setting('DEPRECATED_SINCE', new Date('2026-11-20'), readDeprecatedSince),
-      getPet: setting('GET_PET', 'on', oneOf(['on', 'off'])),
+      bodyLimit: setting('BODY_LIMIT', defaults.bodyLimit, readBytes),
+      requestDeadline: setting('REQUEST_DEADLINE', defaults.requestDeadline, readMilliseconds(1)),
+      maxInFlight: setting('MAX_IN_FLIGHT', defaults.maxInFlight, readInteger(1, 100_000)),
+      deprecatedSince: setting('DEPRECATED_SINCE', defaults.deprecatedSince, readDeprecatedSince),
+      getPet: setting('GET_PET', defaults.getPet, oneOf(['on', 'off'])),
     },
     storeUrl: setting('STORE_URL', 'sqlite:data/animal-store.db', readStoreUrl),
     adapters: setting('ADAPTERS', [], list),
     staticKeys: [
       ...setting('API_KEYS', [], readKeys),
       ...setting('API_KEY', [], readKeys),
-      ...setting('API_KEYS_FILE', [], (file) => readKeys(readText(file))),
+      ...setting('API_KEYS_FILE', [], readKeysFile),
     ],
     keyEnvironment: setting('KEY_ENVIRONMENT', 'live', readKeyEnvironment),
     drainDelay: setting('DRAIN_DELAY', isLoopback(host) ? 0 : 5_000, readMilliseconds(0)),
@@ -110,7 +111,7 @@ const list = (text: string): string[] =>
 
 function readHost(text: string): string {
   if (/[\s/]/.test(text)) throw new Error('must be a host name or an address');
-  return text;
+  return text.replace(/^\[(.*)\]$/, '$1'); // as it stands in URLs
 }
 
 function readBasePath(text: string): string {
@@ -142,6 +143,12 @@ function readKeys(text: string): string[] {
   const wrong = keys.flatMap((key, index) => (staticKeyFault(key) === undefined ? [] : [index + 1]));
   if (wrong.length > 0)
     throw new Error(`holds keys that are not bearer tokens (RFC 6750): number ${wrong.join(', ')}`);
+  return keys;
+}
+
+function readKeysFile(file: string): string[] {
+  const keys = readKeys(readText(file));
+  if (keys.length === 0) throw new Error('names a file that holds no key');
   return keys;
 }
 

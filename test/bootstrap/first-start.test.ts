@@ -56,6 +56,16 @@ describe('A first start', () => {
     expect(await firstKey(PUBLIC, managed)).to.equal(undefined);
   });
 
+  it('warns when there are keys and none of them is good', async () => {
+    const warnings: string[] = [];
+    const { record } = await managed.issue({ name: 'shop' });
+    await firstKey(LOCAL, managed, (message) => warnings.push(message));
+    expect(warnings).to.deep.equal([]);
+    await managed.revoke(record.id);
+    await firstKey(LOCAL, managed, (message) => warnings.push(message));
+    expect(warnings).to.deep.equal(['every API key is expired or revoked']);
+  });
+
   it('is refused where others reach the service, naming the command that makes a key', async () => {
     expect(await refusal(PUBLIC, managed)).to.include('npm run -s cli -- keys issue --name NAME');
   });

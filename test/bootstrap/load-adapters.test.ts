@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { Container } from 'inversify';
 import { loadAdapters } from '../../src/bootstrap/load-adapters.js';
 import { SettingsError } from '../../src/bootstrap/settings.js';
 
 /** Looks like a module of another copy of Inversify. */
-const adapter = (id: number): string => `export const adapter = { id: ${id}, load() {} };`;
+const adapter = (id: number): string =>
+  `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
 
 describe('loadAdapters', () => {
   let folder: string;
@@ -27,7 +29,27 @@ describe('loadAdapters', () => {
     writeFileSync(file, adapter(1));
     const address = `data:text/javascript,${encodeURIComponent(adapter(2))}`;
     const loaded = await loadAdapters([address, file, pathToFileURL(file).href]);
-    expect(loaded.map(({ id }) => id)).to.deep.equal([2, 1, 1]);
+    const container = new Container();
+    await container.loadAsync(...loaded);
+    expect(container.getAll('id')).to.deep.equal([2, 1, 1]);
+  });
+
+  it('names the module that cannot bind what it brings', async () => {
+    writeFileSync(file, "export const adapter = { id: 1, load() { throw new Error('no licence'); } };");
+    const container = new Container();
+    await rejects(
+      container.loadAsync(...(await loadAdapters([file]))),
+      (error) =>
+        error instanceof SettingsError &&
+        error.message === `ADAPTERS names ${file}, which failed: no licence`,
+    );
+  });
+
+  it('says where the dot in front of a file is missing', async () => {
+    await rejects(
+      loadAdapters(['package.json']),
+      /ADAPTERS names package\.json, .*\(the file is \.\/package\.json\)$/,
+    );
   });
 
   it('finds packages by their names', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { tooOldToRun, tooOldToTrust } from '../../src/bootstrap/node-version.js';
+import { hideSqliteWarning, tooOldToRun, tooOldToTrust } from '../../src/bootstrap/node-version.js';
 
 describe('The version of Node.js', () => {
   for (const version of ['0.12.18', '18.20.8', '20.20.2', '22.0.0', '22.9.0', '22.15.1']) {
@@ -43,5 +43,17 @@ describe('The version of Node.js', () => {
         `use ${manifest.engines.node.replace(' || ', ' or ')}.`,
       );
     }
+  });
+
+  it('makes no warning of an SQLite that is called experimental, and keeps all other warnings', () => {
+    const printed: unknown[] = [];
+    const program = { emitWarning: (...warning: unknown[]) => void printed.push(warning) };
+    hideSqliteWarning(program as unknown as NodeJS.Process);
+    program.emitWarning(
+      'SQLite is an experimental feature and might change at any time',
+      'ExperimentalWarning',
+    );
+    program.emitWarning('the sky falls', 'Warning');
+    expect(printed).to.deep.equal([['the sky falls', 'Warning']]);
   });
 });

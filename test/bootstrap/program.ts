@@ -47,6 +47,9 @@ export class Program {
         cwd: folder,
         env: { ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
+        // A test that failed leaves nothing running.
+        timeout: 15_000,
+        killSignal: 'SIGKILL',
       },
     );
     this.#process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -52,14 +52,17 @@ interface Answer {
   readonly body: string;
 }
 
+/** By a client that would keep its connection. */
 async function ask(url: string): Promise<Answer> {
-  const request = get(url, { headers: { Authorization: 'Bearer key-of-the-test' }, agent: false });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  return {
-    status: response.statusCode,
-    connection: response.headers.connection,
-    body: await text(response),
-  };
+  const agent = new Agent({ keepAlive: true });
+  const request = get(url, { headers: { Authorization: 'Bearer key-of-the-test' }, agent });
+  try {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const { statusCode: status, headers } = response;
+    return { status, connection: headers.connection, body: await text(response) };
+  } finally {
+    agent.destroy();
+  }
 }
 
 const origin = ({ url }: Service): string => new URL(url).origin;
@@ -126,7 +129,7 @@ describe('The service', () => {
 
   it('stops in order: not ready, answers close connections, requests in flight are answered, then the store', async () => {
     const service = await start();
-    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 200 });
+    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 200, connection: 'keep-alive' });
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
 

@@ -72,6 +72,7 @@ describe('The settings', () => {
     > = [
       ['HOST', '0.0.0.0', ({ host }) => host, '0.0.0.0'],
       ['HOST', '::1', ({ host }) => host, '::1'],
+      ['HOST', '[::1]', ({ host }) => host, '::1'],
       ['PORT', '0', ({ port }) => port, 0],
       ['PORT', '65535', ({ port }) => port, 65_535],
       ['BASE_PATH', '/animals/of~the_shop.eu/v1', ({ http }) => http.basePath, '/animals/of~the_shop.eu/v1'],
@@ -282,6 +283,13 @@ describe('The settings', () => {
       writeFileSync(file, 'one\nsec ret\n');
       expect(faultsOf({ API_KEYS_FILE: file })).to.deep.equal([
         'API_KEYS_FILE holds keys that are not bearer tokens (RFC 6750): number 2',
+      ]);
+    });
+
+    it('are not to be missing in it', () => {
+      writeFileSync(file, ' \n,\n');
+      expect(faultsOf({ API_KEYS_FILE: file })).to.deep.equal([
+        'API_KEYS_FILE names a file that holds no key',
       ]);
     });
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { InvalidParameterError } from '../../domain/errors.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
 import { issueKey, listKeys, revokeKey, rotateKey } from './key-commands.js';
@@ -28,15 +29,17 @@ export async function runCli(
 ): Promise<number> {
   const [first = '', second = ''] = args;
   if (first === '--version') return say(terminal, version);
-  if (first === '' || first === '--help' || first === 'help') return say(terminal, overview());
+  if (first === '' || first === 'help' || isHelp(first)) return say(terminal, overview(COMMANDS));
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0 && isHelp(second)) return say(terminal, overview(group));
   const command = COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`);
   try {
-    if (command === undefined) throw new UsageError(`unknown command: ${printable(args)}`);
+    if (command === undefined) throw new UsageError(unknownCommand(first, group));
     const rest = args.slice(command.name.split(' ').length);
-    if (rest.includes('--help')) return say(terminal, help(command));
+    if (rest.some(isHelp)) return say(terminal, help(command));
     return await command.run(operations, terminal, parse(command, rest));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError || error instanceof InvalidParameterError)) throw error;
     const where = command === undefined ? 'animal-store --help' : `animal-store ${command.name} --help`;
     terminal.note(`${error.message}\nSee: ${where}`);
     return 2;
@@ -52,12 +55,19 @@ function parse({ options, positional }: Command, args: readonly string[]): Comma
     return { values, argument: positionals[0] ?? '' };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    // Its first sentence; what follows is advice for other programs.
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('. ', 1);
+    throw new UsageError(message, { cause: error });
   }
 }
 
-/** The command's name as typed; nothing behind it, where a key may stand. */
-const printable = (args: readonly string[]): string => JSON.stringify((args[0] ?? '').slice(0, 40));
+const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h';
+
+/** The beginning of what was typed, and nothing behind it: a key may stand there by mistake. */
+const unknownCommand = (first: string, group: readonly Command[]): string =>
+  group.length > 0
+    ? `${first} is not a command by itself: ${group.map(({ name }) => name).join(', ')} are`
+    : `unknown command: ${JSON.stringify(first.slice(0, 16))}`;
 
 function say(terminal: Terminal, text: string): number {
   terminal.out(`${text}\n`);
@@ -67,9 +77,9 @@ function say(terminal: Terminal, text: string): number {
 const help = ({ usage, summary, example }: Command): string =>
   `${summary}\n\nUsage: animal-store ${usage}\n\nExample:\n  ${example}`;
 
-const overview = (): string => {
-  const width = Math.max(...COMMANDS.map(({ usage }) => usage.length));
-  const lines = COMMANDS.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
+const overview = (commands: readonly Command[]): string => {
+  const width = Math.max(...commands.map(({ usage }) => usage.length));
+  const lines = commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
   return [
     'Runs and tends an animal store.',
     '',

@@ -63,7 +63,6 @@ export class Deadline {
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
-      if (this.signal.aborted) reject(this.signal.reason as Error);
       work.then(resolve, reject);
       if (this.signal.aborted) reject(this.signal.reason);
     });
@@ -75,7 +74,7 @@ export class Deadline {
     try {
       return await waiting;
     } finally {
-      if (!this.#controller.signal.aborted) this.#deadlines.resume(this);
+      this.#deadlines.resume(this);
     }
   }
 

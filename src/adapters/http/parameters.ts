@@ -1,4 +1,4 @@
-import { PAGE_LIMIT } from '../../application/list-pets.js';
+import { PAGE_LIMIT_RULE, isPageLimit } from '../../application/list-pets.js';
 import type { PetQuery } from '../../application/animal-store.js';
 import { InvalidParameterError, type Fault } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
@@ -19,12 +19,9 @@ export function readPetQuery(query: string): PetQuery {
     return second === undefined ? value : undefined;
   };
 
-  const limit = once('limit');
-  if (limit !== undefined && !/^(?:[1-9][0-9]?|100)$/.test(limit)) {
-    faults.push({
-      field: 'limit',
-      message: `must be an integer from ${PAGE_LIMIT.minimum} to ${PAGE_LIMIT.maximum}`,
-    });
+  const limit = readLimit(once('limit'));
+  if (limit !== undefined && !isPageLimit(limit)) {
+    faults.push({ field: 'limit', message: PAGE_LIMIT_RULE });
   }
   const status = once('status');
   if (status !== undefined && !isPetStatus(status)) {
@@ -33,11 +30,15 @@ export function readPetQuery(query: string): PetQuery {
   const cursor = once('cursor');
   if (faults.length > 0) throw new InvalidParameterError(faults);
   return {
-    limit: limit === undefined ? undefined : Number(limit),
+    limit,
     status: isPetStatus(status) ? status : undefined,
     cursor,
   };
 }
+
+/** An integer in plain decimal, or NaN; its bounds are the use case's. */
+const readLimit = (sent: string | undefined): number | undefined =>
+  sent === undefined ? undefined : /^[1-9][0-9]{0,8}$/.test(sent) ? Number(sent) : Number.NaN;
 
 /** The petId of a path, as sent. `undefined` when it is no int64 in canonical decimal: no animal has such an id. */
 export function readPetId(sent: string): bigint | undefined {

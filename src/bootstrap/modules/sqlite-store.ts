@@ -11,6 +11,7 @@ export const sqliteStore = new ContainerModule((options) => {
       const path = url.slice('sqlite:'.length);
       if (path === '')
         throw new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']);
+      if (path === ':memory:') throw new SettingsError(['STORE_URL for a store in memory is memory:']);
       const { openSqliteStore } = await import('../../adapters/sqlite/open-sqlite-store.js');
       const store = await openSqliteStore(path, { mustExist });
       return {

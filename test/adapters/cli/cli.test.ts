@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
+import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { runCli } from '../../../src/adapters/cli/cli.js';
 import { FakeOperations, SHOP, WINDOW } from './fake-operations.js';
 
@@ -70,6 +71,14 @@ describe('The command line', () => {
         const help = await run(...command.split(' '), '--help');
         expect(await run(...command.split(' '), 'ID', '--nonsense', '--help')).to.deep.equal(help);
       });
+    }
+  });
+
+  it('says the commands of a group', async () => {
+    for (const help of ['--help', '-h']) {
+      const { code, out } = await run('keys', help);
+      expect(code).to.equal(0);
+      expect(out).to.include('keys issue').and.to.include('keys rotate').and.not.to.include('\n  serve');
     }
   });
 
@@ -216,8 +225,16 @@ describe('The command line', () => {
   describe('used wrongly exits with 2, does nothing, and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
       ['srve', 'unknown command: "srve"', '--help'],
-      ['keys', 'unknown command: "keys"', '--help'],
-      ['keys destroy', 'unknown command: "keys"', '--help'],
+      [
+        'keys',
+        'keys is not a command by itself: keys issue, keys list, keys revoke, keys rotate are',
+        '--help',
+      ],
+      [
+        'keys destroy',
+        'keys is not a command by itself: keys issue, keys list, keys revoke, keys rotate are',
+        '--help',
+      ],
       ['--port 80', 'unknown command: "--port"', '--help'],
       ['serve now', 'too many arguments: 1', 'serve --help'],
       ['serve --port=80', "Unknown option '--port'", 'serve --help'],
@@ -261,12 +278,21 @@ describe('The command line', () => {
       });
     }
 
+    it('what an operation says of its values', async () => {
+      operations.failure = new InvalidParameterError([{ field: 'name', message: 'must not be blank' }]);
+      expect(await run('keys', 'issue', '--name', ' ')).to.deep.equal({
+        code: 2,
+        out: '',
+        notes: ['The call is not valid: name must not be blank.\nSee: animal-store keys issue --help'],
+      });
+    });
+
     it('never what stood in the place of a command name, but its beginning: it may be a key', async () => {
       const key = `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`;
       for (const args of [['revoke', key], ['keys', key], ['keys', 'revoke', 'ID', key], [key]]) {
         const { code, notes } = await run(...args);
         expect(code).to.equal(2);
-        expect(notes.join('\n')).to.not.include('s'.repeat(30));
+        expect(notes.join('\n')).to.not.include('sss');
       }
     });
   });

@@ -87,15 +87,6 @@ describe('A deadline', () => {
     expect(deadline.signal.reason).to.equal(gone);
   });
 
-  it('is not begun anew for a client that went away while it was sending', async () => {
-    const deadlines = new Deadlines(20);
-    const deadline = deadlines.start();
-    const gone = new Error('gone');
-    await deadline.outside(Promise.resolve().then(() => deadline.abort(gone)));
-    await rejects(deadlines.start().within(forever()), StoreUnavailableError);
-    expect(deadline.signal.reason, 'not that the time is over').to.equal(gone);
-  });
-
   it('has no time left for work that begins after its client went away', async () => {
     const deadline = new Deadlines(60_000).start();
     const gone = new Error('gone');

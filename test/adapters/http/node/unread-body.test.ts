@@ -73,6 +73,26 @@ describe('An answer given before the body was read', () => {
     });
   }
 
+  it('leaves the connection half open behind it, for what is on its way would reset it', async () => {
+    let served: Socket | undefined;
+    const { port } = await listening(
+      (request, response) => {
+        served = request.socket;
+        early(request, response);
+      },
+      { limits: { lingerTime: 60_000 } },
+    );
+    const connection = await RawConnection.open(port);
+    connection.socket.allowHalfOpen = true;
+    connection.send(head('POST /', 'Content-Length: 1000000'));
+    await connection.allAnswers();
+    connection.send('x'.repeat(1_000));
+    await exchange(port, '@@\r\n\r\n'); // the server has read them by now
+    expect(served?.destroyed).to.equal(false);
+    connection.socket.end();
+    expect(await inTime(1_000, connection.closed)).to.equal(undefined);
+  });
+
   it('ends at once when the body comes to its end', async () => {
     const { port } = await listening(early, { limits: { lingerTime: 60_000 } });
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'));

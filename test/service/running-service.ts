@@ -1,0 +1,136 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+/** The program, as it was built. */
+export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
+
+/** The folder of this package, where npm finds its scripts. */
+export const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A process of its own, with nothing of the test's environment but what any program needs. */
+export class Child {
+  static readonly #running = new Set<Child>();
+
+  out = '';
+  err = '';
+  readonly ended: Promise<Outcome>;
+  readonly process: ChildProcessByStdio<null, Readable, Readable>;
+
+  constructor(command: string, args: readonly string[], folder: string, environment: Environment) {
+    const { PATH = '', HOME = '', NODE_V8_COVERAGE: coverage } = process.env;
+    this.process = spawn(command, args, {
+      cwd: folder,
+      env: { PATH, HOME, ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // a group of its own, so that it can be ended with all that it started
+    });
+    this.process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
+    this.process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    Child.#running.add(this);
+    this.ended = once(this.process, 'close').then(([code, signal]) => {
+      Child.#running.delete(this);
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        out: this.out,
+        err: this.err,
+      };
+    });
+  }
+
+  /** Ends whatever tests left running. */
+  static async endAll(): Promise<void> {
+    await Promise.all(
+      [...this.#running].map((child) => {
+        try {
+          if (child.process.pid !== undefined) process.kill(-child.process.pid, 'SIGKILL');
+        } catch {
+          // it ended just now
+        }
+        return child.ended;
+      }),
+    );
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+    this.signal(signal);
+    return this.ended;
+  }
+
+  /** Waits until something was said on stderr. */
+  said(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#find(pattern, this.process.stderr, () => this.err);
+  }
+
+  /** Waits until something was printed on stdout. */
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#find(pattern, this.process.stdout, () => this.out);
+  }
+
+  /** The address of the operations, once the service is ready. */
+  async ready(): Promise<string> {
+    const [, url = ''] = await this.said(/ready at (http:[^\s,]+)/);
+    return url;
+  }
+
+  async #find(pattern: RegExp, stream: Readable, text: () => string): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(text());
+      if (found !== null) return found;
+      if (stream.readableEnded) throw new Error(`the program ended without ${pattern}:\n${this.err}`);
+      await Promise.race([once(stream, 'data'), this.ended]);
+    }
+  }
+}
+
+/** Runs the program in `folder`. */
+export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
+  // What Node.js 22 says about node:sqlite is nothing of the program's.
+  new Child(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], folder, environment);
+
+/** A static key for services whose keys are not what the test is about. */
+export const KEY = 'a-static-key-of-the-tests';
+
+/** Runs the service in `folder`, on a free port of this machine, with the static key unless told otherwise. */
+export const serve = (folder: string, settings: Environment = {}): Child =>
+  program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
+
+export async function startedService(
+  folder: string,
+  settings: Environment = {},
+): Promise<{ readonly child: Child; readonly url: string }> {
+  const child = serve(folder, settings);
+  return { child, url: await child.ready() };
+}
+
+const folders: string[] = [];
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-service-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Ends what a test left running, and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  await Child.endAll();
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+}
