@@ -1,5 +1,4 @@
-/** Why a catalogue was not copied, by code; what to do is told in the message. */
-export const COPY_FAULTS = {
+const COPY_FAULTS = {
   same_store: 'The source and the target are the same store.',
   source_empty: 'The source holds nothing: see that it is the right store. Nothing was written.',
   target_not_empty:
@@ -11,6 +10,7 @@ export const COPY_FAULTS = {
     'The target does not hold what the source holds, though the source did not change: do not use it.',
 } as const;
 
+/** Why a catalogue was not copied. */
 export type CopyFault = keyof typeof COPY_FAULTS;
 
 /** A catalogue was not copied, or the copy is not to be relied on. The source is as it was. */
