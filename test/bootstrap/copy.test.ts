@@ -170,7 +170,8 @@ describe('copy, as a program', () => {
          provideValue(options, TOKENS.storeFactory, {
            scheme: ['shelf', 'drawer'],
            async open(url) {
-             const { pets, transfer, close } = await openSqliteStore('shelf.db');
+             const { pets, transfer, close: end } = await openSqliteStore('shelf.db');
+             const close = () => end().then(() => console.error('the shelf is closed'));
              return { pets, location: 'a shelf', close, ...(url === 'shelf:' && { transfer }) };
            },
          }),
@@ -182,10 +183,11 @@ describe('copy, as a program', () => {
     expect(await run('drawer:')).to.deep.equal({
       code: 1,
       out: '',
-      err: 'This store cannot be copied, nor copied to: a shelf\n',
+      err: 'the shelf is closed\nThis store cannot be copied, nor copied to: a shelf\n',
     });
     const { code, out, err } = await run('shelf:');
     expect(code, err).to.equal(0);
+    expect(err).to.include('the shelf is closed\n');
     expect(out).to.include('1 animal, 0 live claims and 0 API keys copied\n').and.include('  to   a shelf\n');
   });
 });

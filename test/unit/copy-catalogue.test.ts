@@ -154,7 +154,6 @@ describe('copyCatalogue', () => {
   for (const [what, fill] of [
     ['an animal', (store: Store) => store.pets.add(rex)],
     ['a key', (store: Store) => store.keys.add(sampleKey())],
-    ['a claim', (store: Store) => store.transfer.writeClaims([claim('other')])],
   ] as const) {
     it(`refuses a target with ${what}, and writes nothing to it`, async () => {
       await fill(target);
@@ -228,6 +227,14 @@ describe('copyCatalogue', () => {
         expect(await faultOf(copy({ resume: true }))).to.equal('target_differs');
       });
     }
+  });
+
+  it('never lets an id be assigned that the source assigned while it was copied', async () => {
+    let adding: Promise<unknown> | undefined;
+    await Promise.allSettled([copy({ onProgress: () => void (adding ??= source.pets.add(rex)) })]);
+    await adding;
+    expect(target.catalogue.pets.at(-1)?.id).to.equal(101n);
+    expect((await target.pets.add(rex)).pet.id).to.equal(102n);
   });
 
   describe('says that the source is still written to', () => {

@@ -23,9 +23,9 @@ export class MemoryCatalogueTransfer implements CatalogueTransfer {
 
   async survey({ signal }: Call = {}): Promise<CatalogueSurvey> {
     this.#enter('surveying the store', signal);
-    const { pets, claims, apiKeys, lastId } = this.#catalogue;
+    const { pets, apiKeys, lastId } = this.#catalogue;
     return {
-      empty: pets.length + claims.size + apiKeys.size === 0,
+      empty: pets.length + apiKeys.size === 0,
       pets: pets.length,
       lastId,
       revision: JSON.stringify([pets.length, ...apiKeys.values()]),

@@ -18,8 +18,7 @@ import { PET_SQL, toPet, type PetRow } from './sqlite-pet-repository.js';
 import { SqliteSession } from './sqlite-session.js';
 
 const SQL = {
-  isEmpty: `SELECT NOT EXISTS (SELECT 1 FROM pets) AND NOT EXISTS (SELECT 1 FROM claims)
-    AND NOT EXISTS (SELECT 1 FROM api_keys)`,
+  isEmpty: 'SELECT NOT EXISTS (SELECT 1 FROM pets) AND NOT EXISTS (SELECT 1 FROM api_keys)',
   count: 'SELECT count(*) FROM pets',
   lastId: `SELECT seq FROM sqlite_sequence WHERE name = 'pets'`,
   // AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row comes with the first animal.

@@ -54,7 +54,7 @@ export interface CatalogueTransfer {
 }
 
 export interface CatalogueSurvey {
-  /** No animal, no claim, no key. Ids that were reserved do not count. */
+  /** No animal, and so no claim, and no key. Ids that were reserved do not count. */
   readonly empty: boolean;
   /** How many animals there are; an estimate where counting is dear, so good for telling progress only. */
   readonly pets: number;
