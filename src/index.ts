@@ -11,6 +11,14 @@ export type {
   RequestToken,
 } from './application/animal-store.js';
 export type { Call } from './application/call.js';
+export {
+  copyCatalogue,
+  type CopyDependencies,
+  type CopyOptions,
+  type CopyProgress,
+  type CopyReport,
+} from './application/copy-catalogue.js';
+export { CopyError, type CopyFault } from './application/copy-error.js';
 export { createAnimalStore, type AnimalStoreDependencies } from './application/create-animal-store.js';
 export { PAGE_LIMIT } from './application/list-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
@@ -22,6 +30,13 @@ export {
   type Principal,
   type Scope,
 } from './application/ports/authenticator.js';
+export type {
+  CatalogueSurvey,
+  CatalogueTransfer,
+  ClaimBatch,
+  KeptClaim,
+  PetBatch,
+} from './application/ports/catalogue-transfer.js';
 export { systemClock, type Clock } from './application/ports/clock.js';
 export type {
   Added,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
-import type { Operations } from '../adapters/cli/operations.js';
+import type { Operations, Terminal } from '../adapters/cli/operations.js';
 import type { Clock } from '../application/ports/clock.js';
 import { createContainer } from './container.js';
+import { copy } from './copy.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
 import { serve } from './serve.js';
@@ -15,10 +16,16 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
   const operations: Operations = {
     serve: () => serve(readSettings(process.env), process),
     withKeys: (use) => withKeys(process.env, use),
+    copy: (request, onProgress) => copy(request, onProgress, process),
   };
-  const terminal = {
-    out: (text: string) => void process.stdout.write(text),
-    note: (text: string) => void process.stderr.write(`${text}\n`),
+  const { stdout, stderr } = process;
+  const terminal: Terminal = {
+    out: (text) => void stdout.write(text),
+    note: (text) => void stderr.write(`${text}\n`),
+    // A line as wide as the terminal would break, and could not be rewritten.
+    ...(stderr.isTTY && {
+      show: (line) => void stderr.write(`\r${line.slice(0, stderr.columns - 1)}\u001b[K`),
+    }),
   };
   try {
     return await runCli(args, operations, terminal, version());

@@ -1,4 +1,5 @@
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
+import type { CatalogueTransfer } from '../application/ports/catalogue-transfer.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
 
 /** Opens the stores of one technology. An adapter's module binds one; `STORE_URL` chooses it by the scheme. */
@@ -10,7 +11,12 @@ export interface StoreFactory {
    * opens, and says that it is not available when it is used.
    * @throws {Error} it can never be used, for a reason that one line tells; no secret of the URL in it
    */
-  open(url: string): Promise<OpenStore>;
+  open(url: string, options?: OpenOptions): Promise<OpenStore>;
+}
+
+export interface OpenOptions {
+  /** Where there is no store yet, none is made: that is a reason why it can never be used. */
+  readonly mustExist?: boolean | undefined;
 }
 
 /** An open store: its repositories, and what closes them. */
@@ -18,7 +24,9 @@ export interface OpenStore {
   readonly pets: PetRepository;
   /** Left out by stores that keep no API keys: only static ones work with them. */
   readonly apiKeys?: ApiKeyRepository | undefined;
-  /** Where it is, for people; no secret in it. */
+  /** Left out by stores that cannot be copied. It keeps the API keys as well. */
+  readonly transfer?: CatalogueTransfer | undefined;
+  /** Where it is, for people, and the same however its URL is written; no secret in it. */
   readonly location: string;
   /** Closes everything that was opened. Safe to call twice. */
   close(): Promise<void>;

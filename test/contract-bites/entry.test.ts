@@ -12,10 +12,11 @@ const importsOf = (source: string): readonly string[] =>
   );
 
 describe('the entry of the contract suites', () => {
-  it('offers the four contracts, and two ways to run them', () => {
+  it('offers the five contracts, and two ways to run them', () => {
     expect(entry).to.have.all.keys(
       'petRepositoryContract',
       'apiKeyRepositoryContract',
+      'catalogueTransferContract',
       'authenticatorContract',
       'animalStoreContract',
       'runContract',

@@ -5,6 +5,11 @@
 export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
 export { apiKeyRepositoryContract, type ApiKeyRepositorySubject } from './api-key-repository-contract.js';
 export { authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
+export {
+  catalogueTransferContract,
+  type CatalogueHandles,
+  type CatalogueTransferSubject,
+} from './catalogue-transfer-contract.js';
 export { bindToMocha, type Mocha, type MochaContext } from './bind-to-mocha.js';
 export {
   runCase,

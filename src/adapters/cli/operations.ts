@@ -1,3 +1,4 @@
+import type { CopyProgress, CopyReport } from '../../application/copy-catalogue.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 
@@ -7,6 +8,24 @@ export interface Operations {
   serve(): Promise<number>;
   /** Opens the store's keys, and closes the store when `use` is done. The clock is the one that keys go by. */
   withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T>;
+  /**
+   * Copies a store into another one, as `copyCatalogue` does.
+   * @throws {InterruptedError} it was told to stop
+   */
+  copy(request: CopyRequest, onProgress: (progress: CopyProgress) => void): Promise<CopiedStore>;
+}
+
+export interface CopyRequest {
+  /** URLs as in STORE_URL. */
+  readonly from: string;
+  readonly to: string;
+  readonly resume: boolean;
+}
+
+export interface CopiedStore extends CopyReport {
+  /** Where the stores are, for people; no secret in it. */
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface KeyOperations {
@@ -43,4 +62,6 @@ export interface NewKey {
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly note: (text: string) => void;
+  /** Shows a line in the place of the one that it showed before. Only where somebody watches. */
+  readonly show?: ((line: string) => void) | undefined;
 }

@@ -1,3 +1,5 @@
 /** Stores in the memory of the process. */
 export { MemoryApiKeyRepository } from './memory-api-key-repository.js';
+export { MemoryCatalogue } from './memory-catalogue.js';
+export { MemoryCatalogueTransfer } from './memory-catalogue-transfer.js';
 export { MemoryPetRepository } from './memory-pet-repository.js';

@@ -1,28 +1,34 @@
 import type { Call } from '../../application/call.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
+import { MemoryCatalogue } from './memory-catalogue.js';
 
 /** Managed keys in the memory of this process, gone when it ends. */
 export class MemoryApiKeyRepository implements ApiKeyRepository {
-  readonly #keys = new Map<string, ApiKeyRecord>();
+  readonly #keys: Map<string, ApiKeyRecord>;
   #closed = false;
+
+  /** @param catalogue what other adapters of the same store share with this one; one of its own when left out. */
+  constructor({ apiKeys } = new MemoryCatalogue()) {
+    this.#keys = apiKeys;
+  }
 
   async add(key: ApiKeyRecord, { signal }: Call = {}): Promise<boolean> {
     this.#enter('adding a key', signal);
     if (this.#keys.has(key.id)) return false;
-    this.#keys.set(key.id, copy(key));
+    this.#keys.set(key.id, copyKey(key));
     return true;
   }
 
   async findById(id: string, { signal }: Call = {}): Promise<ApiKeyRecord | undefined> {
     this.#enter('reading a key', signal);
     const key = this.#keys.get(id);
-    return key && copy(key);
+    return key && copyKey(key);
   }
 
   async list({ signal }: Call = {}): Promise<readonly ApiKeyRecord[]> {
     this.#enter('listing keys', signal);
-    return [...this.#keys.values()].map(copy).sort(byAge);
+    return [...this.#keys.values()].map(copyKey).sort(byAge);
   }
 
   async update(
@@ -34,9 +40,9 @@ export class MemoryApiKeyRepository implements ApiKeyRepository {
     const key = this.#keys.get(id);
     if (key === undefined) return undefined;
     const { hash, createdAt } = key;
-    const changed = copy({ ...change(copy(key)), id, hash, createdAt });
+    const changed = copyKey({ ...change(copyKey(key)), id, hash, createdAt });
     this.#keys.set(id, changed);
-    return copy(changed);
+    return copyKey(changed);
   }
 
   async close(): Promise<void> {
@@ -50,7 +56,7 @@ export class MemoryApiKeyRepository implements ApiKeyRepository {
 }
 
 /** A deep copy: dates can be changed in place, and must not change what is kept. */
-const copy = (key: ApiKeyRecord): ApiKeyRecord => structuredClone(key);
+export const copyKey = (key: ApiKeyRecord): ApiKeyRecord => structuredClone(key);
 
-const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
+export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
   one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

@@ -13,6 +13,8 @@ import { fileIdentity } from './store-file.js';
 export interface SqliteConnectionOptions {
   /** How long a call without a signal waits for another process's lock, in milliseconds: 5,000 when left out. */
   readonly busyTimeout?: number | undefined;
+  /** The store is there already: none is made. */
+  readonly mustExist?: boolean | undefined;
   /** The steps of the schema, for tests of upgrading. */
   readonly migrations?: readonly string[] | undefined;
 }
@@ -21,15 +23,16 @@ export interface SqliteConnectionOptions {
 const openFiles = new Map<string, number>();
 
 /**
- * Opens the store at `path`, relative to the working directory; makes it where there is none.
+ * Opens the store at `path`, relative to the working directory; makes it where there is none, unless it must
+ * exist.
  * @throws {StoreFileError} the file cannot be a store of this program.
  * @throws {StoreUnavailableError} another process held the file for longer than `busyTimeout`.
  */
 export async function openSqliteConnection(
   path: string,
-  { busyTimeout = 5000, migrations = MIGRATIONS }: SqliteConnectionOptions = {},
+  { busyTimeout = 5000, mustExist = false, migrations = MIGRATIONS }: SqliteConnectionOptions = {},
 ): Promise<SqliteConnection> {
-  const file = await findOrCreateStoreFile(resolve(path), migrations);
+  const file = await findOrCreateStoreFile(resolve(path), migrations, { mustExist });
   const forget = inspectAndRemember(file, migrations.length);
   const database = new DatabaseSync(file, { open: false, timeout: 0 });
   const close = (): void => {

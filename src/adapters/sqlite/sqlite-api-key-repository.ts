@@ -7,7 +7,20 @@ import { SqliteSession } from './sqlite-session.js';
 
 const COLUMNS = 'id, name, hash, scopes, created_at, expires_at, revoked_at, replaced_by';
 
-type KeyRow = readonly [
+const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id)`;
+
+export const API_KEY_SQL = {
+  insert: `${INSERT} DO NOTHING`,
+  replace: `${INSERT} DO UPDATE SET name = excluded.name, hash = excluded.hash, scopes = excluded.scopes,
+    created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
+    replaced_by = excluded.replaced_by`,
+  find: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
+  list: `SELECT ${COLUMNS} FROM api_keys ORDER BY id`,
+  update:
+    'UPDATE api_keys SET name = ?, scopes = ?, expires_at = ?, revoked_at = ?, replaced_by = ? WHERE id = ?',
+} as const;
+
+export type KeyRow = readonly [
   id: string,
   name: string,
   hash: string,
@@ -27,14 +40,10 @@ export class SqliteApiKeyRepository implements ApiKeyRepository {
   readonly #update;
 
   constructor(connection: SqliteConnection) {
-    this.#insert = connection.prepare(
-      `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-    );
-    this.#find = connection.prepare<KeyRow>(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`);
-    this.#list = connection.prepare<KeyRow>(`SELECT ${COLUMNS} FROM api_keys`);
-    this.#update = connection.prepare(
-      `UPDATE api_keys SET name = ?, scopes = ?, expires_at = ?, revoked_at = ?, replaced_by = ? WHERE id = ?`,
-    );
+    this.#insert = connection.prepare(API_KEY_SQL.insert);
+    this.#find = connection.prepare<KeyRow>(API_KEY_SQL.find);
+    this.#list = connection.prepare<KeyRow>(API_KEY_SQL.list);
+    this.#update = connection.prepare(API_KEY_SQL.update);
     this.#session = new SqliteSession(connection);
   }
 
@@ -90,7 +99,7 @@ export class SqliteApiKeyRepository implements ApiKeyRepository {
 }
 
 /** The values to keep, taken at once: the caller may change its dates and scopes as soon as it has the promise. */
-const toColumns = (key: ApiKeyRecord) => ({
+export const toColumns = (key: ApiKeyRecord) => ({
   id: writeText(key.id),
   name: writeText(key.name),
   hash: key.hash,
@@ -101,7 +110,7 @@ const toColumns = (key: ApiKeyRecord) => ({
   replacedBy: key.replacedBy === undefined ? null : writeText(key.replacedBy),
 });
 
-const toRecord = ([
+export const toRecord = ([
   id,
   name,
   hash,
@@ -126,5 +135,5 @@ const readScopes = (text: string): Scope[] => {
   return Array.isArray(scopes) ? scopes.filter(isScope) : [];
 };
 
-const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
+export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
   one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

@@ -34,7 +34,7 @@ export const PET_SQL = {
     (SELECT scope, token FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2)`,
 } as const;
 
-type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: PetStatus];
+export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: PetStatus];
 type ClaimedPetRow = readonly [...PetRow, fingerprint: string];
 
 /** Animals in an SQLite file: what was answered is on the disk, and several processes may share it. */
@@ -133,5 +133,5 @@ const takeClaim = ({ scope, token, fingerprint, now, keepUntil }: Claim) => ({
   keepUntil: BigInt(keepUntil.getTime()),
 });
 
-const toPet = ([id, name, categoryId, status]: PetRow | ClaimedPetRow): Pet =>
+export const toPet = ([id, name, categoryId, status]: PetRow | ClaimedPetRow): Pet =>
   savedPet(id, { name, categoryId, status });

@@ -7,13 +7,20 @@ import { StoreFileError, messageOf } from './store-file-error.js';
 import { SIDE_FILES, statOf } from './store-file.js';
 
 /**
- * Finds the file of a store or, where there is none, makes it and the folders it is in. Whoever makes it,
- * it appears whole under its name, or not at all. Returns its path without symbolic links.
+ * Finds the file of a store or, where there is none and it need not exist, makes it and the folders it is in.
+ * Whoever makes it, it appears whole under its name, or not at all. Returns its path without symbolic links.
  * @throws {StoreFileError}
  */
-export async function findOrCreateStoreFile(path: string, migrations: readonly string[]): Promise<string> {
+export async function findOrCreateStoreFile(
+  path: string,
+  migrations: readonly string[],
+  { mustExist }: { readonly mustExist: boolean },
+): Promise<string> {
   try {
-    if (statOf(path) === undefined) await createStoreFile(path, migrations);
+    if (statOf(path) === undefined) {
+      if (mustExist) throw new StoreFileError(path, 'is not there: name the file of a store');
+      await createStoreFile(path, migrations);
+    }
     return await realpath(path);
   } catch (cause) {
     if (cause instanceof StoreFileError) throw cause;

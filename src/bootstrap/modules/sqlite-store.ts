@@ -7,14 +7,22 @@ import { TOKENS } from '../tokens.js';
 export const sqliteStore = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: 'sqlite',
-    async open(url) {
+    async open(url, { mustExist } = {}) {
       const path = url.slice('sqlite:'.length);
       if (path === '')
         throw new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']);
       if (path === ':memory:') throw new SettingsError(['STORE_URL for a store in memory is memory:']);
       const { openSqliteStore } = await import('../../adapters/sqlite/open-sqlite-store.js');
-      const store = await openSqliteStore(path);
-      return { pets: store.pets, apiKeys: store.apiKeys, location: store.file, close: () => store.close() };
+      const store = await openSqliteStore(path, { mustExist });
+      return {
+        pets: store.pets,
+        apiKeys: store.apiKeys,
+        get transfer() {
+          return store.transfer;
+        },
+        location: store.file,
+        close: () => store.close(),
+      };
     },
   });
 });

@@ -2,7 +2,10 @@ import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { runCli } from '../../../src/adapters/cli/cli.js';
-import { FakeOperations, SHOP, WINDOW } from './fake-operations.js';
+import { InterruptedError } from '../../../src/adapters/cli/interrupted-error.js';
+import { CopyError, type CopyFault } from '../../../src/application/copy-error.js';
+import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { COPIED, FakeOperations, SHOP, WINDOW } from './fake-operations.js';
 
 interface Outcome {
   readonly code: number;
@@ -41,12 +44,19 @@ describe('The command line', () => {
         const { code, out, notes } = await run(...args);
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
         const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
-        expect(commands).to.deep.equal(['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']);
+        expect(commands).to.deep.equal([
+          'serve',
+          'keys issue',
+          'keys list',
+          'keys revoke',
+          'keys rotate',
+          'copy',
+        ]);
         expect(operations.asked).to.deep.equal([]);
       });
     }
 
-    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate']) {
+    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate', 'copy']) {
       it(`explains ${command} with an example that works as it stands`, async () => {
         const { code, out, notes } = await run(...command.split(' '), '--help');
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
@@ -215,6 +225,98 @@ describe('The command line', () => {
     });
   });
 
+  describe('copy', () => {
+    const LINE = ['copy', '--from', 'sqlite:old.db', '--to', 'sqlite:new.db'];
+    const GO_ON = 'What was copied stays: the same command with --resume goes on.';
+
+    it('prints what was copied, from where to where, and that both are equal', async () => {
+      expect(await run(...LINE)).to.deep.equal(
+        printed(
+          [
+            '1,234,567 animals, 1 live claim and 0 API keys copied',
+            '  from /stores/old.db',
+            '  to   /stores/new.db',
+            `Both hold the same: the checksum of the animals is ${COPIED.checksum}.`,
+            'New animals get ids greater than 9,007,199,254,740,993.',
+            '',
+          ].join('\n'),
+        ),
+      );
+      expect(operations.asked).to.deep.equal([
+        ['copy', { from: 'sqlite:old.db', to: 'sqlite:new.db', resume: false }],
+      ]);
+    });
+
+    it('resumes when told, and says how much of it was done now', async () => {
+      const { out } = await run(...LINE, '--resume');
+      expect(out).to.include('1,234,567 animals (1 of them now), ');
+      expect(operations.asked).to.deep.include([
+        'copy',
+        { from: 'sqlite:old.db', to: 'sqlite:new.db', resume: true },
+      ]);
+    });
+
+    it('prints all there is to know for machines with --json, ids to the digit', async () => {
+      const { out, notes } = await run(...LINE, '--json');
+      expect(notes).to.deep.equal([]);
+      expect(out)
+        .to.match(/^[^\n]+\n$/)
+        .and.include('"lastId":9007199254740993,');
+      expect(JSON.parse(out)).to.deep.equal({ ...COPIED, lastId: Number(COPIED.lastId) });
+    });
+
+    it('tells on stderr how it gets on', async () => {
+      operations.progress = [{ phase: 'copying', done: 7, total: 7 }];
+      const { out, notes } = await run(...LINE, '--json');
+      expect(notes).to.have.length(1);
+      expect(notes[0]).to.match(/^copying 100 %, 7 of 7/);
+      expect(JSON.parse(out)).to.include({ pets: 1_234_567 });
+    });
+
+    it('exits as shells do when it was interrupted, and says how to go on', async () => {
+      operations.failure = new InterruptedError('SIGINT', 130);
+      expect(await run(...LINE)).to.deep.equal({
+        code: 130,
+        out: '',
+        notes: [`Interrupted by SIGINT. ${GO_ON}`],
+      });
+    });
+
+    it('exits with 1 and says how to go on when a store is away, and why', async () => {
+      operations.failure = new StoreUnavailableError('writing animals', {
+        cause: new Error('database or disk is full'),
+      });
+      expect(await run(...LINE)).to.deep.equal({
+        code: 1,
+        out: '',
+        notes: [`The store is not available (writing animals).\ndatabase or disk is full\n${GO_ON}`],
+      });
+    });
+
+    const HINTS = {
+      same_store: undefined,
+      source_empty: undefined,
+      target_not_empty: 'With --resume a copy of this source goes on, however it ended.',
+      target_differs: undefined,
+      source_changed: 'The same command with --resume brings the rest.',
+      not_verified: undefined,
+    } as const satisfies Record<CopyFault, string | undefined>;
+    for (const [fault, hint] of Object.entries(HINTS)) {
+      it(`exits with 1 and says what to do at ${fault}`, async () => {
+        operations.failure = new CopyError(fault as CopyFault, 'animal 7');
+        const { code, out, notes } = await run(...LINE);
+        expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+        expect(notes).to.deep.equal([[operations.failure.message, hint ?? []].flat().join('\n')]);
+        expect(notes[0]).to.include('(animal 7)');
+      });
+    }
+
+    it('throws what it does not know', async () => {
+      operations.failure = new Error('the store is a letter to a friend');
+      await rejects(run(...LINE), operations.failure);
+    });
+  });
+
   describe('used wrongly exits with 2, does nothing, and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
       ['srve', 'unknown command: "srve"', '--help'],
@@ -247,6 +349,11 @@ describe('The command line', () => {
       ],
       ['keys list all', 'too many arguments: 1', 'keys list --help'],
       ['keys list --json=yes', "Option '--json' does not take an argument", 'keys list --help'],
+      ['copy', '--from is missing', 'copy --help'],
+      ['copy --from sqlite:a', '--to is missing', 'copy --help'],
+      ['copy --to sqlite:a', '--from is missing', 'copy --help'],
+      ['copy sqlite:a sqlite:b', 'too many arguments: 2', 'copy --help'],
+      ['copy --from sqlite:a --to sqlite:b --force', "Unknown option '--force'", 'copy --help'],
       ['keys revoke', 'ID is missing', 'keys revoke --help'],
       ['keys revoke 4fZk02Qa 9aB3cD4e', 'too many arguments: 2', 'keys revoke --help'],
       ['keys rotate', 'ID is missing', 'keys rotate --help'],

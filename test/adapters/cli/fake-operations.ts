@@ -1,5 +1,13 @@
 import type { Clock } from '../../../src/application/ports/clock.js';
-import type { Key, KeyOperations, NewKey, Operations } from '../../../src/adapters/cli/operations.js';
+import type {
+  CopiedStore,
+  CopyRequest,
+  Key,
+  KeyOperations,
+  NewKey,
+  Operations,
+} from '../../../src/adapters/cli/operations.js';
+import type { CopyProgress } from '../../../src/application/copy-catalogue.js';
 
 export const SHOP: Key = {
   id: '4fZk02Qa',
@@ -23,6 +31,17 @@ export const WINDOW: Key = {
 /** What time it is, whenever it is asked. */
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 
+export const COPIED: CopiedStore = {
+  from: '/stores/old.db',
+  to: '/stores/new.db',
+  pets: 1_234_567,
+  written: 1_234_567,
+  claims: 1,
+  apiKeys: 0,
+  lastId: 9_007_199_254_740_993n,
+  checksum: 'ab'.repeat(32),
+};
+
 type KeyRequest = Parameters<KeyOperations['issue']>[0];
 
 /** A store's keys that are always the same, and that remember what was asked of them. */
@@ -31,7 +50,9 @@ export class FakeOperations implements Operations, KeyOperations {
   /** The requests of the issues among these. */
   readonly issued: KeyRequest[] = [];
   keys: readonly Key[] = [SHOP, WINDOW];
-  /** What every operation on keys is to fail with. */
+  /** What a copy tells on its way. */
+  progress: readonly CopyProgress[] = [];
+  /** What every operation on keys, and a copy, is to fail with. */
   failure: Error | undefined;
 
   async serve(): Promise<number> {
@@ -42,6 +63,13 @@ export class FakeOperations implements Operations, KeyOperations {
   async withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T> {
     if (this.failure) throw this.failure;
     return use(this, { now: () => NOW });
+  }
+
+  async copy(request: CopyRequest, onProgress: (progress: CopyProgress) => void): Promise<CopiedStore> {
+    this.asked.push(['copy', request]);
+    for (const progress of this.progress) onProgress(progress);
+    if (this.failure) throw this.failure;
+    return { ...COPIED, ...(request.resume && { written: 1 }) };
   }
 
   async issue(request: KeyRequest): Promise<NewKey> {

@@ -1,0 +1,70 @@
+import { strict as assert } from 'node:assert';
+import { fullKey, sampleKey } from '../api-key-repository/subject.js';
+import { sampleClaim } from '../pet-repository/claiming.js';
+import { samplePet } from '../samples.js';
+import {
+  anotherHandle,
+  petWithId,
+  petsWithIds,
+  readAllClaims,
+  readAllPets,
+  reopened,
+  unlessDurable,
+  unlessShared,
+  write,
+  type CatalogueHandles,
+  type CatalogueTransferCase,
+} from './subject.js';
+
+const { now: NOW, ...CLAIM } = sampleClaim();
+
+async function fill({ transfer }: CatalogueHandles): Promise<void> {
+  await transfer.reserveIds(99n);
+  await write(transfer, petsWithIds(1n, 5n));
+  await transfer.writeClaims([{ ...CLAIM, petId: 5n }]);
+  await transfer.writeApiKeys([sampleKey(), fullKey()]);
+}
+
+async function assertFilled({ transfer, pets, keys }: CatalogueHandles): Promise<void> {
+  assert.deepEqual(await readAllPets(transfer), petsWithIds(1n, 5n));
+  assert.deepEqual(await readAllClaims(transfer, NOW), [{ ...CLAIM, petId: 5n }]);
+  assert.deepEqual(await keys.findById('full'), fullKey());
+  assert.equal((await transfer.readApiKeys()).length, 2);
+  const replay = await pets.add(samplePet(), { claim: sampleClaim() });
+  assert.deepEqual(replay, { pet: petWithId(5n), replayed: true });
+  assert.ok((await pets.add(samplePet())).pet.id > 99n);
+}
+
+/** What outlives a handle: the same store opened again, and what other processes see of it. */
+export const outlivingCases: readonly CatalogueTransferCase[] = [
+  {
+    name: 'has everything that was written and reserved after closing and opening again',
+    unless: unlessDurable,
+    async run(subject) {
+      await fill(subject);
+      await assertFilled(await reopened(subject));
+    },
+  },
+  {
+    name: 'shows what was written and reserved to another handle as soon as it is answered',
+    unless: unlessShared,
+    async run(subject) {
+      const other = await anotherHandle(subject);
+      await fill(subject);
+      await assertFilled(other);
+    },
+  },
+  {
+    name: 'has another revision when another handle writes',
+    unless: unlessShared,
+    async run(subject) {
+      const other = await anotherHandle(subject);
+      const { revision } = await subject.transfer.survey();
+      await other.pets.add(samplePet());
+      const { revision: next } = await subject.transfer.survey();
+      assert.notEqual(next, revision);
+      await other.keys.add(sampleKey());
+      assert.notEqual((await subject.transfer.survey()).revision, next);
+    },
+  },
+];
