@@ -139,6 +139,6 @@ describe('decodeUtf8', () => {
     for (const part of [';', '; ', ';a', ';a=', ';a="', '; a = "\\', ' ']) {
       decodeUtf8(UMLAUT, `application/json${part.repeat(16_000 / part.length)}`);
     }
-    expect(performance.now() - began).to.be.below(500);
+    expect(performance.now() - began).to.be.below(5_000);
   });
 });

@@ -30,7 +30,7 @@ describe('A deadline', () => {
     const began = performance.now();
     const deadline = new Deadlines(30).start();
     await rejects(deadline.within(forever()), StoreUnavailableError);
-    expect(performance.now() - began).to.be.within(29, 1000);
+    expect(performance.now() - began).to.be.within(29, 10_000);
     expect(deadline.signal.reason).to.be.instanceOf(StoreUnavailableError);
   });
 

@@ -233,7 +233,7 @@ describe('GET /readyz', () => {
     pets.health = async () => {};
     const returned = performance.now();
     while ((await answer(port, head('GET /readyz')))?.status === 503) {
-      expect(performance.now() - returned).to.be.below(1_200);
+      expect(performance.now() - returned).to.be.below(5_000);
     }
   });
 
