@@ -55,7 +55,10 @@ export class HttpInterface {
     const began = performance.now();
     const id = requestId(request.header('x-request-id'));
     const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
-    request.onGone(() => exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.')));
+    let answered = false;
+    request.onGone(() => {
+      if (!answered) exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.'));
+    });
     let answer: HttpAnswer & { readonly code?: ErrorCode };
     try {
       answer = await this.#pass(exchange, route);
@@ -63,6 +66,7 @@ export class HttpInterface {
       answer = errorAnswer(error, id);
       if (answer.status >= 500) this.#log.failed(id, error);
     } finally {
+      answered = true;
       exchange.deadline.stop();
     }
     const { status, code, body } = answer;

@@ -22,7 +22,7 @@ export interface HttpRequest {
    * @throws {HttpError} `payload_too_large` beyond the limit of the settings; what is left is not read.
    */
   readBody(): Promise<Uint8Array>;
-  /** Calls `listener` once if the client goes away before it was answered. */
+  /** Calls `listener` once nobody waits for the answer any more: it is out, or the client has gone. */
   onGone(listener: () => void): void;
 }
 

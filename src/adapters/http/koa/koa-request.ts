@@ -62,9 +62,8 @@ export class KoaRequest implements HttpRequest {
 
   onGone(listener: () => void): void {
     const { res } = this.#context;
-    res.once('close', () => {
-      if (!res.writableFinished) listener();
-    });
+    // Also when the server has answered in the listener's place: a body that is no chunks ends in no other way.
+    res.once('close', listener);
   }
 
   #values(name: string): string[] {
