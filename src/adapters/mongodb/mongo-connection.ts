@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import type { Call } from '../../application/call.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
+import { prepareDatabase } from './database-schema.js';
+import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
+
+export interface MongoConnectionOptions {
+  readonly timeout: number;
+  readonly tell: (line: string) => void;
+}
+
+/** How long a try to prepare the database may take, in milliseconds. An index goes on being built after it. */
+const PREPARE_TIMEOUT = 60_000;
+
+/** The longest wait between two tries to prepare the database, in milliseconds. */
+const LONGEST_PAUSE = 30_000;
+
+/** A client and its database, in use until the last repository is closed. */
+export class MongoConnection {
+  readonly tell: (line: string) => void;
+  readonly #timeout: number;
+  readonly #client: MongoClient;
+  readonly #database: Db;
+  readonly #closing = new AbortController();
+  readonly #prepared: Promise<void>;
+  #users = 0;
+
+  constructor(client: MongoClient, database: string, { timeout, tell }: MongoConnectionOptions) {
+    this.#client = client;
+    this.#timeout = timeout;
+    this.tell = tell;
+    // What was answered survives the loss of any one member, and every read that comes later sees it.
+    this.#database = client.db(database, {
+      readPreference: 'primary',
+      readConcern: new ReadConcern('majority'),
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: ATTEMPT_TIMEOUT },
+    });
+    this.#prepared = this.#prepare();
+  }
+
+  collection<Schema extends Document>(name: string): Collection<Schema> {
+    return this.#database.collection<Schema>(name);
+  }
+
+  /** A repository begins to use the connection: it has calls until `release`. */
+  retain(): void {
+    this.#users += 1;
+  }
+
+  async release(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#closing.abort();
+    await this.#prepared;
+    await this.#client.close();
+  }
+
+  /** Does `attempt` until it goes well, see `retryWhilePassing`; `retry: false` does it once. */
+  run<Result>(
+    doing: string,
+    { signal, admit, retry = true }: Call & { admit: () => void; retry?: boolean },
+    attempt: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const timeout = retry ? this.#timeout : Math.min(ATTEMPT_TIMEOUT, this.#timeout);
+    return retryWhilePassing(doing, { signal, admit, timeout }, attempt);
+  }
+
+  /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
+  async #prepare(): Promise<void> {
+    const { signal } = this.#closing;
+    let told = '';
+    for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+      try {
+        await within(PREPARE_TIMEOUT, signal, (aborted) =>
+          prepareDatabase(this.#database, this.tell, aborted),
+        );
+        return;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted && message !== told) {
+          this.tell(`the database is not prepared yet, and will be tried again: ${message}`);
+          told = message;
+        }
+      }
+      await delay(pause, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}
+
+/** One repository's use of a connection: until it is closed, which is safe to do twice. */
+export class MongoSession {
+  readonly connection: MongoConnection;
+  readonly #running = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  constructor(connection: MongoConnection) {
+    this.connection = connection;
+    connection.retain();
+  }
+
+  async run<Result>(
+    doing: string,
+    { signal, retry = true }: Call & { retry?: boolean },
+    attempt: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const admit = (): void => {
+      if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
+    };
+    const running = this.connection.run(doing, { signal, admit, retry }, attempt);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Lets the attempts on their way end, and begins no other. */
+  close(): Promise<void> {
+    this.#closed ??= Promise.allSettled(this.#running).then(() => this.connection.release());
+    return this.#closed;
+  }
+}
