@@ -97,7 +97,8 @@ async function created(
   options: Abortable,
 ): Promise<boolean> {
   try {
-    await database.createCollection(name, { ...(validator && { validator }), ...options });
+    // Not `createCollection`, which sends the signal to the server.
+    await database.command({ create: name, ...(validator && { validator }) }, options);
     return true;
   } catch (error) {
     const exists = error instanceof MongoServerError && error.codeName === 'NamespaceExists';

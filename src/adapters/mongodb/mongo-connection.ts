@@ -7,6 +7,8 @@ import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
 
 export interface MongoConnectionOptions {
   readonly timeout: number;
+  /** How often a call is tried at most, for tests of trying again. */
+  readonly attempts?: number;
   readonly tell: (line: string) => void;
 }
 
@@ -20,15 +22,21 @@ const LONGEST_PAUSE = 30_000;
 export class MongoConnection {
   readonly tell: (line: string) => void;
   readonly #timeout: number;
+  readonly #attempts: number;
   readonly #client: MongoClient;
   readonly #database: Db;
   readonly #closing = new AbortController();
   readonly #prepared: Promise<void>;
   #users = 0;
 
-  constructor(client: MongoClient, database: string, { timeout, tell }: MongoConnectionOptions) {
+  constructor(
+    client: MongoClient,
+    database: string,
+    { timeout, attempts = Infinity, tell }: MongoConnectionOptions,
+  ) {
     this.#client = client;
     this.#timeout = timeout;
+    this.#attempts = attempts;
     this.tell = tell;
     // What was answered survives the loss of any one member, and every read that comes later sees it.
     this.#database = client.db(database, {
@@ -62,8 +70,8 @@ export class MongoConnection {
     { signal, admit, retry = true }: Call & { admit: () => void; retry?: boolean },
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    const timeout = retry ? this.#timeout : Math.min(ATTEMPT_TIMEOUT, this.#timeout);
-    return retryWhilePassing(doing, { signal, admit, timeout }, attempt);
+    const attempts = retry ? this.#attempts : 1;
+    return retryWhilePassing(doing, { signal, admit, timeout: this.#timeout, attempts }, attempt);
   }
 
   /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */

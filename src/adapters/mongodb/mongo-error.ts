@@ -4,6 +4,7 @@ import {
   MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
+  MongoTopologyClosedError,
   MongoWriteConcernError,
 } from 'mongodb';
 
@@ -51,9 +52,12 @@ export function isPassing(error: unknown): boolean {
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
+    // By a first connection that failed: the next call makes another one.
+    error instanceof MongoTopologyClosedError ||
     error instanceof MongoWriteConcernError ||
     error instanceof AttemptTimeoutError ||
     error instanceof UndecidedError ||
-    (error instanceof Error && 'syscall' in error)
+    // The driver keeps the class of this one to itself: all connections were in use.
+    (error instanceof Error && (error.name === 'MongoWaitQueueTimeoutError' || 'syscall' in error))
   );
 }

@@ -12,7 +12,7 @@ const DEFAULTS = {
   heartbeatFrequencyMS: 2000,
   maxPoolSize: 50,
   serverSelectionTimeoutMS: 1500,
-  waitQueueTimeoutMS: 500,
+  waitQueueTimeoutMS: 1500,
 } as const satisfies MongoClientOptions;
 
 const DEFAULT_DATABASE = 'animal-store';

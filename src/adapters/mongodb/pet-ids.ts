@@ -13,7 +13,7 @@ interface Counter {
 }
 
 /** How many ids a process takes at a time. What it does not use when it ends is never used. */
-const BLOCK = 100n;
+const BLOCK = 1000n;
 
 /** How often to try to get ahead of the ids that are in use. One is enough but for another's restore meanwhile. */
 const TRIES = 3;

@@ -7,11 +7,13 @@ import { AttemptTimeoutError, isMongoFault, isPassing } from './mongo-error.js';
 export const ATTEMPT_TIMEOUT = 2000;
 
 /** How long to wait before the next attempt, in milliseconds; never the same in two processes. */
-const retryDelay = (tries: number): number => Math.min(200, 10 * 2 ** tries) * (0.5 + Math.random());
+const retryDelay = (tries: number): number => Math.min(200, 5 * 2 ** tries) * (0.5 + Math.random());
 
 export interface RetryOptions extends Call {
   /** For how long to begin again, in milliseconds. */
   readonly timeout: number;
+  /** How often to begin at most. */
+  readonly attempts: number;
   /** Asked before each attempt: throws when there is to be none. */
   readonly admit: () => void;
 }
@@ -23,12 +25,12 @@ export interface RetryOptions extends Call {
  */
 export async function retryWhilePassing<Result>(
   doing: string,
-  { signal, timeout, admit }: RetryOptions,
+  { signal, timeout, attempts, admit }: RetryOptions,
   attempt: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
   let cause: unknown;
-  for (let tries = 0; ; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     signal?.throwIfAborted();
     admit();
     const wait = retryDelay(tries);
@@ -39,7 +41,7 @@ export async function retryWhilePassing<Result>(
       if (!isMongoFault(error)) throw error;
       // The last attempt may have been given too little time to say what is wrong.
       if (cause === undefined || !(error instanceof AttemptTimeoutError)) cause = error;
-      if (!isPassing(error) || performance.now() + wait >= giveUpAt) {
+      if (tries >= attempts || !isPassing(error) || performance.now() + wait >= giveUpAt) {
         throw new StoreUnavailableError(doing, { cause });
       }
     }

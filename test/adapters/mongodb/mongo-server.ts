@@ -33,10 +33,17 @@ async function findServer(): Promise<Search> {
 async function startServer(): Promise<string> {
   if (process.env['CI']) process.env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
   const { MongoMemoryReplSet } = await import('mongodb-memory-server');
-  started = await MongoMemoryReplSet.create({
-    replSet: { count: 1, storageEngine: 'wiredTiger', args: ['--setParameter', 'enableTestCommands=1'] },
-  });
-  return started.getUri();
+  // It prints stacks of what the reason says well enough.
+  const { error } = console;
+  console.error = () => {};
+  try {
+    started = await MongoMemoryReplSet.create({
+      replSet: { count: 1, storageEngine: 'wiredTiger', args: ['--setParameter', 'enableTestCommands=1'] },
+    });
+    return started.getUri();
+  } finally {
+    console.error = error;
+  }
 }
 
 async function inspectServer(uri: string): Promise<MongoServer> {
@@ -94,6 +101,7 @@ export function uriOf({ uri }: MongoServer, database: string, change: { host?: s
     options.delete('replicaSet');
     options.set('directConnection', 'true');
   }
+  options.set('appName', 'animal-store-test');
   return `${scheme}${login}${change.host ?? hosts}/${database}?${options.toString()}`;
 }
 
