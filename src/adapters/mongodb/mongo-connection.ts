@@ -28,6 +28,8 @@ export class MongoConnection {
   readonly #closing = new AbortController();
   readonly #prepared: Promise<void>;
   #users = 0;
+  #connected = false;
+  #connecting: Promise<void> | undefined;
 
   constructor(
     client: MongoClient,
@@ -60,8 +62,9 @@ export class MongoConnection {
     this.#users -= 1;
     if (this.#users > 0) return;
     this.#closing.abort();
-    await this.#prepared;
-    await this.#client.close();
+    await Promise.allSettled([this.#prepared, this.#connecting]);
+    // It says goodbye to the server, and would wait long for one that is silent.
+    await within(ATTEMPT_TIMEOUT, undefined, () => this.#client.close()).catch(() => {});
   }
 
   /** Does `attempt` until it goes well, see `retryWhilePassing`; `retry: false` does it once. */
@@ -71,7 +74,24 @@ export class MongoConnection {
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const attempts = retry ? this.#attempts : 1;
-    return retryWhilePassing(doing, { signal, admit, timeout: this.#timeout, attempts }, attempt);
+    return retryWhilePassing(doing, { signal, admit, timeout: this.#timeout, attempts }, async (aborted) => {
+      if (!this.#connected) await this.#connect();
+      aborted.throwIfAborted();
+      return attempt(aborted);
+    });
+  }
+
+  /** The driver comes back by itself once it was connected, but not when its first connection failed. */
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#client
+      .connect()
+      .then(() => {
+        this.#connected = true;
+      })
+      .finally(() => {
+        this.#connecting = undefined;
+      });
+    return this.#connecting;
   }
 
   /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
@@ -80,9 +100,10 @@ export class MongoConnection {
     let told = '';
     for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
-        await within(PREPARE_TIMEOUT, signal, (aborted) =>
-          prepareDatabase(this.#database, this.tell, aborted),
-        );
+        await within(PREPARE_TIMEOUT, signal, async (aborted) => {
+          await this.#connect();
+          await prepareDatabase(this.#database, this.tell, aborted);
+        });
         return;
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
 import { describeOnMongo, uriOf } from './mongo-server.js';
 import { MongoProxy } from './mongo-proxy.js';
@@ -64,6 +65,25 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
         await store.close();
         await proxy.close();
       }
+    }),
+  );
+
+  it(
+    'says why when the login is refused, at once, and without the password',
+    inDatabase(server, async (database) => {
+      const uri = uriOf(server, database).replace(/^([^:]+:\/\/)(?:[^/?]*@)?/, '$1nobody:hunter2@');
+      const told: string[] = [];
+      const store = await openMongoStore(`${uri}&authSource=admin`, { tell: (line) => void told.push(line) });
+      const { error, took } = await timed(store.pets.check());
+      expect(error).to.have.property('code', 'service_unavailable');
+      expect(error).to.have.nested.property('cause.code', 18);
+      expect(took).to.be.below(1500);
+      while (told.length === 0) await delay(10);
+      expect(told[0]).to.match(
+        /^the database is not prepared yet, and will be tried again: .*[Aa]uthentication failed/,
+      );
+      expect(inspect([error, told, store], { depth: null })).to.not.include('hunter2');
+      await store.close();
     }),
   );
 
