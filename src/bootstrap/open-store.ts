@@ -6,12 +6,16 @@ import type { OpenStore, StoreFactory } from './store-factory.js';
  * that an adapter of others can take the place of one of ours.
  * @throws {SettingsError} no factory knows the scheme; @throws {Error} the store cannot be used
  */
-export function openStore({ storeUrl }: Settings, factories: readonly StoreFactory[]): Promise<OpenStore> {
+export function openStore(
+  { storeUrl }: Settings,
+  factories: readonly StoreFactory[],
+  tell: (line: string) => void,
+): Promise<OpenStore> {
   const scheme = storeUrl.slice(0, storeUrl.indexOf(':'));
   const factory = factories.findLast((candidate) => [candidate.scheme].flat().includes(scheme));
   if (factory === undefined) {
     const known = factories.flatMap((candidate) => candidate.scheme);
     throw new SettingsError([`STORE_URL has the scheme ${scheme}:, and known are ${known.join(', ')}`]);
   }
-  return factory.open(storeUrl);
+  return factory.open(storeUrl, tell);
 }

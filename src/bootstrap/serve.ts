@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
+import { StoreUnavailableError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
@@ -16,9 +17,10 @@ import { TOKENS } from './tokens.js';
 export async function serve(settings: Settings, process: NodeJS.Process): Promise<number> {
   const adapters = await loadAdapters(settings.adapters);
   const logger = await createLogger(settings, process.stderr.isTTY);
-  const logging = new ContainerModule(({ rebind }) =>
-    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger)),
-  );
+  const logging = new ContainerModule(({ rebind }) => {
+    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger));
+    provideValue({ bind: rebind }, TOKENS.storeNotices, (line) => logger.warn(`store: ${line}`));
+  });
   const container = await createContainer(settings, [logging, ...adapters]);
   const stopSignal = firstStopSignal(process, logger);
 
@@ -31,8 +33,12 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
       if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
     }
   } catch (error) {
-    await service.stop(0);
-    throw error;
+    if (!(error instanceof StoreUnavailableError)) {
+      await service.stop(0);
+      throw error;
+    }
+    // It comes back without a restart, and nobody gets in meanwhile who has no key.
+    logger.warn({ err: error }, 'the store is away: whether there is an API key cannot be told');
   }
   const short = settings.staticKeys.filter(isShortStaticKey).length;
   if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);

@@ -8,9 +8,10 @@ export interface StoreFactory {
   /**
    * Opens the store that the whole URL names. What can come back by itself must not fail here: such a store
    * opens, and says that it is not available when it is used.
+   * @param tell is told, in one line each, what whoever runs the store should know while it is open
    * @throws {Error} it can never be used, for a reason that one line tells; no secret of the URL in it
    */
-  open(url: string): Promise<OpenStore>;
+  open(url: string, tell: (line: string) => void): Promise<OpenStore>;
 }
 
 /** An open store: its repositories, and what closes them. */

@@ -83,14 +83,15 @@ export class MongoConnection {
 
   /** The driver comes back by itself once it was connected, but not when its first connection failed. */
   #connect(): Promise<void> {
-    this.#connecting ??= this.#client
-      .connect()
-      .then(() => {
+    const connect = async (): Promise<void> => {
+      try {
+        await this.#client.connect();
         this.#connected = true;
-      })
-      .finally(() => {
+      } finally {
         this.#connecting = undefined;
-      });
+      }
+    };
+    this.#connecting ??= connect();
     return this.#connecting;
   }
 

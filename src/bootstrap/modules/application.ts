@@ -8,7 +8,13 @@ import { TOKENS } from '../tokens.js';
 /** The use cases on the store that the settings name. */
 export const application = new ContainerModule((options) => {
   provideValue(options, TOKENS.clock, systemClock);
-  provide(options, TOKENS.store, [TOKENS.settings, every(TOKENS.storeFactory)], openStore);
+  provideValue(options, TOKENS.storeNotices, () => {});
+  provide(
+    options,
+    TOKENS.store,
+    [TOKENS.settings, every(TOKENS.storeFactory), TOKENS.storeNotices],
+    openStore,
+  );
   provide(options, TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
   provide(options, TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
   provide(options, TOKENS.animalStore, [TOKENS.petRepository, TOKENS.clock], (pets, clock) =>

@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import { SettingsError } from '../settings.js';
 import { TOKENS } from '../tokens.js';
 import { provideValue } from '../provide.js';
 
@@ -6,9 +7,13 @@ import { provideValue } from '../provide.js';
 export const mongodbStore = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: ['mongodb', 'mongodb+srv'],
-    async open(url) {
-      const { openMongoStore } = await import('../../adapters/mongodb/open-mongo-store.js');
-      return openMongoStore(url);
+    async open(url, tell) {
+      const { MongoUrlError, openMongoStore } = await import('../../adapters/mongodb/index.js');
+      try {
+        return await openMongoStore(url, { tell });
+      } catch (error) {
+        throw error instanceof MongoUrlError ? new SettingsError([error.message]) : error;
+      }
     },
   });
 });
