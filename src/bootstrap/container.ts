@@ -3,6 +3,7 @@ import { apiKeyAuthentication } from './modules/api-key-authentication.js';
 import { application } from './modules/application.js';
 import { koaTransport } from './modules/koa-transport.js';
 import { memoryStore } from './modules/memory-store.js';
+import { mongodbStore } from './modules/mongodb-store.js';
 import { sqliteStore } from './modules/sqlite-store.js';
 import type { Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
@@ -21,6 +22,7 @@ export async function createContainer(
   await container.loadAsync(
     memoryStore,
     sqliteStore,
+    mongodbStore,
     application,
     apiKeyAuthentication,
     koaTransport,

@@ -17,9 +17,10 @@ import { TOKENS } from './tokens.js';
 export async function serve(settings: Settings, process: NodeJS.Process): Promise<number> {
   const adapters = await loadAdapters(settings.adapters);
   const logger = await createLogger(settings, process.stderr.isTTY);
-  const logging = new ContainerModule(({ rebind }) =>
-    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger)),
-  );
+  const logging = new ContainerModule(({ rebind }) => {
+    provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger));
+    provideValue({ bind: rebind }, TOKENS.storeNotices, (line) => logger.warn(`store: ${line}`));
+  });
   const container = await createContainer(settings, [logging, ...adapters]);
   const stopSignal = firstStopSignal(process, logger);
 

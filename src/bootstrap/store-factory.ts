@@ -17,6 +17,8 @@ export interface StoreFactory {
 export interface OpenOptions {
   /** Where there is no store yet, none is made: that is a reason why it can never be used. */
   readonly mustExist?: boolean | undefined;
+  /** Is told, in one line each, what whoever runs the store should know while it is open. */
+  readonly tell?: ((line: string) => void) | undefined;
 }
 
 /** An open store: its repositories, and what closes them. */

@@ -26,6 +26,8 @@ export const TOKENS = {
   httpLog: token<HttpLog>('HttpLog'),
   /** Several may be bound: `STORE_URL` chooses by scheme. */
   storeFactory: token<StoreFactory>('StoreFactory'),
+  /** What stores tell whoever runs them, a line at a time. */
+  storeNotices: token<(line: string) => void>('StoreNotices'),
   store: token<OpenStore>('OpenStore'),
   petRepository: token<PetRepository>('PetRepository'),
   /** Bound to `undefined` where the store keeps no keys. */

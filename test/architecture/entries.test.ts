@@ -100,6 +100,12 @@ describe('Importing', () => {
       });
     }
 
+    it('./mongodb loads the driver, prints nothing, and loads no other adapter', async () => {
+      const effects = await importing(await entryUrl('./mongodb'));
+      expect(foldersIn(effects)).to.deep.equal(['adapters/mongodb']);
+      expect(packagesIn(effects)).to.include('mongodb');
+    });
+
     it('./koa loads koa, and neither a store nor the container', async () => {
       const effects = await importing(await entryUrl('./koa'));
       expect(foldersIn(effects)).to.deep.equal(['adapters/http']);

@@ -90,6 +90,7 @@ export const HOME_RULE = {
     ['inversify', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
+    ['mongodb', /^src\/adapters\/mongodb\//],
     ['node:sqlite', /^src\/adapters\/sqlite\//],
     // Contract suites run under any test runner: their assertions are Node's own.
     ['node:assert', /^test\/contract\//],

@@ -117,7 +117,7 @@ describe('The container', () => {
       await rejects(made.getAsync(TOKENS.animalStore), (error: unknown) => {
         expect(error).to.be.instanceOf(SettingsError);
         expect(error).to.have.deep.property('faults', [
-          'STORE_URL has the scheme mongo:, and known are memory, sqlite, shelf, shelf+tls',
+          'STORE_URL has the scheme mongo:, and known are memory, sqlite, mongodb, mongodb+srv, shelf, shelf+tls',
         ]);
         return true;
       });

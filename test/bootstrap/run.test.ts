@@ -76,7 +76,7 @@ describe('A command line, run', () => {
     expect(await outcome('keys', 'list')).to.deep.equal({
       code: 2,
       out: '',
-      err: 'These settings cannot be used:\n  STORE_URL has the scheme mongo:, and known are memory, sqlite\n',
+      err: 'These settings cannot be used:\n  STORE_URL has the scheme mongo:, and known are memory, sqlite, mongodb, mongodb+srv\n',
     });
   });
 

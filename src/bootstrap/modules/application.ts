@@ -8,8 +8,12 @@ import { TOKENS } from '../tokens.js';
 /** The use cases on the store that the settings name. */
 export const application = new ContainerModule((options) => {
   provideValue(options, TOKENS.clock, systemClock);
-  provide(options, TOKENS.store, [TOKENS.settings, every(TOKENS.storeFactory)], (settings, factories) =>
-    openStore(settings, factories),
+  provideValue(options, TOKENS.storeNotices, () => {});
+  provide(
+    options,
+    TOKENS.store,
+    [TOKENS.settings, every(TOKENS.storeFactory), TOKENS.storeNotices],
+    (settings, factories, tell) => openStore(settings, factories, { tell }),
   );
   provide(options, TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
   provide(options, TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);

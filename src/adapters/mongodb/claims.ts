@@ -1,0 +1,116 @@
+import { ObjectId, type Collection } from 'mongodb';
+import type { Added, Claim } from '../../application/ports/pet-repository.js';
+import { IdempotencyKeyReusedError, StoreUnavailableError } from '../../domain/errors.js';
+import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { UndecidedError, isDuplicateKey } from './mongo-error.js';
+import { abortable, SERVER_LIMIT } from './abortable.js';
+import type { MongoConnection } from './mongo-connection.js';
+import { toPet, toPetDocument, type FoundPet, type PetDocument } from './pet-document.js';
+import type { PetInserts } from './pet-inserts.js';
+
+/** A claim as it is written: it decides which animal is created, under which id. */
+interface ClaimDocument {
+  /** Scope and token. */
+  readonly _id: string;
+  readonly fingerprint: string;
+  readonly keepUntil: Date;
+  /** The animal as it is created, and the operation that it is known by. */
+  readonly pet: PetDocument;
+}
+
+interface FoundClaim {
+  readonly fingerprint?: unknown;
+  readonly keepUntil?: unknown;
+  readonly pet?: FoundPet & { readonly operation?: unknown };
+}
+
+/**
+ * Creates that may be repeated. The claim is written first, with the animal in it, and then the animal: whoever
+ * finds a claim can finish what its maker did not, and no other animal can come of it. So each write is of one
+ * document, and no unique index is needed but that of `_id`. An animal that was taken out of the database by hand
+ * comes back when its create is repeated while the claim lasts.
+ */
+export class Claims {
+  readonly #claims: Collection<ClaimDocument>;
+  readonly #inserts: PetInserts;
+
+  constructor(connection: MongoConnection, inserts: PetInserts) {
+    this.#claims = connection.collection('claims');
+    this.#inserts = inserts;
+  }
+
+  /** Returns what adds the animal for the claim; it is safe to repeat. The claim's dates are taken now. */
+  adding(pet: UnsavedPet, claim: Claim, operation: ObjectId): (signal: AbortSignal) => Promise<Added> {
+    const { fingerprint } = claim;
+    const [_id, now, keepUntil] = [claimId(claim), new Date(claim.now), new Date(claim.keepUntil)];
+    let mine: ClaimDocument | undefined;
+    return async (signal) => {
+      mine ??= {
+        _id,
+        fingerprint,
+        keepUntil,
+        pet: toPetDocument(await this.#inserts.nextId(), pet, operation),
+      };
+      const valid = await this.#settle(mine, now, signal);
+      const replayed = !valid.pet.operation.equals(operation);
+      if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+      return { pet: await this.#keep(valid, signal), replayed };
+    };
+  }
+
+  /** Resolves to the claim that is valid: this one, or an earlier one that has not lapsed. */
+  async #settle(mine: ClaimDocument, now: Date, signal: AbortSignal): Promise<ClaimDocument> {
+    try {
+      await this.#claims.insertOne(mine, abortable(SERVER_LIMIT, signal));
+      return mine;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const earlier = await this.#find(mine._id, signal);
+    if (earlier.keepUntil > now || earlier.pet.operation.equals(mine.pet.operation)) return earlier;
+    const { matchedCount } = await this.#claims.replaceOne(
+      { _id: mine._id, 'pet.operation': earlier.pet.operation },
+      mine,
+      abortable(SERVER_LIMIT, signal),
+    );
+    return matchedCount === 1 ? mine : this.#find(mine._id, signal);
+  }
+
+  async #find(id: string, signal: AbortSignal): Promise<ClaimDocument> {
+    const found = await this.#claims.findOne<FoundClaim>(
+      { _id: { $eq: id } },
+      abortable(SERVER_LIMIT, signal),
+    );
+    if (found === null) throw new UndecidedError('the majority has not the claim yet, or no more');
+    return readClaim(id, found);
+  }
+
+  /** Has the claim's animal kept; resolves to it as it is created. */
+  async #keep({ _id, pet }: ClaimDocument, signal: AbortSignal): Promise<Pet> {
+    const kept = await this.#inserts.keep(pet, signal, async (taken, id) => {
+      // The claim is given the other id, by whoever is first.
+      await this.#claims.updateOne(
+        { _id, 'pet._id': taken._id },
+        { $set: { 'pet._id': id } },
+        abortable(SERVER_LIMIT, signal),
+      );
+      return (await this.#find(_id, signal)).pet;
+    });
+    return savedPet(kept._id, kept);
+  }
+}
+
+/** JSON text: no two pairs have the same, and lone surrogates stay apart. */
+const claimId = ({ scope, token }: Claim): string => JSON.stringify([scope, token]);
+
+/** @throws {StoreUnavailableError} another program has changed the claim: what was created cannot be told. */
+function readClaim(_id: string, { fingerprint, keepUntil, pet: found }: FoundClaim): ClaimDocument {
+  const pet = found && toPet(found);
+  const operation = found?.operation;
+  if (typeof fingerprint === 'string' && keepUntil instanceof Date && pet && operation instanceof ObjectId) {
+    return { _id, fingerprint, keepUntil, pet: toPetDocument(pet.id, pet, operation) };
+  }
+  throw new StoreUnavailableError('reading a claim', {
+    cause: new Error('the fields of a document in claims are missing, of wrong types or not valid'),
+  });
+}

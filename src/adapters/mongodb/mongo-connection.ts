@@ -1,0 +1,154 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import type { Call } from '../../application/call.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
+import { prepareDatabase } from './database-schema.js';
+import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
+
+export interface MongoConnectionOptions {
+  readonly timeout: number;
+  /** How often a call is tried at most, for tests of trying again. */
+  readonly attempts?: number;
+  readonly tell: (line: string) => void;
+}
+
+/** How long a try to prepare the database may take, in milliseconds. An index goes on being built after it. */
+const PREPARE_TIMEOUT = 60_000;
+
+/** The longest wait between two tries to prepare the database, in milliseconds. */
+const LONGEST_PAUSE = 30_000;
+
+/** A client and its database, in use until the last repository is closed. */
+export class MongoConnection {
+  readonly tell: (line: string) => void;
+  readonly #timeout: number;
+  readonly #attempts: number;
+  readonly #client: MongoClient;
+  readonly #database: Db;
+  readonly #closing = new AbortController();
+  readonly #prepared: Promise<void>;
+  #users = 0;
+  #connected = false;
+  #connecting: Promise<void> | undefined;
+
+  constructor(
+    client: MongoClient,
+    database: string,
+    { timeout, attempts = Infinity, tell }: MongoConnectionOptions,
+  ) {
+    this.#client = client;
+    this.#timeout = timeout;
+    this.#attempts = attempts;
+    this.tell = tell;
+    // What was answered survives the loss of any one member, and every read that comes later sees it.
+    this.#database = client.db(database, {
+      readPreference: 'primary',
+      readConcern: new ReadConcern('majority'),
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: ATTEMPT_TIMEOUT },
+    });
+    this.#prepared = this.#prepare();
+  }
+
+  collection<Schema extends Document>(name: string): Collection<Schema> {
+    return this.#database.collection<Schema>(name);
+  }
+
+  /** A repository begins to use the connection: it has calls until `release`. */
+  retain(): void {
+    this.#users += 1;
+  }
+
+  async release(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#closing.abort();
+    await Promise.allSettled([this.#prepared, this.#connecting]);
+    // It says goodbye to the server, and would wait long for one that is silent.
+    await within(ATTEMPT_TIMEOUT, undefined, () => this.#client.close()).catch(() => {});
+  }
+
+  /** Does `attempt` until it goes well, see `retryWhilePassing`; `retry: false` does it once. */
+  run<Result>(
+    doing: string,
+    { signal, admit, retry = true }: Call & { admit: () => void; retry?: boolean },
+    attempt: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const attempts = retry ? this.#attempts : 1;
+    return retryWhilePassing(doing, { signal, admit, timeout: this.#timeout, attempts }, async (aborted) => {
+      if (!this.#connected) await this.#connect();
+      aborted.throwIfAborted();
+      return attempt(aborted);
+    });
+  }
+
+  /** The driver comes back by itself once it was connected, but not when its first connection failed. */
+  #connect(): Promise<void> {
+    const connect = async (): Promise<void> => {
+      try {
+        await this.#client.connect();
+        this.#connected = true;
+      } finally {
+        this.#connecting = undefined;
+      }
+    };
+    this.#connecting ??= connect();
+    return this.#connecting;
+  }
+
+  /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
+  async #prepare(): Promise<void> {
+    const { signal } = this.#closing;
+    let told = '';
+    for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+      try {
+        await within(PREPARE_TIMEOUT, signal, async (aborted) => {
+          await this.#connect();
+          await prepareDatabase(this.#database, this.tell, aborted);
+        });
+        return;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted && message !== told) {
+          this.tell(`the database is not prepared yet, and will be tried again: ${message}`);
+          told = message;
+        }
+      }
+      await delay(pause, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}
+
+/** One repository's use of a connection: until it is closed, which is safe to do twice. */
+export class MongoSession {
+  readonly connection: MongoConnection;
+  readonly #running = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  constructor(connection: MongoConnection) {
+    this.connection = connection;
+    connection.retain();
+  }
+
+  async run<Result>(
+    doing: string,
+    { signal, retry = true }: Call & { retry?: boolean },
+    attempt: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const admit = (): void => {
+      if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
+    };
+    const running = this.connection.run(doing, { signal, admit, retry }, attempt);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Lets the attempts on their way end, and begins no other. */
+  close(): Promise<void> {
+    this.#closed ??= Promise.allSettled(this.#running).then(() => this.connection.release());
+    return this.#closed;
+  }
+}

@@ -1,0 +1,56 @@
+import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
+import { createAnimalStore } from '../../../src/application/create-animal-store.js';
+import { animalStoreContract } from '../../contract/animal-store-contract.js';
+import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
+import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
+import { describeOnMongo, dropDatabase, newDatabaseName, uriOf, type MongoServer } from './mongo-server.js';
+
+/** A store in a database of its own, as often as it is opened; all of it goes with `dispose`. */
+async function stores(server: MongoServer): Promise<{
+  readonly first: MongoStore;
+  readonly open: () => Promise<MongoStore>;
+  readonly dispose: () => Promise<void>;
+}> {
+  const database = newDatabaseName();
+  const opened: MongoStore[] = [];
+  const open = async (): Promise<MongoStore> => {
+    const store = await openMongoStore(uriOf(server, database));
+    opened.push(store);
+    return store;
+  };
+  const dispose = async (): Promise<void> => {
+    for (const store of opened) await store.close();
+    await dropDatabase(server, database);
+  };
+  return { first: await open(), open, dispose };
+}
+
+describeOnMongo('MongoPetRepository', (server) => {
+  bindToMocha(petRepositoryContract, async () => {
+    const { first, open, dispose } = await stores(server);
+    const reopen = async () => {
+      await first.close();
+      return (await open()).pets;
+    };
+    return { pets: first.pets, reopen, another: async () => (await open()).pets, dispose };
+  });
+});
+
+describeOnMongo('MongoApiKeyRepository', (server) => {
+  bindToMocha(apiKeyRepositoryContract, async () => {
+    const { first, open, dispose } = await stores(server);
+    const reopen = async () => {
+      await first.close();
+      return (await open()).apiKeys;
+    };
+    return { keys: first.apiKeys, reopen, another: async () => (await open()).apiKeys, dispose };
+  });
+});
+
+describeOnMongo('createAnimalStore on MongoPetRepository', (server) => {
+  bindToMocha(animalStoreContract, async () => {
+    const { first, dispose } = await stores(server);
+    return { store: createAnimalStore({ pets: first.pets }), dispose };
+  });
+});
