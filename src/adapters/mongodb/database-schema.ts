@@ -14,7 +14,7 @@ interface CollectionSchema {
 }
 
 /**
- * The collections. Each is asked by its `_id` or in the order of it, so that all can be sharded by the hashed `_id`;
+ * The collections, but that of the counter, which is one document. Each is asked by its `_id` or in the order of it, so that all can be sharded by the hashed `_id`;
  * that forbids unique indexes on anything else, and none is needed: a claim is the `_id` of its document, and the
  * hash of an API key covers the key's id, so that distinct ids are distinct hashes.
  */
@@ -58,15 +58,12 @@ const COLLECTIONS: readonly CollectionSchema[] = [
       },
     },
   },
-  { name: 'counters' },
 ];
 
-/** Makes what is missing, also where other processes do the same. Says what it made. */
-export async function prepareDatabase(
-  database: Db,
-  tell: (line: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+type Tell = (line: string) => void;
+
+/** Makes the collections that are missing, also where other processes do the same. Says what it made. */
+export async function makeCollections(database: Db, tell: Tell, signal: AbortSignal): Promise<void> {
   const options: Abortable = { signal };
   const present = new Map<string, unknown>();
   for (const { name, ...collection } of await database
@@ -74,17 +71,23 @@ export async function prepareDatabase(
     .toArray()) {
     present.set(name, 'options' in collection ? collection.options?.['validator'] : undefined);
   }
-  for (const { name, validator, index } of COLLECTIONS) {
-    if (!present.has(name) && (await created(database, name, validator, options))) {
-      tell(`made the collection ${name}`);
+  for (const { name, validator } of COLLECTIONS) {
+    if (!present.has(name)) {
+      if (await created(database, name, validator, options)) tell(`made the collection ${name}`);
     } else if (validator && JSON.stringify(present.get(name)) !== JSON.stringify(validator)) {
       await database.command({ collMod: name, validator }, options);
       tell(`set the validator of the collection ${name}`);
     }
+  }
+}
+
+/** Makes the indexes that are missing, which takes its time where much is stored. Says what it made. */
+export async function makeIndexes(database: Db, tell: Tell, signal: AbortSignal): Promise<void> {
+  for (const { name, index } of COLLECTIONS) {
     if (index === undefined) continue;
     const indexes = await database.collection(name).listIndexes().toArray();
     if (indexes.some((found) => found['name'] === index.name)) continue;
-    await database.command({ createIndexes: name, indexes: [index] }, options);
+    await database.command({ createIndexes: name, indexes: [index] }, { signal });
     tell(`made the index ${index.name} on ${name}`);
   }
 }

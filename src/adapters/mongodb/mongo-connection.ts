@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
 import type { Call } from '../../application/call.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { prepareDatabase } from './database-schema.js';
+import { makeCollections, makeIndexes } from './database-schema.js';
+import { isPassing } from './mongo-error.js';
 import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
 
 export interface MongoConnectionOptions {
@@ -29,6 +30,7 @@ export class MongoConnection {
   readonly #prepared: Promise<void>;
   #users = 0;
   #connected = false;
+  #told = '';
   #connecting: Promise<void> | undefined;
 
   constructor(
@@ -81,11 +83,20 @@ export class MongoConnection {
     });
   }
 
-  /** The driver comes back by itself once it was connected, but not when its first connection failed. */
+  /**
+   * The driver comes back by itself once it was connected, but not when its first connection failed. The collections
+   * are there before the first document: a write would make one without its validator.
+   */
   #connect(): Promise<void> {
     const connect = async (): Promise<void> => {
       try {
         await this.#client.connect();
+        await within(ATTEMPT_TIMEOUT, this.#closing.signal, (signal) =>
+          makeCollections(this.#database, this.tell, signal),
+        ).catch((error: unknown) => {
+          if (isPassing(error)) throw error;
+          this.#tellUnprepared(error);
+        });
         this.#connected = true;
       } finally {
         this.#connecting = undefined;
@@ -98,23 +109,26 @@ export class MongoConnection {
   /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
   async #prepare(): Promise<void> {
     const { signal } = this.#closing;
-    let told = '';
     for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
         await within(PREPARE_TIMEOUT, signal, async (aborted) => {
           await this.#connect();
-          await prepareDatabase(this.#database, this.tell, aborted);
+          await makeCollections(this.#database, this.tell, aborted);
+          await makeIndexes(this.#database, this.tell, aborted);
         });
         return;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        if (!signal.aborted && message !== told) {
-          this.tell(`the database is not prepared yet, and will be tried again: ${message}`);
-          told = message;
-        }
+        this.#tellUnprepared(error);
       }
       await delay(pause, undefined, { signal, ref: false }).catch(() => {});
     }
+  }
+
+  #tellUnprepared(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.#closing.signal.aborted || message === this.#told) return;
+    this.#told = message;
+    this.tell(`the database is not prepared yet, and will be tried again: ${message}`);
   }
 }
 

@@ -51,6 +51,9 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
   it(
     `are ${PROCESSES * CREATES} distinct ones for ${PROCESSES} processes that add ${CREATES} each at once`,
     inDatabase(server, async (database) => {
+      const first = await openMongoStore(uriOf(server, database));
+      await first.pets.check();
+      await first.close();
       const program = fileURLToPath(new URL('./adding-process.js', import.meta.url));
       const outputs = await Promise.all(
         Array.from({ length: PROCESSES }, async () => {

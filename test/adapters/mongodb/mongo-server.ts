@@ -34,15 +34,15 @@ async function startServer(): Promise<string> {
   if (process.env['CI']) process.env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
   const { MongoMemoryReplSet } = await import('mongodb-memory-server');
   // It prints stacks of what the reason says well enough.
-  const { error } = console;
-  console.error = () => {};
+  const { warn } = console;
+  console.warn = () => {};
   try {
     started = await MongoMemoryReplSet.create({
       replSet: { count: 1, storageEngine: 'wiredTiger', args: ['--setParameter', 'enableTestCommands=1'] },
     });
     return started.getUri();
   } finally {
-    console.error = error;
+    console.warn = warn;
   }
 }
 
