@@ -53,9 +53,8 @@ function addressOf(host: string): string {
 async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
   const stop = new AbortController();
   const done = work.then(() => true);
-  const late = delay(Math.max(0, milliseconds), false, { signal: stop.signal, ref: false }).catch(
-    () => false,
-  );
+  // Referenced: when nothing else is left to wait for, the process must not end in the middle of stopping.
+  const late = delay(Math.max(0, milliseconds), false, { signal: stop.signal }).catch(() => false);
   try {
     return await Promise.race([done, late]);
   } finally {
