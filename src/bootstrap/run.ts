@@ -5,6 +5,7 @@ import type { Operations, Terminal } from '../adapters/cli/operations.js';
 import type { Clock } from '../application/ports/clock.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
+import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
 import { serve } from './serve.js';
@@ -17,6 +18,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
     serve: () => serve(readSettings(process.env), process),
     withKeys: (use) => withKeys(process.env, use),
     copy: (request, onProgress) => copy(request, onProgress, process),
+    deprecatedCalls: (query) => deprecatedCalls(query, process.env),
   };
   const { stdout, stderr } = process;
   const terminal: Terminal = {

@@ -5,7 +5,13 @@ import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { readNewPet } from './new-pet-body.js';
-import { OPERATIONS, deprecationHeaders, type Deprecation, type OperationId } from './operations.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  type Deprecation,
+  type Operation,
+  type OperationId,
+} from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
 import { petJson, petsJson } from './pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
@@ -25,6 +31,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
       id === 'getPet' && settings.getPet === 'off'
         ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
         : undefined,
+    deprecated: deprecated(id, OPERATIONS[id]),
     answer: answers[id],
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
@@ -43,6 +50,9 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
     ),
   }));
 }
+
+const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
+  deprecation && { operationId, sunset: deprecation.sunset };
 
 const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
   `This operation was removed: use ${baseUrl}${successor} and the like.`;

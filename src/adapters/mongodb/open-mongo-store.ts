@@ -1,5 +1,6 @@
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoConnection } from './mongo-connection.js';
+import { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { clientFor, databaseIn, locationOf } from './mongo-url.js';
 
@@ -19,7 +20,8 @@ export interface MongoStore {
   readonly location: string;
   readonly pets: MongoPetRepository;
   readonly apiKeys: MongoApiKeyRepository;
-  /** Closes both repositories. The client ends with the second of them, however each was closed. */
+  readonly deprecatedCalls: MongoDeprecatedCallRepository;
+  /** Closes the repositories. The client ends with the last of them, however each was closed. */
   readonly close: () => Promise<void>;
 }
 
@@ -38,12 +40,14 @@ export async function openMongoStore(
   const connection = new MongoConnection(client, databaseIn(url), { timeout, tell });
   const pets = new MongoPetRepository(connection);
   const apiKeys = new MongoApiKeyRepository(connection);
+  const deprecatedCalls = new MongoDeprecatedCallRepository(connection);
   return Object.freeze({
     location: locationOf(client, databaseIn(url)),
     pets,
     apiKeys,
+    deprecatedCalls,
     close: async () => {
-      await Promise.all([pets.close(), apiKeys.close()]);
+      await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close()]);
     },
   });
 }

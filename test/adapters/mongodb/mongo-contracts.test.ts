@@ -3,6 +3,7 @@ import { createAnimalStore } from '../../../src/application/create-animal-store.
 import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
 import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf, type MongoServer } from './mongo-server.js';
 
@@ -45,6 +46,22 @@ describeOnMongo('MongoApiKeyRepository', (server) => {
       return (await open()).apiKeys;
     };
     return { keys: first.apiKeys, reopen, another: async () => (await open()).apiKeys, dispose };
+  });
+});
+
+describeOnMongo('MongoDeprecatedCallRepository', (server) => {
+  bindToMocha(deprecatedCallRepositoryContract, async () => {
+    const { first, open, dispose } = await stores(server);
+    const reopen = async () => {
+      await first.close();
+      return (await open()).deprecatedCalls;
+    };
+    return {
+      counts: first.deprecatedCalls,
+      reopen,
+      another: async () => (await open()).deprecatedCalls,
+      dispose,
+    };
   });
 });
 
