@@ -132,13 +132,14 @@ function readDeprecatedSince(text: string): Date {
   throw new Error('must not be after the sunset of the operation (RFC 9745, 4)');
 }
 
+/** Patterns are not among what may stand there, though a URL may have a star in its host. */
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+
 /** Each as browsers send it, letter by letter: one that is spelled otherwise would never match. */
 function readOrigins(text: string): string[] {
   const origins = list(text);
   if (origins.length === 1 && origins[0] === '*') return origins;
-  // Patterns are not among what may stand there, though a URL may have a star in its host.
-  const isOrigin = (text: string): boolean =>
-    URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
   const wrong = origins.flatMap((origin, index) => (isOrigin(origin) ? [] : [index + 1]));
   if (wrong.length === 0) return origins;
   throw new Error(
