@@ -46,7 +46,7 @@ export interface Parameter {
 }
 
 /** The answer when all went well. */
-export interface Success {
+interface Success {
   readonly status: 200 | 201;
   readonly description: string;
   readonly schema: TSchema;

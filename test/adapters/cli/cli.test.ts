@@ -106,7 +106,7 @@ describe('The command line', () => {
 
   it('openapi prints the document, and nothing else', async () => {
     expect(await run('openapi')).to.deep.equal(printed('{"openapi":"3.1.1"}\n'));
-    expect(operations.asked).to.deep.equal([['openApi']]);
+    expect(operations.asked).to.deep.equal([['openapi']]);
   });
 
   describe('keys issue', () => {

@@ -61,7 +61,7 @@ export class FakeOperations implements Operations, KeyOperations {
   }
 
   openApi(): string {
-    this.asked.push(['openApi']);
+    this.asked.push(['openapi']);
     return '{"openapi":"3.1.1"}\n';
   }
 
