@@ -69,9 +69,10 @@ export class AnimalStoreClient implements AnimalStore {
    * `cursor` is where to begin.
    */
   async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
+    const { limit = PAGE_LIMIT.maximum, status } = query;
     let { cursor } = query;
     do {
-      const page: PetPage = await this.listPets({ limit: PAGE_LIMIT.maximum, ...query, cursor }, call);
+      const page: PetPage = await this.listPets({ limit, status, cursor }, call);
       for (const pet of page.pets) {
         call.signal?.throwIfAborted();
         yield pet;
