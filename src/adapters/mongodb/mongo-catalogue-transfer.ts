@@ -74,7 +74,13 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
       const greatest = await greatestId(this.#pets, 0n, abortable(READ, signal));
       const counter = await this.#counters.findOne({ _id: 'pets' }, abortable(READ, signal));
       const last = counter === null ? 0n : toInt64(counter.last);
-      if (last === undefined) throw new UndecidedError('the counter of ids is not an integer');
+      if (last === undefined) {
+        throw new StoreUnavailableError('surveying the store', {
+          cause: new Error(
+            'the counter of ids is not an integer: set it to the greatest id that was assigned',
+          ),
+        });
+      }
       const keys = await this.#findKeys(signal);
       const digest = createHash('sha256').update(BSON.EJSON.stringify(keys)).digest('hex');
       return {
