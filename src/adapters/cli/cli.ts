@@ -16,8 +16,21 @@ const serve: Command = {
   run: (operations) => operations.serve(),
 };
 
+const openApi: Command = {
+  name: 'openapi',
+  summary: 'Prints the OpenAPI document of the service, as it is served at /openapi.json.',
+  example: 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
+  usage: 'openapi',
+  options: {},
+  async run(operations, { out }) {
+    out(operations.openApi());
+    return 0;
+  },
+};
+
 const COMMANDS: readonly Command[] = [
   serve,
+  openApi,
   issueKey,
   listKeys,
   revokeKey,

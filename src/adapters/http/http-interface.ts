@@ -3,7 +3,9 @@ import type { DeprecatedCall } from '../../application/deprecated-call-counter.j
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
+import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
+import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
 import { HttpError } from './http-error.js';
@@ -54,7 +56,11 @@ export class HttpInterface {
     this.#log = log;
     this.#onDeprecatedCall = onDeprecatedCall;
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
-    this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
+    this.routes = [
+      ...operationRoutes(store, this.settings),
+      ...healthRoutes(readiness),
+      ...documentRoutes(this.settings),
+    ];
   }
 
   /**
@@ -96,7 +102,12 @@ export class HttpInterface {
       keyId,
       milliseconds: performance.now() - began,
     });
-    return { status, headers: { ...commonHeaders(id), ...route?.headers, ...answer.headers }, body };
+    const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
+    return {
+      status,
+      headers: { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...answer.headers },
+      body,
+    };
   }
 
   /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */

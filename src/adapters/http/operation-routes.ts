@@ -1,14 +1,17 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { decodeUtf8, requireJsonBody } from './body-headers.js';
+import { conditional } from './conditional.js';
 import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
+import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
 import {
   OPERATIONS,
   deprecationHeaders,
-  type Deprecation,
+  isRemoved,
+  removedMessage,
   type Operation,
   type OperationId,
 } from './operations.js';
@@ -27,10 +30,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   };
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
-    removed:
-      id === 'getPet' && settings.getPet === 'off'
-        ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
-        : undefined,
+    removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
     deprecated: deprecated(id, OPERATIONS[id]),
     answer: answers[id],
   });
@@ -54,20 +54,17 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
 const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
   deprecation && { operationId, sunset: deprecation.sunset };
 
-const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
-  `This operation was removed: use ${baseUrl}${successor} and the like.`;
-
 const listPets =
   (store: AnimalStore, baseUrl: string) =>
   async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
     const query = readPetQuery(request.query);
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
-    return {
-      status: 200,
+    return conditional(request, {
+      status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
-    };
+    });
   };
 
 /** The Link to the next page (RFC 8288): the same query, unknown parameters too, with the cursor set to go on. */
@@ -84,17 +81,20 @@ function nextLink(baseUrl: string, query: string, cursor: string): string {
 
 const createPet =
   (store: AnimalStore, baseUrl: string) =>
-  async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
-    const pet = readNewPet(await deadline.outside(readJsonText(request)));
-    const created = await deadline.within(store.createPet(pet, deadline));
+  async ({ request, deadline, principal }: Exchange): Promise<HttpAnswer> => {
+    const token = readRequestToken(request, principal);
+    const newPet = readNewPet(await deadline.outside(readJsonText(request)));
+    const { signal } = deadline;
+    const { pet, replayed } = await deadline.within(store.createPet(newPet, { signal, request: token }));
     return {
-      status: 201,
+      status: OPERATIONS.createPet.success.status,
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
-        Location: `${baseUrl}${OPERATIONS.createPet.path}/${created.pet.id}`,
+        Location: `${baseUrl}${OPERATIONS.createPet.path}/${pet.id}`,
+        ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
       },
-      body: petJson(created.pet),
+      body: petJson(pet),
     };
   };
 
@@ -116,14 +116,14 @@ const missingBody = (): HttpError =>
 
 const getPet =
   (store: AnimalStore) =>
-  async ({ parameters, deadline }: Exchange): Promise<HttpAnswer> => {
+  async ({ request, parameters, deadline }: Exchange): Promise<HttpAnswer> => {
     const sent = parameters['petId'] ?? '';
     const petId = readPetId(sent);
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
-    return {
-      status: 200,
+    return conditional(request, {
+      status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
-    };
+    });
   };

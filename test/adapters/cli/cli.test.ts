@@ -46,6 +46,7 @@ describe('The command line', () => {
         const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
         expect(commands).to.deep.equal([
           'serve',
+          'openapi',
           'keys issue',
           'keys list',
           'keys revoke',
@@ -59,6 +60,7 @@ describe('The command line', () => {
 
     const COMMANDS = [
       'serve',
+      'openapi',
       'keys issue',
       'keys list',
       'keys revoke',
@@ -103,6 +105,11 @@ describe('The command line', () => {
   it('throws what a command cannot do', async () => {
     operations.failure = new Error('the store is away');
     await rejects(run('keys', 'list'), operations.failure);
+  });
+
+  it('openapi prints the document, and nothing else', async () => {
+    expect(await run('openapi')).to.deep.equal(printed('{"openapi":"3.1.1"}\n'));
+    expect(operations.asked).to.deep.equal([['openapi']]);
   });
 
   describe('keys issue', () => {
