@@ -44,10 +44,14 @@ export async function deprecatedCalls(
     const counts = await repository.list(query);
     if (counts.length === 0) return [];
     const names = await keyNames(settings, await container.getAsync(TOKENS.apiKeyRepository));
-    return counts.map(({ day, operationId, keyId, calls, lastAt }) => {
-      const keyName = names(keyId);
-      return { day, operationId, keyId, ...(keyName !== undefined && { keyName }), calls, lastAt };
-    });
+    return counts.map(({ day, operationId, keyId, calls, lastAt }) => ({
+      day,
+      operationId,
+      keyId,
+      keyName: names(keyId),
+      calls,
+      lastAt,
+    }));
   } finally {
     await store.close();
   }
