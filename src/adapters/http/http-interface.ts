@@ -5,8 +5,8 @@ import { authenticate, requireScope } from './authorization.js';
 import { Deadlines } from './deadline.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
-import { HttpError } from './http-error.js';
-import { silentLog, type HttpLog } from './http-log.js';
+import { HttpError, clientGone } from './http-error.js';
+import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-routes.js';
@@ -37,7 +37,7 @@ export class HttpInterface {
   constructor({ store, authenticator, readiness, settings, log = silentLog }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
-    this.#log = log;
+    this.#log = unfailing(log);
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
     this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
   }
@@ -57,7 +57,7 @@ export class HttpInterface {
     const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
     let answered = false;
     request.onGone(() => {
-      if (!answered) exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.'));
+      if (!answered) exchange.deadline.abort(clientGone());
     });
     let answer: HttpAnswer & { readonly code?: ErrorCode };
     try {
