@@ -7,4 +7,5 @@ export type { HttpAnswer, HttpRequest } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export { Readiness } from './readiness.js';
 export { splitRequestTarget, type RequestTarget } from './request-target.js';
+export { createRouteFinder, type FoundRoute } from './route-finder.js';
 export type { Route } from './route.js';
