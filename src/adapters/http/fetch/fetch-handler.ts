@@ -33,7 +33,7 @@ export function createFetchHandler(http: HttpInterface): FetchHandler {
 const utf8 = new TextEncoder();
 
 function toResponse({ status, headers, body }: HttpAnswer, method: string): Response {
-  if (status === 204) return new Response(null, { status, headers });
+  if (status === 204 || status === 304) return new Response(null, { status, headers });
   const bytes = utf8.encode(body);
   return new Response(method === 'HEAD' ? null : bytes, {
     status,
