@@ -88,6 +88,7 @@ describe('The architecture', () => {
     const http = 'src/adapters/http/route.ts';
     const fetch = 'src/adapters/http/fetch/fetch-handler.ts';
     const koa = 'src/adapters/http/koa/koa-transport.ts';
+    const client = 'src/adapters/http/client/animal-store-client.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const contract = 'test/contract/planted.ts';
 
@@ -108,6 +109,7 @@ describe('The architecture', () => {
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
       [fetch, "import '../koa/koa-transport.js';", lawOf(koa)],
+      [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(koa)],
       [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
       [memory, "import type { HttpLog } from '../http/http-log.js';", lawOf(memory)],
       [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],
@@ -117,6 +119,7 @@ describe('The architecture', () => {
       [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
       [fetch, "import { Readable } from 'node:stream';", NODE_RULE.law],
+      [client, "import { randomUUID } from 'node:crypto';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],
       [application, "import { Container } from 'inversify';", HOME_RULE.law],
       [http, "import Koa from 'koa';", HOME_RULE.law],
@@ -136,6 +139,8 @@ describe('The architecture', () => {
       [http, 'let timer: NodeJS.Timeout;', RUNTIME_RULE.law],
       [fetch, 'const length = Buffer.byteLength(body);', RUNTIME_RULE.law],
       [fetch, 'setImmediate(() => {});', RUNTIME_RULE.law],
+      [client, "export const bytes = Buffer.from('[]');", RUNTIME_RULE.law],
+      [client, 'setImmediate(() => {});', RUNTIME_RULE.law],
       [koa, 'void import(name);', COMPUTED_RULE.law],
       [koa, 'void import(`./${name}.js`);', COMPUTED_RULE.law],
       [domain, "import { Horse } from './horse.js';", EXISTENCE_RULE.law],
