@@ -8,8 +8,8 @@ import { Deadlines } from './deadline.js';
 import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
-import { HttpError } from './http-error.js';
-import { silentLog, type HttpLog } from './http-log.js';
+import { HttpError, clientGone } from './http-error.js';
+import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-routes.js';
@@ -53,7 +53,7 @@ export class HttpInterface {
   }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
-    this.#log = log;
+    this.#log = unfailing(log);
     this.#onDeprecatedCall = onDeprecatedCall;
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
     this.routes = [
@@ -78,7 +78,7 @@ export class HttpInterface {
     const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
     let answered = false;
     request.onGone(() => {
-      if (!answered) exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.'));
+      if (!answered) exchange.deadline.abort(clientGone());
     });
     let answer: HttpAnswer & { readonly code?: ErrorCode };
     try {
