@@ -10,7 +10,7 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -18,14 +18,14 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface Content {
+interface Content {
   readonly 'application/json': {
     readonly schema: Schema;
     readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   };
 }
 
-export interface Response {
+interface Response {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: Content;
@@ -44,7 +44,7 @@ export interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-export interface HeaderComponent {
+interface HeaderComponent {
   readonly required: boolean;
   readonly schema: Schema;
   readonly example: unknown;
