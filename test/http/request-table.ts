@@ -5,6 +5,9 @@ import { BODY_HEADERS } from './request-table-body-headers.js';
 import { DOCUMENT } from './request-table-document.js';
 import { FIELDS } from './request-table-fields.js';
 import { GETTING } from './request-table-getting.js';
+import { CONDITIONAL } from './request-table-conditional.js';
+import { CROSS_ORIGIN } from './request-table-cross-origin.js';
+import { IDEMPOTENCY } from './request-table-idempotency.js';
 import { LISTING } from './request-table-listing.js';
 import { MALFORMED } from './request-table-malformed.js';
 import { MESSAGES } from './request-table-messages.js';
@@ -19,6 +22,9 @@ export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'the fields of a new animal': FIELDS,
   'request bodies': BODIES,
   'what is said of request bodies': BODY_HEADERS,
+  'creating an animal once': IDEMPOTENCY,
+  'conditional reads': CONDITIONAL,
+  'pages of other origins': CROSS_ORIGIN,
   'methods, headers and faults of the service': MESSAGES,
   'the published description': DOCUMENT,
   'messages that are not well-formed': MALFORMED,

@@ -2,12 +2,13 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
+import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
 import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
-import { HttpError } from './http-error.js';
-import { silentLog, type HttpLog } from './http-log.js';
+import { HttpError, clientGone } from './http-error.js';
+import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-routes.js';
@@ -38,7 +39,7 @@ export class HttpInterface {
   constructor({ store, authenticator, readiness, settings, log = silentLog }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
-    this.#log = log;
+    this.#log = unfailing(log);
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
     this.routes = [
       ...operationRoutes(store, this.settings),
@@ -62,7 +63,7 @@ export class HttpInterface {
     const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
     let answered = false;
     request.onGone(() => {
-      if (!answered) exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.'));
+      if (!answered) exchange.deadline.abort(clientGone());
     });
     let answer: HttpAnswer & { readonly code?: ErrorCode };
     try {
@@ -86,7 +87,12 @@ export class HttpInterface {
       keyId,
       milliseconds: performance.now() - began,
     });
-    return { status, headers: { ...commonHeaders(id), ...route?.headers, ...answer.headers }, body };
+    const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
+    return {
+      status,
+      headers: { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...answer.headers },
+      body,
+    };
   }
 
   /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */
