@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { readRequestToken } from '../../src/adapters/http/idempotency-key.js';
 import { readNewPet } from '../../src/adapters/http/new-pet-body.js';
 import { readPetId, readPetQuery } from '../../src/adapters/http/parameters.js';
 import { PAGE_LIMIT, isPageLimit } from '../../src/application/list-pets.js';
@@ -7,6 +8,7 @@ import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { parse, stringify } from '../../src/exact-json.js';
+import { requestWith } from '../adapters/http/request-with.js';
 import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';
 
 const RUNS = { numRuns: 3_000 };
@@ -153,6 +155,25 @@ describe('The published schemas take what the service takes, and nothing else:',
       text,
       (status) => isStatus(status) === undefined,
       (status) => takes(() => readPetQuery(new URLSearchParams({ status }).toString())),
+    );
+  });
+
+  it('idempotency keys', () => {
+    const isKey = judge(parameter('createPet', 'Idempotency-Key'));
+    const character = fc.oneof(
+      fc.constantFrom('"', '\\', ' ', '!', '~', '\u007f', 'é'),
+      fc.string({ maxLength: 1 }),
+    );
+    const key = fc.array(character, { maxLength: 4 }).map((characters) => characters.join(''));
+    const quoted = key.map((text) => `"${text}"`);
+    agree(
+      fc.oneof(
+        key,
+        quoted,
+        fc.integer({ min: 250, max: 258 }).map((length) => 'k'.repeat(length)),
+      ),
+      (value) => isKey(value) === undefined,
+      (value) => takes(() => readRequestToken(requestWith({ 'idempotency-key': value }), undefined)),
     );
   });
 
