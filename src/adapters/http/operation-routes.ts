@@ -31,6 +31,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
     removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
+    deprecated: deprecated(id, OPERATIONS[id]),
     answer: answerOf(OPERATIONS[id], answers[id]),
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
@@ -49,6 +50,9 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
     ),
   }));
 }
+
+const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
+  deprecation && { operationId, sunset: deprecation.sunset };
 
 /** The answer as it is, or, where the declaration says so, only to who does not have it already. */
 const answerOf = (
