@@ -1,6 +1,6 @@
 import { JsonSyntaxError, parse } from '../../src/exact-json.js';
 import { headerValues, type Answer } from '../http/conversation.js';
-import { judgeFor, type DocumentedOperation, type OpenApiDocument, type Schema } from './document.js';
+import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
 import type { Judge } from './exact-validator.js';
 
 /** What was asked: the method and the whole path, as far as they can be told. */
@@ -28,7 +28,7 @@ export class AnswerCheck {
    * A HEAD is held to what the document says of GET, but for the body.
    */
   faultsOf(answer: Answer, { method, path }: Asked): readonly string[] | undefined {
-    const operation = this.#operation(method === 'HEAD' ? 'GET' : method, path);
+    const operation = operationAt(this.#document, this.#basePath, method, path);
     if (operation === undefined) return undefined;
     const { status } = answer;
     const { operationId, responses } = operation;
@@ -50,15 +50,6 @@ export class AnswerCheck {
       if (method !== 'HEAD') note('body', this.#bodyFault(content.schema, answer.body));
     }
     return faults;
-  }
-
-  #operation(method: string, path: string): DocumentedOperation | undefined {
-    if (!path.startsWith(this.#basePath)) return undefined;
-    const below = path.slice(this.#basePath.length);
-    const template = Object.keys(this.#document.paths).find((candidate) =>
-      new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(below),
-    );
-    return template === undefined ? undefined : this.#document.paths[template]?.[method.toLowerCase()];
   }
 
   #headerFault(component: string, values: readonly string[]): string | undefined {

@@ -76,6 +76,23 @@ export const operationsOf = ({ paths }: OpenApiDocument): Readonly<Record<string
     ),
   );
 
+/** The operation that answers a request, if it is one of the document; `basePath` is what its paths are below. */
+export function operationAt(
+  { paths }: OpenApiDocument,
+  basePath: string,
+  method: string,
+  path: string,
+): DocumentedOperation | undefined {
+  if (!path.startsWith(basePath)) return undefined;
+  const below = path.slice(basePath.length);
+  const template = Object.keys(paths).find((candidate) =>
+    new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(below),
+  );
+  // The document does not speak of HEAD: it is a GET without a body.
+  const member = method === 'HEAD' ? 'get' : method.toLowerCase();
+  return template === undefined ? undefined : paths[template]?.[member];
+}
+
 /** What judges values by schemas of the document. */
 export const judgeFor = ({ components }: OpenApiDocument): ((schema: Schema) => Judge) =>
   exactValidator(components.schemas);

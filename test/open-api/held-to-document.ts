@@ -43,7 +43,7 @@ async function documentOf(service: Subject): Promise<OpenApiDocument> {
 }
 
 /** The requests in what was sent; of bytes those whose first line can be read. */
-function requestsOf(request: RowRequest | RawRequest): Asked[] {
+export function requestsOf(request: RowRequest | RawRequest): Asked[] {
   if ('method' in request) return [{ method: request.method, path: pathOf(request.target) }];
   const lines = request.raw.matchAll(/^([A-Z]+) (\S+) HTTP\/1\.[01]\r$/gm);
   return [...lines].map(([, method = '', target = '']) => ({ method, path: pathOf(target) }));
