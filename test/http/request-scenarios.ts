@@ -157,6 +157,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ['a missing key', { method: 'GET', target: '{{base}}/pets', headers: [] }],
       ['a lacking scope', { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}')] }],
       ['/livez', { method: 'GET', target: '/livez', headers: [] }],
+      ['/openapi.json', { method: 'GET', target: '/openapi.json', headers: [] }],
       ['/readyz', { method: 'GET', target: '/readyz', headers: [] }],
     ] satisfies ReadonlyArray<readonly [string, RowRequest]>
   ).map(([what, request]): Scenario => ({

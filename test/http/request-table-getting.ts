@@ -141,6 +141,7 @@ const paths: Row[] = [
 
     '{{base}}/categories',
     '{{base}}/livez',
+    '{{base}}/openapi.json',
     '{{base}}/../livez',
     '{{base}}/%2e%2e/livez',
     '{{base}}/%ZZ',
@@ -168,6 +169,8 @@ const paths: Row[] = [
     '/livez/',
     '/LIVEZ',
     '/readyz/x',
+    '/openapi.json/',
+    '/OpenAPI.json',
     '/favicon.ico',
     '/.git/config',
     '/metrics',

@@ -34,7 +34,7 @@ const methods: Row[] = [
     request: send('DELETE', '/orders'),
     expect: { status: 404, code: 'route_not_found', headers: { Allow: null } },
   },
-  ...['/livez', '/readyz'].flatMap((target): Row[] => [
+  ...['/livez', '/readyz', '/openapi.json'].flatMap((target): Row[] => [
     {
       name: `answers 405 to POST ${target}`,
       request: { method: 'POST', target, headers: [] },
