@@ -6,6 +6,9 @@ import { UsageError } from './usage-error.js';
 
 const json = { json: { type: 'boolean' } } as const;
 
+/** For commands on keys that are there: a mistyped STORE_URL must not make a store. */
+const OF_A_STORE = { mustExist: true } as const;
+
 export const issueKey: Command = {
   name: 'keys issue',
   summary: 'Makes an API key and prints it, alone on stdout: it is shown only this once.',
@@ -40,7 +43,7 @@ export const listKeys: Command = {
       else if (all.length === 0) note('The store has no API keys.');
       else out(table(all));
       return 0;
-    }),
+    }, OF_A_STORE),
 };
 
 export const revokeKey: Command = {
@@ -56,7 +59,7 @@ export const revokeKey: Command = {
       if (values['json']) out(line(revoked));
       else note(`Key ${revoked.id} (${revoked.name}) is revoked since ${time(revoked.revokedAt)}.`);
       return 0;
-    }),
+    }, OF_A_STORE),
 };
 
 export const rotateKey: Command = {
@@ -76,7 +79,7 @@ export const rotateKey: Command = {
         `Key ${record.id} takes the place of ${replaced.id}, which ${end(replaced)}; itself it ${end(record)}.`,
       );
       return 0;
-    });
+    }, OF_A_STORE);
   },
 };
 

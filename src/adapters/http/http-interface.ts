@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
 import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
+import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
 import { HttpError } from './http-error.js';
@@ -40,7 +41,11 @@ export class HttpInterface {
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
     this.#log = log;
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
-    this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
+    this.routes = [
+      ...operationRoutes(store, this.settings),
+      ...healthRoutes(readiness),
+      ...documentRoutes(this.settings),
+    ];
   }
 
   /**

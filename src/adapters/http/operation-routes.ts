@@ -7,7 +7,7 @@ import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js'
 import type { HttpSettings } from './http-settings.js';
 import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
-import { OPERATIONS, deprecationHeaders, type Deprecation, type OperationId } from './operations.js';
+import { OPERATIONS, deprecationHeaders, isRemoved, removedMessage, type OperationId } from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
 import { petJson, petsJson } from './pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
@@ -23,10 +23,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   };
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
-    removed:
-      id === 'getPet' && settings.getPet === 'off'
-        ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
-        : undefined,
+    removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
     answer: answers[id],
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
@@ -46,9 +43,6 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   }));
 }
 
-const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
-  `This operation was removed: use ${baseUrl}${successor} and the like.`;
-
 const listPets =
   (store: AnimalStore, baseUrl: string) =>
   async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
@@ -56,7 +50,7 @@ const listPets =
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
     return conditional(request, {
-      status: 200,
+      status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
     });
@@ -82,7 +76,7 @@ const createPet =
     const { signal } = deadline;
     const { pet, replayed } = await deadline.within(store.createPet(newPet, { signal, request: token }));
     return {
-      status: 201,
+      status: OPERATIONS.createPet.success.status,
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
@@ -117,7 +111,7 @@ const getPet =
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
     return conditional(request, {
-      status: 200,
+      status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
     });
