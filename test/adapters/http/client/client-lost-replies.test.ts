@@ -4,9 +4,9 @@ import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-s
 import type { Service } from '../../../../src/bootstrap/service.js';
 import type { Pet } from '../../../../src/domain/pet.js';
 import { times } from '../../../contract/samples.js';
+import { LossyProxy, numbers } from '../../../http/lossy-proxy.js';
 import { temporaryFolder } from '../../sqlite/temporary-store.js';
 import { KEY, startAnimalService } from './client-subject.js';
-import { LossyProxy } from './lossy-proxy.js';
 
 /** Repeats for as long as it takes, with hardly a pause. */
 const PATIENT = { apiKey: KEY, retries: 1000, retryDelay: 2, maxRetryDelay: 50, callDeadline: 60_000 };
@@ -16,13 +16,20 @@ describe('AnimalStoreClient of a service on SQLite whose answers get lost', func
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: Service;
   let proxy: LossyProxy;
+  /** Where the service is by way of the proxy. */
+  let url: string;
+  /** The probability that an answer is lost; half of those get out in part. */
+  let loss: number;
 
   const start = (): Promise<Service> => startAnimalService(`sqlite:${join(folder.path, 'animals.db')}`);
 
   beforeEach(async () => {
     folder = await temporaryFolder();
     service = await start();
-    proxy = await LossyProxy.open(service.url);
+    loss = 0;
+    const random = numbers(5);
+    proxy = new LossyProxy(service.url, () => random() < loss && (random() < 0.5 || 'the end'));
+    url = await proxy.open();
   });
 
   afterEach(async () => {
@@ -40,7 +47,7 @@ describe('AnimalStoreClient of a service on SQLite whose answers get lost', func
 
   /** Creates animals, twenty at a time; resolves to what the calls resolved to, by name. */
   async function createAnimals(count: number, onCreated: (created: number) => void = () => {}) {
-    const client = new AnimalStoreClient({ baseUrl: proxy.url, ...PATIENT });
+    const client = new AnimalStoreClient({ baseUrl: url, ...PATIENT });
     const created = new Map<string, Pet>();
     const names = times(count, (number) => `Pet ${number}`).values();
     const work = async (): Promise<void> => {
@@ -65,19 +72,19 @@ describe('AnimalStoreClient of a service on SQLite whose answers get lost', func
   }
 
   it('creates 500 animals for 500 calls, when three answers in ten are lost', async () => {
-    proxy.loss = 0.3;
+    loss = 0.3;
     const created = await createAnimals(500);
-    expect(proxy.lost).to.be.greaterThan(100);
+    expect(proxy.lost.length).to.be.greaterThan(100);
     await expectJustThese(created, 500);
   });
 
   it('meets every animal once, when three answers in ten are lost', async () => {
     const created = await createAnimals(100);
-    proxy.loss = 0.3;
+    loss = 0.3;
     const met: Pet[] = [];
-    const client = new AnimalStoreClient({ baseUrl: proxy.url, ...PATIENT });
+    const client = new AnimalStoreClient({ baseUrl: url, ...PATIENT });
     for await (const pet of client.allPets({ limit: 3 })) met.push(pet);
-    expect(proxy.lost).to.be.greaterThan(5);
+    expect(proxy.lost.length).to.be.greaterThan(5);
     expect(met.map(({ name }) => name)).to.have.members([...created.keys()]);
     expect(met).to.have.length(100);
   });
