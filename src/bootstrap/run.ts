@@ -8,6 +8,7 @@ import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
+import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
 import { serve } from './serve.js';
@@ -24,6 +25,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
     openApi: () => openApiDocument(readSettings(process.env).http),
     withKeys: (use, options) => withKeys(process.env, use, options),
     copy: (request, onProgress) => copy(request, onProgress, process),
+    deprecatedCalls: (query) => deprecatedCalls(query, process.env),
   };
   const { stdout, stderr } = process;
   const terminal: Terminal = {

@@ -101,6 +101,16 @@ describe('Importing', () => {
       });
     }
 
+    it('./fetch runs without Node.js: it loads no package, no other transport and no module of Node.js', async () => {
+      const effects = await importing(await entryUrl('./fetch'));
+      expect(effects.exports).to.deep.equal(['createFetchHandler']);
+      expect(foldersIn(effects)).to.deep.equal(['adapters/http']);
+      expect(packagesIn(effects)).to.deep.equal([]);
+      expect(effects.loaded.filter((url) => url.startsWith('node:'))).to.deep.equal([]);
+      expect(effects.loaded.filter((url) => /\/http\/(?!fetch\/)[^/]+\//.test(url))).to.deep.equal([]);
+      expect(effects.environment).to.deep.equal([]);
+    });
+
     it('./mongodb loads the driver, prints nothing, and loads no other adapter', async () => {
       const effects = await importing(await entryUrl('./mongodb'));
       expect(foldersIn(effects)).to.deep.equal(['adapters/mongodb']);

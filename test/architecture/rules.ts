@@ -75,7 +75,7 @@ export const LAYERS: readonly LayerRule[] = [
 /** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
 export const NODE_RULE = {
   law: 'only adapters and bootstrap use Node.js',
-  places: [/^src\/adapters\/(?!http\/(?:client\/.*|[^/]+)$)/, /^src\/bootstrap\//],
+  places: [/^src\/adapters\/(?!http\/(?:(?:fetch|client)\/.*|[^/]+)$)/, /^src\/bootstrap\//],
   instead: 'Use what every runtime has (crypto.subtle, TextEncoder), or declare a port.',
 } as const;
 
@@ -115,7 +115,7 @@ export const GLOBALS_RULE = {
 /** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */
 export const RUNTIME_RULE = {
   law: 'what every runtime is to run names nothing that only Node.js has',
-  places: [/^src\/adapters\/http\/client\//],
+  places: [/^src\/adapters\/http\/(?:(?:fetch|client)\/.*|[^/]+)$/],
   names: new Set(
     [
       ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'NodeJS'],

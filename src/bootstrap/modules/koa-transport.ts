@@ -18,9 +18,23 @@ export const koaTransport = new ContainerModule((options) => {
   provide(
     options,
     TOKENS.httpInterface,
-    [TOKENS.animalStore, TOKENS.authenticator, TOKENS.readiness, TOKENS.settings, TOKENS.httpLog],
-    (store, authenticator, readiness, { http: settings }, log) =>
-      new HttpInterface({ store, authenticator, readiness, settings, log }),
+    [
+      TOKENS.animalStore,
+      TOKENS.authenticator,
+      TOKENS.readiness,
+      TOKENS.settings,
+      TOKENS.httpLog,
+      TOKENS.deprecatedCallCounter,
+    ],
+    (store, authenticator, readiness, { http: settings }, log, counter) =>
+      new HttpInterface({
+        store,
+        authenticator,
+        readiness,
+        settings,
+        log,
+        onDeprecatedCall: (call) => counter.count(call),
+      }),
   );
   provide(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();
