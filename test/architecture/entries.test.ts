@@ -117,9 +117,10 @@ describe('Importing', () => {
       expect(packagesIn(effects)).to.include('mongodb');
     });
 
-    it('./client loads the inner layers and its own folder only: nothing that a browser lacks', async () => {
+    it('./client loads the inner layers, its own folder and a rule of the interface: nothing that a browser lacks', async () => {
       const { loaded } = await importing(await entryUrl('./client'));
-      const places = /\/build\/src\/(?:adapters\/http\/client|application|domain|exact-json\.js)/;
+      const http = 'adapters\\/http\\/(?:client\\/|idempotency-key\\.js)';
+      const places = new RegExp(`/build/src/(?:${http}|application/|domain/|exact-json\\.js)`);
       for (const url of loaded) expect(url).to.match(places);
       expect(loaded.length).to.be.greaterThan(10);
     });
