@@ -3,6 +3,7 @@ import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
 import { Deadlines } from './deadline.js';
+import { docsRoutes, type DocsFile } from './docs-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
 import { HttpError } from './http-error.js';
@@ -20,6 +21,8 @@ export interface HttpInterfaceOptions {
   readonly readiness: Readiness;
   readonly settings?: Partial<HttpSettings> | undefined;
   readonly log?: HttpLog | undefined;
+  /** The docs page; without it nothing is served at `/docs` and `/`. */
+  readonly docs?: readonly DocsFile[] | undefined;
 }
 
 /**
@@ -34,12 +37,16 @@ export class HttpInterface {
   readonly #deadlines: Deadlines;
   #inFlight = 0;
 
-  constructor({ store, authenticator, readiness, settings, log = silentLog }: HttpInterfaceOptions) {
+  constructor({ store, authenticator, readiness, settings, log = silentLog, docs }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
     this.#log = log;
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
-    this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
+    this.routes = [
+      ...operationRoutes(store, this.settings),
+      ...healthRoutes(readiness),
+      ...(docs ? docsRoutes(docs, this.settings) : []),
+    ];
   }
 
   /**

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { HttpInterface } from '../../adapters/http/http-interface.js';
 import { silentLog } from '../../adapters/http/http-log.js';
 import { createKoaApp } from '../../adapters/http/koa/koa-transport.js';
+import { readDocsFiles } from '../../adapters/http/node/docs-files.js';
 import { Readiness } from '../../adapters/http/readiness.js';
 import { provide, provideValue } from '../provide.js';
 import { TOKENS } from '../tokens.js';
@@ -19,8 +20,8 @@ export const koaTransport = new ContainerModule((options) => {
     options,
     TOKENS.httpInterface,
     [TOKENS.animalStore, TOKENS.authenticator, TOKENS.readiness, TOKENS.settings, TOKENS.httpLog],
-    (store, authenticator, readiness, { http: settings }, log) =>
-      new HttpInterface({ store, authenticator, readiness, settings, log }),
+    async (store, authenticator, readiness, { http: settings }, log) =>
+      new HttpInterface({ store, authenticator, readiness, settings, log, docs: await readDocsFiles() }),
   );
   provide(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();
