@@ -89,10 +89,11 @@ const section = (id: string, heading: string, ...content: readonly Content[]): H
     ...content,
   );
 
+const cell = (...content: readonly Content[]): HTMLElement => element('td', { role: 'cell' }, ...content);
+
 /** Roles are said, because a table that is laid out as a list loses those it has by itself. */
 function errorsView(errors: readonly ErrorCode[]): HTMLElement {
   const titles = ['Code', 'Status', 'Meaning', 'Answered by'];
-  const cell = (...content: readonly Content[]): HTMLElement => element('td', { role: 'cell' }, ...content);
   const rows = errors.map(({ code, status, meaning, operations }) =>
     element(
       'tr',
