@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
 import type { Operations, Terminal } from '../adapters/cli/operations.js';
+import { openApiDocument } from '../adapters/http/open-api-document.js';
 import type { Clock } from '../application/ports/clock.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
@@ -15,6 +16,7 @@ import { TOKENS } from './tokens.js';
 export async function run(args: readonly string[], process: NodeJS.Process): Promise<number> {
   const operations: Operations = {
     serve: () => serve(readSettings(process.env), process),
+    openApi: () => openApiDocument(readSettings(process.env).http),
     withKeys: (use) => withKeys(process.env, use),
     copy: (request, onProgress) => copy(request, onProgress, process),
   };

@@ -75,6 +75,7 @@ export function readSettings(environment: Environment): Settings {
     http: {
       basePath: setting('BASE_PATH', defaults.basePath, readBasePath),
       publicUrl: setting('PUBLIC_URL', undefined, readServerUrl),
+      stagingUrl: setting('STAGING_URL', undefined, readServerUrl),
       bodyLimit: setting('BODY_LIMIT', defaults.bodyLimit, readBytes),
       requestDeadline: setting('REQUEST_DEADLINE', defaults.requestDeadline, readMilliseconds(1)),
       maxInFlight: setting('MAX_IN_FLIGHT', defaults.maxInFlight, readInteger(1, 100_000)),

@@ -15,7 +15,19 @@ const serve: Command = {
   run: (operations) => operations.serve(),
 };
 
-const COMMANDS: readonly Command[] = [serve, issueKey, listKeys, revokeKey, rotateKey, copyStore];
+const openApi: Command = {
+  name: 'openapi',
+  summary: 'Prints the OpenAPI document of the service, as it is served at /openapi.json.',
+  example: 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
+  usage: 'openapi',
+  options: {},
+  async run(operations, { out }) {
+    out(operations.openApi());
+    return 0;
+  },
+};
+
+const COMMANDS: readonly Command[] = [serve, openApi, issueKey, listKeys, revokeKey, rotateKey, copyStore];
 
 /**
  * Runs one command line. Resolves to the exit code: 0 done, 2 wrong usage, or what the command says; what a

@@ -6,6 +6,8 @@ import type { Clock } from '../../application/ports/clock.js';
 export interface Operations {
   /** Runs the service until it is told to stop. Resolves to the exit code. */
   serve(): Promise<number>;
+  /** The OpenAPI document of the service that the settings describe: JSON text, its line end included. Opens nothing. */
+  openApi(): string;
   /** Opens the store's keys, and closes the store when `use` is done. The clock is the one that keys go by. */
   withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T>;
   /**

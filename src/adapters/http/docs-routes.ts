@@ -48,8 +48,8 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
  * The page may load its own files, ask the service, and nothing else; no other page may frame it. The
  * published addresses are there to be tried from it.
  */
-function securityHeaders({ publicUrl }: HttpSettings): Readonly<Record<string, string>> {
-  const addresses = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
+function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): Readonly<Record<string, string>> {
+  const addresses = [publicUrl, stagingUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).origin]));
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

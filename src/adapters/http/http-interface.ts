@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
 import { Deadlines } from './deadline.js';
 import { docsRoutes, type DocsFile } from './docs-routes.js';
+import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
 import { HttpError } from './http-error.js';
@@ -45,6 +46,7 @@ export class HttpInterface {
     this.routes = [
       ...operationRoutes(store, this.settings),
       ...healthRoutes(readiness),
+      ...documentRoutes(this.settings),
       ...(docs ? docsRoutes(docs, this.settings) : []),
     ];
   }

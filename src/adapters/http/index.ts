@@ -6,6 +6,7 @@ export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';
 export type { AnsweredRequest, HttpLog } from './http-log.js';
 export type { HttpAnswer, HttpRequest } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+export { openApiDocument } from './open-api-document.js';
 export { Readiness } from './readiness.js';
 export { splitRequestTarget, type RequestTarget } from './request-target.js';
 export type { Route } from './route.js';

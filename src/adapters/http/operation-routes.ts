@@ -5,7 +5,7 @@ import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { readNewPet } from './new-pet-body.js';
-import { OPERATIONS, deprecationHeaders, type Deprecation, type OperationId } from './operations.js';
+import { OPERATIONS, deprecationHeaders, isRemoved, removedMessage, type OperationId } from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
 import { petJson, petsJson } from './pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
@@ -21,10 +21,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   };
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
-    removed:
-      id === 'getPet' && settings.getPet === 'off'
-        ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
-        : undefined,
+    removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
     answer: answers[id],
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
@@ -44,9 +41,6 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   }));
 }
 
-const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
-  `This operation was removed: use ${baseUrl}${successor} and the like.`;
-
 const listPets =
   (store: AnimalStore, baseUrl: string) =>
   async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
@@ -54,7 +48,7 @@ const listPets =
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
     return {
-      status: 200,
+      status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
     };
@@ -78,7 +72,7 @@ const createPet =
     const pet = readNewPet(await deadline.outside(readJsonText(request)));
     const created = await deadline.within(store.createPet(pet, deadline));
     return {
-      status: 201,
+      status: OPERATIONS.createPet.success.status,
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
@@ -112,7 +106,7 @@ const getPet =
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
     return {
-      status: 200,
+      status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
     };

@@ -46,6 +46,7 @@ describe('The command line', () => {
         const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
         expect(commands).to.deep.equal([
           'serve',
+          'openapi',
           'keys issue',
           'keys list',
           'keys revoke',
@@ -56,7 +57,15 @@ describe('The command line', () => {
       });
     }
 
-    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate', 'copy']) {
+    for (const command of [
+      'serve',
+      'openapi',
+      'keys issue',
+      'keys list',
+      'keys revoke',
+      'keys rotate',
+      'copy',
+    ]) {
       it(`explains ${command} with an example that works as it stands`, async () => {
         const { code, out, notes } = await run(...command.split(' '), '--help');
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
@@ -93,6 +102,11 @@ describe('The command line', () => {
   it('throws what a command cannot do', async () => {
     operations.failure = new Error('the store is away');
     await rejects(run('keys', 'list'), operations.failure);
+  });
+
+  it('openapi prints the document, and nothing else', async () => {
+    expect(await run('openapi')).to.deep.equal(printed('{"openapi":"3.1.1"}\n'));
+    expect(operations.asked).to.deep.equal([['openapi']]);
   });
 
   describe('keys issue', () => {

@@ -60,6 +60,11 @@ export class FakeOperations implements Operations, KeyOperations {
     return 1;
   }
 
+  openApi(): string {
+    this.asked.push(['openapi']);
+    return '{"openapi":"3.1.1"}\n';
+  }
+
   async withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T> {
     if (this.failure) throw this.failure;
     return use(this, { now: () => NOW });

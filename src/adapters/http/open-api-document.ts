@@ -1,0 +1,210 @@
+import { stringify } from '../../exact-json.js';
+import { ERROR_STATUS, type ErrorCode } from './error-answers.js';
+import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
+import { DEPRECATION_HEADERS, HEADERS, type HeaderName } from './headers.js';
+import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from './http-settings.js';
+import { componentName, componentSchema, jsonSchema, type Keywords } from './json-schema.js';
+import { guide } from './open-api-guide.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  type Deprecation,
+  type Operation,
+  type OperationId,
+} from './operations.js';
+import { COMPONENTS, ErrorSchema } from './schemas.js';
+
+const OPEN_API_VERSION = '3.1.1';
+const INTERFACE_VERSION = '1.0.0';
+const TAG = { name: 'animals', description: 'The animals of the store.' };
+
+/** What the listening server answers by itself, before it is known which operation was meant. */
+const OF_THE_MESSAGE: readonly ErrorCode[] = [
+  'malformed_request',
+  'request_timeout',
+  'expectation_failed',
+  'headers_too_large',
+];
+
+/** What every operation may answer, whatever it does. */
+const OF_EVERY_OPERATION: readonly ErrorCode[] = [
+  ...OF_THE_MESSAGE,
+  'missing_api_key',
+  'invalid_api_key',
+  'internal_error',
+  'service_unavailable',
+];
+
+/**
+ * The OpenAPI 3.1 document of the interface, as a service with these settings offers it: every status that it
+ * can answer with, and no other. JSON text, its integers to the digit; the same settings give the same bytes.
+ */
+export function openApiDocument(given: Partial<HttpSettings> = {}): string {
+  const settings: HttpSettings = { ...DEFAULT_HTTP_SETTINGS, ...given };
+  const document = {
+    openapi: OPEN_API_VERSION,
+    info: {
+      title: 'Animal Store',
+      version: INTERFACE_VERSION,
+      description: guide(settings),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: servers(settings),
+    tags: [TAG],
+    security: [{ bearerAuth: [] }],
+    paths: paths(settings),
+    components: {
+      securitySchemes: {
+        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, sent as the bearer token.' },
+      },
+      schemas: Object.fromEntries(
+        COMPONENTS.map((schema) => [componentName(schema), componentSchema(schema)]),
+      ),
+      headers: headerComponents(settings),
+    },
+  };
+  return `${stringify(document, 2)}\n`;
+}
+
+/** Without a public address it is the base path, which is relative to where the document is. */
+const servers = (settings: HttpSettings): Keywords[] => [
+  { url: baseUrl(settings), description: 'Production' },
+  ...(settings.stagingUrl === undefined ? [] : [{ url: settings.stagingUrl, description: 'Staging' }]),
+];
+
+const entries = (): ReadonlyArray<[OperationId, Operation]> =>
+  Object.entries(OPERATIONS) as Array<[OperationId, Operation]>;
+
+function paths(settings: HttpSettings): Keywords {
+  const byPath = Map.groupBy(entries(), ([, { path }]) => path);
+  const pathItem = (onPath: ReadonlyArray<[OperationId, Operation]>): Keywords =>
+    Object.fromEntries(
+      onPath.map(([id, operation]) => [
+        operation.method.toLowerCase(),
+        operationObject(id, operation, settings),
+      ]),
+    );
+  return Object.fromEntries([...byPath].map(([path, onPath]) => [path, pathItem(onPath)]));
+}
+
+function operationObject(id: OperationId, operation: Operation, settings: HttpSettings): Keywords {
+  const { parameters, summary, stability, deprecation, body } = operation;
+  const declared = Object.entries(parameters).map(([name, parameter]) => ({
+    name,
+    in: parameter.in,
+    description: parameter.description,
+    required: parameter.in === 'path',
+    schema: jsonSchema(parameter.schema),
+  }));
+  return {
+    operationId: id,
+    tags: [TAG.name],
+    summary,
+    description: operationDescription(operation, settings),
+    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': day(deprecation.sunset) }),
+    ...(stability && { 'x-stability': stability }),
+    ...(declared.length > 0 && { parameters: declared }),
+    ...(body && {
+      requestBody: { description: body.description, required: true, content: json(jsonSchema(body.schema)) },
+    }),
+    responses: responses(id, operation, settings),
+  };
+}
+
+function operationDescription(operation: Operation, { deprecatedSince }: HttpSettings): string {
+  const { description, deprecation, scope } = operation;
+  const deprecated = ({ sunset, advice }: Deprecation): string =>
+    `**Deprecated** since ${day(deprecatedSince)}, to be removed on ${day(sunset)}. ${advice}`;
+  const paragraphs = [
+    description,
+    ...(deprecation ? [deprecated(deprecation)] : []),
+    `The API key needs the scope \`${scope}\`.`,
+  ];
+  return paragraphs.join('\n\n');
+}
+
+const day = (date: Date): string => date.toISOString().slice(0, 10);
+
+function responses(id: OperationId, operation: Operation, settings: HttpSettings): Keywords {
+  const removed = isRemoved(id, settings);
+  const codes: readonly ErrorCode[] = [
+    ...(removed ? (['operation_removed'] as const) : operation.errors),
+    ...OF_EVERY_OPERATION,
+    ...(removed ? [] : (['insufficient_scope'] as const)),
+  ];
+  const byStatus = Map.groupBy(codes, (code) => ERROR_STATUS[code]);
+  const answers = new Map(
+    [...byStatus].map(([status, of]) => [status, errorResponse(status, of, operation, settings)]),
+  );
+  // Numbers as names of members stand in ascending order.
+  return {
+    ...(!removed && { [operation.success.status]: successResponse(operation) }),
+    ...Object.fromEntries(answers),
+  };
+}
+
+const successResponse = ({ success, deprecation }: Operation): Keywords => ({
+  description: success.description,
+  headers: headers(success.headers ?? [], deprecation),
+  content: json(jsonSchema(success.schema)),
+});
+
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  operation: Operation,
+  settings: HttpSettings,
+): Keywords {
+  const described = codes.map((code) => ({ code, ...ERROR_DESCRIPTIONS[code] }));
+  const examples = described.map(({ code, message, meaning }) => {
+    const text = typeof message === 'string' ? message : message(operation, settings);
+    return [code, { summary: meaning, value: { code, message: text, status } }];
+  });
+  // What belongs to a route is not on an answer that was given before the route was looked for.
+  const ofRoute = codes.every((code) => !OF_THE_MESSAGE.includes(code));
+  return {
+    description: described.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+    headers: headers(
+      described.flatMap((error) => error.headers ?? []),
+      ofRoute ? operation.deprecation : undefined,
+    ),
+    content: json(
+      { ...jsonSchema(ErrorSchema), properties: { code: { enum: codes }, status: { const: status } } },
+      { examples: Object.fromEntries(examples) },
+    ),
+  };
+}
+
+const json = (schema: Keywords, rest: Keywords = {}): Keywords => ({
+  'application/json': { schema, ...rest },
+});
+
+/** An answer's headers: those of every answer, its own, and those of a deprecated operation. */
+function headers(own: readonly HeaderName[], deprecation: Deprecation | undefined): Keywords {
+  const names: readonly HeaderName[] = ['RequestId', ...own];
+  const components = [
+    ...names.map((name) => [HEADERS[name].name, name] as const),
+    ...(deprecation
+      ? Object.entries(DEPRECATION_HEADERS).map(([name, { component }]) => [name, component])
+      : []),
+  ];
+  return Object.fromEntries(
+    components.map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  );
+}
+
+function headerComponents(settings: HttpSettings): Keywords {
+  const base = baseUrl(settings);
+  const plain = Object.entries(HEADERS).map(([component, { description, required, schema, example }]) => [
+    component,
+    { description, required, schema, example: example(base) },
+  ]);
+  const [deprecation] = entries().flatMap(([, operation]) => operation.deprecation ?? []);
+  const examples = deprecation && deprecationHeaders(deprecation, settings.deprecatedSince, base);
+  const ofDeprecated = Object.entries(examples ?? {}).map(([name, example]) => {
+    const { component, ...header } = DEPRECATION_HEADERS[name as keyof typeof DEPRECATION_HEADERS];
+    return [component, { ...header, required: true, example }];
+  });
+  return Object.fromEntries([...plain, ...ofDeprecated]);
+}
