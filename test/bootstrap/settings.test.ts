@@ -29,6 +29,9 @@ function settingNames(): string[] {
   return names;
 }
 
+const origins = (numbers: string): string =>
+  `must be * or origins like https://animals.example, without a path: not so number ${numbers}`;
+
 const integer = (minimum: number, maximum: number): string =>
   `must be an integer from ${minimum} to ${maximum}`;
 
@@ -54,6 +57,7 @@ describe('The settings', () => {
         maxInFlight: 256,
         deprecatedSince: new Date('2026-11-20T00:00:00Z'),
         getPet: 'on',
+        corsOrigins: [],
       },
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
@@ -100,6 +104,13 @@ describe('The settings', () => {
         new Date('2030-12-05T00:00:00Z'),
       ],
       ['GET_PET', 'off', ({ http }) => http.getPet, 'off'],
+      ['CORS_ORIGINS', '*', ({ http }) => http.corsOrigins, ['*']],
+      [
+        'CORS_ORIGINS',
+        'https://one.example, http://localhost:5173',
+        ({ http }) => http.corsOrigins,
+        ['https://one.example', 'http://localhost:5173'],
+      ],
       ['STORE_URL', 'memory:', ({ storeUrl }) => storeUrl, 'memory:'],
       ['STORE_URL', 'sqlite:/a b/c,d.db', ({ storeUrl }) => storeUrl, 'sqlite:/a b/c,d.db'],
       ['STORE_URL', 'x+y.z-1://h/p?q', ({ storeUrl }) => storeUrl, 'x+y.z-1://h/p?q'],
@@ -203,6 +214,20 @@ describe('The settings', () => {
         '9999-12-31',
       ],
       ['GET_PET', 'must be one of on, off', 'true', 'ON', 'gone'],
+      [
+        'CORS_ORIGINS',
+        origins('1'),
+        'one.example',
+        'https://one.example/',
+        'https://one.example:443',
+        'HTTPS://one.example',
+        'https://One.example',
+        'null',
+        'https://*.example',
+        'file:///a',
+        'https://me:secret@one.example',
+      ],
+      ['CORS_ORIGINS', origins('2, 3'), 'https://one.example,*,two'],
       ['STORE_URL', SCHEME, 'data/animal-store.db', ':memory:', 'SQLITE:a.db', '1a:', ' memory:'],
       [
         'KEY_ENVIRONMENT',

@@ -7,7 +7,7 @@ import { createContainer } from '../../src/bootstrap/container.js';
 import { startService } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
-import { StoreUnavailableError } from '../../src/domain/errors.js';
+import { IdempotencyConflictError, StoreUnavailableError } from '../../src/domain/errors.js';
 import { SITUATIONS, get, type SituationSetup, type Situation } from './request-row.js';
 import { converse } from './socket-client.js';
 import type { Keys, Subject } from './subject.js';
@@ -80,6 +80,7 @@ function brokenStore(fault: NonNullable<SituationSetup['store']>, onCall: () => 
   const fails = async (): Promise<never> => {
     onCall();
     if (fault === 'away') throw new StoreUnavailableError('a secret of the inside', { retryAfter: 7 });
+    if (fault === 'undecided') throw new IdempotencyConflictError({ retryAfter: 3 });
     if (fault === 'faulty') throw new TypeError('a secret of the inside');
     return new Promise(() => {});
   };

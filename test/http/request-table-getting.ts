@@ -147,7 +147,6 @@ const paths: Row[] = [
     expect: NO_ROUTE,
   })),
   ...[
-    '/',
     '/V1/pets',
     '//pets',
     '/pets',

@@ -26,7 +26,9 @@ export function describeHttpContract(title: string, start: Start): void {
     };
 
     after(async () => {
-      for (const subject of subjects.values()) await (await subject).stop();
+      for (const started of await Promise.allSettled(subjects.values())) {
+        if (started.status === 'fulfilled') await started.value.stop(); // what did not start failed its tests
+      }
     });
 
     const bind = ({ name, given = 'plain', socketOnly }: Row | Scenario, run: (s: Ready) => Promise<void>) =>

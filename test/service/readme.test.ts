@@ -57,9 +57,9 @@ describe('The README', () => {
       });
       const service = await startService(await createContainer(settings));
       try {
-        const [tour = ''] = blocks('A tour', 'console');
+        const tour = blocks('A tour', 'console').join('');
         const steps = tour.split(/^\$ /m).filter((step) => step.startsWith('curl'));
-        expect(steps).to.have.length(5);
+        expect(steps).to.have.length(8);
         for (const step of steps) {
           const [command = '', ...told] = step.split('\n');
           const line = command.replaceAll('http://127.0.0.1:8080/v1', service.url);

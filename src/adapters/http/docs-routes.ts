@@ -1,4 +1,4 @@
-import { entityTag, isKnown } from './conditional.js';
+import { conditional } from './conditional.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import type { Route } from './route.js';
@@ -27,19 +27,12 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
     ...files.map(({ name, type, text }) => {
       const isPage = name === 'page.html';
       const body = isPage ? text.replace('{{basePath}}', settings.basePath.slice(1)) : text;
-      let tag: Promise<string> | undefined;
-      return openRoute(isPage ? DOCS_PATH : `${DOCS_PATH}/${name}`, async (request) => {
-        tag ??= entityTag(body);
-        const found = {
-          ...headers,
-          'Content-Type': type,
-          'Cache-Control': 'private, no-cache',
-          ETag: await tag,
-        };
-        return isKnown(request, found.ETag)
-          ? { status: 304, headers: found, body: '' }
-          : { status: 200, headers: found, body };
-      });
+      const found = {
+        status: 200,
+        headers: { ...headers, 'Content-Type': type, 'Cache-Control': 'private, no-cache' },
+        body,
+      };
+      return openRoute(isPage ? DOCS_PATH : `${DOCS_PATH}/${name}`, (request) => conditional(request, found));
     }),
   ];
 }
@@ -49,7 +42,9 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
  * published addresses are there to be tried from it.
  */
 function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): Readonly<Record<string, string>> {
-  const addresses = [publicUrl, stagingUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).origin]));
+  const addresses = [publicUrl, stagingUrl].flatMap((url) =>
+    url === undefined ? [] : [new URL(url).origin],
+  );
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

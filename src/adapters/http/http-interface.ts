@@ -2,6 +2,7 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
+import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
 import { docsRoutes, type DocsFile } from './docs-routes.js';
 import { documentRoutes } from './document-routes.js';
@@ -90,7 +91,12 @@ export class HttpInterface {
       keyId,
       milliseconds: performance.now() - began,
     });
-    return { status, headers: { ...commonHeaders(id), ...route?.headers, ...answer.headers }, body };
+    const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
+    return {
+      status,
+      headers: { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...answer.headers },
+      body,
+    };
   }
 
   /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */

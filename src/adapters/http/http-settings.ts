@@ -16,6 +16,8 @@ export interface HttpSettings {
   readonly deprecatedSince: Date;
   /** `off`: getPet answers 410. */
   readonly getPet: 'on' | 'off';
+  /** The origins whose pages may use the service, as browsers send them; `*` alone is any. None: browsers refuse. */
+  readonly corsOrigins: readonly string[];
 }
 
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
@@ -25,6 +27,7 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   maxInFlight: 256,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
+  corsOrigins: [],
 };
 
 /** Where clients find the operations: an absolute URL where it is known, else a path. */

@@ -1,9 +1,11 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { decodeUtf8, requireJsonBody } from './body-headers.js';
+import { conditional } from './conditional.js';
 import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
+import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, removedMessage, type OperationId } from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
@@ -47,11 +49,11 @@ const listPets =
     const query = readPetQuery(request.query);
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
-    return {
+    return conditional(request, {
       status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
-    };
+    });
   };
 
 /** The Link to the next page (RFC 8288): the same query, unknown parameters too, with the cursor set to go on. */
@@ -68,17 +70,20 @@ function nextLink(baseUrl: string, query: string, cursor: string): string {
 
 const createPet =
   (store: AnimalStore, baseUrl: string) =>
-  async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
-    const pet = readNewPet(await deadline.outside(readJsonText(request)));
-    const created = await deadline.within(store.createPet(pet, deadline));
+  async ({ request, deadline, principal }: Exchange): Promise<HttpAnswer> => {
+    const token = readRequestToken(request, principal);
+    const newPet = readNewPet(await deadline.outside(readJsonText(request)));
+    const { signal } = deadline;
+    const { pet, replayed } = await deadline.within(store.createPet(newPet, { signal, request: token }));
     return {
       status: OPERATIONS.createPet.success.status,
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
-        Location: `${baseUrl}${OPERATIONS.createPet.path}/${created.pet.id}`,
+        Location: `${baseUrl}${OPERATIONS.createPet.path}/${pet.id}`,
+        ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
       },
-      body: petJson(created.pet),
+      body: petJson(pet),
     };
   };
 
@@ -100,14 +105,14 @@ const missingBody = (): HttpError =>
 
 const getPet =
   (store: AnimalStore) =>
-  async ({ parameters, deadline }: Exchange): Promise<HttpAnswer> => {
+  async ({ request, parameters, deadline }: Exchange): Promise<HttpAnswer> => {
     const sent = parameters['petId'] ?? '';
     const petId = readPetId(sent);
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
-    return {
+    return conditional(request, {
       status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
-    };
+    });
   };
