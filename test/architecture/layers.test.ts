@@ -86,6 +86,7 @@ describe('The architecture', () => {
     const application = 'src/application/create-pet.ts';
     const http = 'src/adapters/http/route.ts';
     const koa = 'src/adapters/http/koa/koa-transport.ts';
+    const page = 'src/adapters/http/docs-page/page.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const contract = 'test/contract/planted.ts';
 
@@ -106,6 +107,8 @@ describe('The architecture', () => {
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
       ['src/adapters/http/fetch/planted.ts', "import '../koa/koa-transport.js';", lawOf(koa)],
+      [page, "import { parse } from '../../../exact-json.js';", lawOf(page)],
+      [page, "import type { ErrorCode } from '../error-answers.js';", lawOf(page)],
       [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
       [memory, "import type { HttpLog } from '../http/http-log.js';", lawOf(memory)],
       [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],
@@ -114,6 +117,7 @@ describe('The architecture', () => {
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],
       [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
+      [page, "import { readFile } from 'node:fs/promises';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],
       [application, "import { Container } from 'inversify';", HOME_RULE.law],
       [http, "import Koa from 'koa';", HOME_RULE.law],

@@ -41,7 +41,7 @@ export const blocks = (read: readonly Block[]): readonly HTMLElement[] =>
 /** A text in Markdown on a line. */
 export const line = (markdown: string): readonly Content[] => inline(readInline(markdown));
 
-export const inline = (parts: readonly Inline[]): readonly Content[] =>
+const inline = (parts: readonly Inline[]): readonly Content[] =>
   parts.map((part) => {
     switch (part.kind) {
       case 'text':
@@ -65,7 +65,7 @@ export function day(date: Date): HTMLTimeElement {
 
 /** A block of code that can be scrolled by keyboard too. */
 export const codeBlock = (label: string, ...content: readonly Content[]): HTMLElement =>
-  element('pre', { tabindex: '0', role: 'region', 'aria-label': label }, ...content);
+  element('pre', { tabindex: '0', role: 'group', 'aria-label': label }, ...content);
 
 /** Tokens of JSON, each kind to be told by its colour. */
 export const colored = (tokens: readonly Token[]): readonly Content[] =>

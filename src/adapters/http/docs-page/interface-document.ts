@@ -29,7 +29,7 @@ export interface Server {
 }
 
 /** The operations of a tag. */
-export interface Group {
+interface Group {
   readonly name: string;
   readonly description: string;
   readonly operations: readonly Operation[];
@@ -72,7 +72,7 @@ export interface Body {
   readonly examples: readonly Example[];
 }
 
-export interface Example {
+interface Example {
   readonly name: string;
   readonly summary: string;
   /** As JSON text. */
@@ -88,13 +88,13 @@ export interface Answer {
   readonly codes: readonly Code[];
 }
 
-export interface Header {
+interface Header {
   readonly name: string;
   readonly description: string;
   readonly example: string;
 }
 
-export interface Code {
+interface Code {
   readonly code: string;
   readonly meaning: string;
 }

@@ -32,10 +32,9 @@ export function operationView(operation: Operation, schemas: Schemas, caller: Ca
         'div',
         { class: 'about' },
         descriptionView(operation),
-        parameters.length > 0 ? parametersView(id, parameters, schemas) : undefined,
+        parameters.length > 0 ? parametersView(parameters, schemas) : undefined,
         body && bodyView(id, body, schemas),
-        section(
-          `${id}-answers`,
+        part(
           'Answers',
           answers.map((answer) => answerView(id, answer, schemas)),
         ),
@@ -71,7 +70,7 @@ const deprecationText = ({ since, sunset }: Deprecation): HTMLElement =>
     '.',
   );
 
-function parametersView(id: string, parameters: readonly Parameter[], schemas: Schemas): HTMLElement {
+function parametersView(parameters: readonly Parameter[], schemas: Schemas): HTMLElement {
   const views = parameters.map(({ name, place, required, description, schema }) => {
     const where = place === 'header' ? 'headers' : place;
     return element(
@@ -86,12 +85,11 @@ function parametersView(id: string, parameters: readonly Parameter[], schemas: S
       element('dd', {}, prose(description), valueText(schema, schemas)),
     );
   });
-  return section(`${id}-parameters`, 'Parameters', element('dl', { class: 'members' }, views));
+  return part('Parameters', element('dl', { class: 'members' }, views));
 }
 
 function bodyView(id: string, body: Body, schemas: Schemas): HTMLElement {
-  return section(
-    `${id}-request`,
+  return part(
     'Body',
     element(
       'p',
@@ -156,5 +154,5 @@ const examplesView = (label: string, { examples }: Body): readonly HTMLElement[]
     exampleView(`${label}, example ${name === '' ? String(index + 1) : name}`, text),
   );
 
-const section = (id: string, heading: string, ...content: readonly Content[]): HTMLElement =>
-  element('section', { 'aria-labelledby': id }, element('h4', { id }, heading), ...content);
+const part = (heading: string, ...content: readonly Content[]): HTMLElement =>
+  element('div', {}, element('h4', {}, heading), ...content);

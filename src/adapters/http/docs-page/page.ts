@@ -16,7 +16,8 @@ async function show(): Promise<void> {
     render(readInterface(readJson(await response.text())));
     state.remove();
     // What the address points to is there only now.
-    if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (location.hash !== '')
+      document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     state.textContent = `The description of the interface could not be read: ${reason}. Load the page again.`;

@@ -57,25 +57,20 @@ export class Schemas {
     return typeof format === 'string' ? `${types} (${format})` : types;
   }
 
-  /** The members that an object has, those of all its parts. */
+  /** The members that an object has, those of all its parts; the first that tells of a member counts. */
   fields(schema: Schema): readonly Field[] {
+    const parts = this.#parts(schema);
+    const required = new Set(parts.flatMap((part) => asList(part['required'])));
+    const properties = parts.flatMap((part) => Object.entries(asObject(part['properties'])));
+    return [...new Map(properties.toReversed())]
+      .toReversed()
+      .map(([name, field]) => ({ name, required: required.has(name), schema: asObject(field) }));
+  }
+
+  /** The schema, and all that its values are by `allOf`. */
+  #parts(schema: Schema): readonly Schema[] {
     const resolved = this.resolve(schema);
-    const parts = asList(resolved['allOf']).flatMap((part) => this.fields(asObject(part)));
-    const required = asList(resolved['required']);
-    const own = Object.entries(asObject(resolved['properties'])).map(([name, field]) => ({
-      name,
-      required: required.includes(name),
-      schema: asObject(field),
-    }));
-    const others = parts.filter((part) => own.every(({ name }) => name !== part.name));
-    return [
-      ...own,
-      ...others.map(({ name, schema: field, required: needed }) => ({
-        name,
-        required: needed || required.includes(name),
-        schema: field,
-      })),
-    ];
+    return [resolved, ...asList(resolved['allOf']).flatMap((part) => this.#parts(asObject(part)))];
   }
 
   /** The values that a schema is limited to, as they stand in a URL. */

@@ -3,7 +3,7 @@ import { layOut, readTokens } from './json-text.js';
 import type { Schema, Schemas } from './schema-text.js';
 
 /** Where on the page a named schema is. */
-export const schemaAnchor = (name: string): string => `schema-${name}`;
+const schemaAnchor = (name: string): string => `schema-${name}`;
 
 /** What a schema is called, with a link to all that is said of it. */
 export function schemaName(schema: Schema, schemas: Schemas): HTMLElement {

@@ -103,7 +103,7 @@ function fieldOf(
   const field = element('input', {
     id,
     type: 'text', // one for numbers would refuse what the service is to judge
-    placeholder: fallback === undefined ? '' : plainText(fallback),
+    placeholder: fallback === undefined ? undefined : plainText(fallback),
     required: place === 'path',
     spellcheck: 'false',
     autocapitalize: 'off',
