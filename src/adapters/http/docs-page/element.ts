@@ -63,10 +63,6 @@ export function day(date: Date): HTMLTimeElement {
   return element('time', { datetime: date.toISOString().slice(0, 10) }, written);
 }
 
-/** A block of code that can be scrolled by keyboard too. */
-export const codeBlock = (label: string, ...content: readonly Content[]): HTMLElement =>
-  element('pre', { tabindex: '0', role: 'group', 'aria-label': label }, ...content);
-
 /** Tokens of JSON, each kind to be told by its colour. */
 export const colored = (tokens: readonly Token[]): readonly Content[] =>
   tokens.map(({ kind, text }) =>

@@ -1,4 +1,4 @@
-import { codeBlock, colored, element } from './element.js';
+import { colored, element } from './element.js';
 import { layOut, readTokens } from './json-text.js';
 import { linkTarget, type PreparedRequest } from './requests.js';
 
@@ -75,6 +75,13 @@ function answerView(
       element('strong', { class: `is-${String(status).charAt(0)}xx` }, `${status} ${statusText}`.trim()),
       element('span', { class: 'hint' }, `${Math.round(took)} ms, ${bytes} bytes`),
     ),
+    text === ''
+      ? element('p', { class: 'hint' }, 'There is no body.')
+      : element(
+          'pre',
+          { tabindex: '0', role: 'group', 'aria-label': 'Body of the answer' },
+          element('code', {}, tokens ? colored(layOut(tokens)) : text),
+        ),
     element(
       'dl',
       { class: 'headers' },
@@ -82,8 +89,5 @@ function answerView(
         element('div', {}, element('dt', {}, name), element('dd', {}, value)),
       ),
     ),
-    text === ''
-      ? element('p', { class: 'hint' }, 'There is no body.')
-      : codeBlock('Body of the answer', element('code', {}, tokens ? colored(layOut(tokens)) : text)),
   );
 }

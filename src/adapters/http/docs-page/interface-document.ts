@@ -29,7 +29,7 @@ export interface Server {
 }
 
 /** The operations of a tag. */
-interface Group {
+export interface Group {
   readonly name: string;
   readonly description: string;
   readonly operations: readonly Operation[];

@@ -33,10 +33,10 @@ export function operationView(operation: Operation, schemas: Schemas, caller: Ca
         { class: 'about' },
         descriptionView(operation),
         parameters.length > 0 ? parametersView(parameters, schemas) : undefined,
-        body && bodyView(id, body, schemas),
+        body && bodyView(body, schemas),
         part(
           'Answers',
-          answers.map((answer) => answerView(id, answer, schemas)),
+          answers.map((answer) => answerView(answer, schemas)),
         ),
       ),
       tryIt(operation, schemas, caller),
@@ -88,7 +88,7 @@ function parametersView(parameters: readonly Parameter[], schemas: Schemas): HTM
   return part('Parameters', element('dl', { class: 'members' }, views));
 }
 
-function bodyView(id: string, body: Body, schemas: Schemas): HTMLElement {
+function bodyView(body: Body, schemas: Schemas): HTMLElement {
   return part(
     'Body',
     element(
@@ -98,11 +98,11 @@ function bodyView(id: string, body: Body, schemas: Schemas): HTMLElement {
       `, ${body.required ? 'required' : 'may be left out'}. `,
       line(body.description),
     ),
-    examplesView(`${id}, body`, body),
+    examplesView(body),
   );
 }
 
-function answerView(id: string, answer: Answer, schemas: Schemas): HTMLElement {
+function answerView(answer: Answer, schemas: Schemas): HTMLElement {
   const { status, description, codes, headers, body } = answer;
   return element(
     'details',
@@ -124,7 +124,7 @@ function answerView(id: string, answer: Answer, schemas: Schemas): HTMLElement {
       { class: 'more' },
       codes.length > 0 ? prose(description) : undefined,
       body && element('p', {}, 'Body: ', schemaName(body.schema, schemas)),
-      body && examplesView(`${id}, answer ${status}`, body),
+      body && examplesView(body),
       headers.length > 0 ? element('p', { class: 'over' }, 'Headers') : undefined,
       headers.length > 0
         ? element(
@@ -149,10 +149,8 @@ function answerView(id: string, answer: Answer, schemas: Schemas): HTMLElement {
   );
 }
 
-const examplesView = (label: string, { examples }: Body): readonly HTMLElement[] =>
-  examples.map(({ text, name }, index) =>
-    exampleView(`${label}, example ${name === '' ? String(index + 1) : name}`, text),
-  );
+const examplesView = ({ examples }: Body): readonly HTMLElement[] =>
+  examples.map(({ text }) => exampleView(text));
 
 const part = (heading: string, ...content: readonly Content[]): HTMLElement =>
   element('div', {}, element('h4', {}, heading), ...content);

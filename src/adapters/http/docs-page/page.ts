@@ -1,4 +1,5 @@
 import { accessView } from './access.js';
+import { anchorOf, capitalised, showContents } from './contents.js';
 import { blocks, element, line, prose, type Content } from './element.js';
 import { readInterface, type ErrorCode, type InterfaceDocument } from './interface-document.js';
 import { readJson } from './json-text.js';
@@ -56,8 +57,11 @@ function render(described: InterfaceDocument): void {
       schemas.named().map(([name, schema]) => schemaView(name, schema, schemas)),
     ),
   );
-  byId('contents').replaceChildren(contentsView(described, guide(sections)));
-  byId('contents').hidden = false;
+  showContents(
+    byId('contents'),
+    groups,
+    guide(sections).map(({ heading }) => heading),
+  );
 }
 
 /** The sections of the description, and the codes of errors among them, in their place if there is one. */
@@ -77,10 +81,6 @@ const guideViews = (sections: readonly Section[], errors: readonly ErrorCode[]):
       heading === ERRORS ? errorsView(errors) : undefined,
     ),
   );
-
-const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const section = (id: string, heading: string, ...content: readonly Content[]): HTMLElement =>
   element(
@@ -111,33 +111,6 @@ function errorsView(errors: readonly ErrorCode[]): HTMLElement {
     { role: 'table' },
     element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, heads)),
     element('tbody', { role: 'rowgroup' }, rows),
-  );
-}
-
-const entry = (target: string, label: Content, ...below: readonly Content[]): HTMLElement =>
-  element('li', {}, element('a', { href: `#${target}` }, label), ...below);
-
-function contentsView({ groups }: InterfaceDocument, sections: readonly Section[]): HTMLElement {
-  const operations = groups.map(({ name, operations: own }) =>
-    entry(
-      name,
-      capitalised(name),
-      element(
-        'ul',
-        {},
-        own.map(({ id, summary, deprecation }) =>
-          entry(id, deprecation ? [summary, element('span', { class: 'hint' }, ' (deprecated)')] : summary),
-        ),
-      ),
-    ),
-  );
-  return element(
-    'ul',
-    {},
-    entry('access', 'Access'),
-    operations,
-    sections.map(({ heading }) => entry(anchorOf(heading), heading)),
-    entry('schemas', 'Schemas'),
   );
 }
 

@@ -1,4 +1,4 @@
-import { codeBlock, colored, element, line, prose } from './element.js';
+import { colored, element, line, prose } from './element.js';
 import { layOut, readTokens } from './json-text.js';
 import type { Schema, Schemas } from './schema-text.js';
 
@@ -25,8 +25,8 @@ export function valueText(schema: Schema, schemas: Schemas): HTMLElement {
 }
 
 /** An example, laid out in lines, its numbers to the digit. */
-export const exampleView = (label: string, text: string): HTMLElement =>
-  codeBlock(label, element('code', {}, colored(layOut(readTokens(text) ?? []))));
+export const exampleView = (text: string): HTMLElement =>
+  element('pre', {}, element('code', {}, colored(layOut(readTokens(text) ?? []))));
 
 /** All that is said of a named schema. */
 export function schemaView(name: string, schema: Schema, schemas: Schemas): HTMLElement {

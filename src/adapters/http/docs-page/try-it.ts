@@ -1,5 +1,5 @@
 import { copyButton } from './copy-button.js';
-import { codeBlock, element } from './element.js';
+import { element } from './element.js';
 import { exchange } from './exchange.js';
 import type { Operation, Parameter } from './interface-document.js';
 import { layOut, plainText, readTokens } from './json-text.js';
@@ -82,7 +82,7 @@ export function tryIt(operation: Operation, schemas: Schemas, caller: Caller): H
       element('span', {}, 'As a curl line, with the key in ', element('code', {}, 'KEY')),
       copyButton(`Copy the curl line of ${id}`, () => curl.textContent),
     ),
-    codeBlock(`Curl line of ${id}`, curl),
+    element('pre', { class: 'curl' }, curl),
     said,
     given,
   );
