@@ -25,6 +25,8 @@ export function tryIt(operation: Operation, schemas: Schemas, caller: Caller): H
   const body = operation.body && bodyField(operation);
   const curl = element('code');
   const send = element('button', { type: 'submit' }, 'Send');
+  const next = element('button', { type: 'button', class: 'quiet', hidden: true }, 'Next page');
+  let nextPage: URL | undefined;
   const said = element('p', { class: 'unseen', role: 'status' });
   const given = element('div', { class: 'given' });
 
@@ -36,33 +38,29 @@ export function tryIt(operation: Operation, schemas: Schemas, caller: Caller): H
     if (send.ariaDisabled === 'true') return;
     send.ariaDisabled = 'true'; // not `disabled`, which would take the focus away
     said.textContent = 'Sending';
-    const { view, outcome, next } = await exchange(prepare(), caller.key());
+    const { view, outcome, next: link } = await exchange(prepare(), caller.key());
     given.replaceChildren(view);
-    if (next !== undefined) given.append(element('p', { class: 'actions' }, nextButton(next)));
     said.textContent = outcome;
     send.ariaDisabled = null;
+    if (link === undefined && document.activeElement === next) send.focus();
+    next.hidden = link === undefined;
+    nextPage = link;
   }
 
-  /** Fills in what the link to the next page says, and sends that. */
-  function nextButton(next: URL): HTMLButtonElement {
-    const button = element('button', { type: 'button' }, 'Next page');
-    button.addEventListener('click', () => {
-      for (const [{ name, place }, field] of fields) {
-        if (place === 'query') field.value = next.searchParams.get(name) ?? '';
-      }
-      showCurl();
-      send.focus(); // this button goes with the answer it belongs to
-      void run();
-    });
-    return button;
-  }
+  next.addEventListener('click', () => {
+    for (const [{ name, place }, field] of fields) {
+      if (place === 'query') field.value = nextPage?.searchParams.get(name) ?? '';
+    }
+    showCurl();
+    void run();
+  });
 
   const form = element(
     'form',
     { autocomplete: 'off' },
     [...fields].map(([{ name, required }, field]) => labelled(field, name, required)),
     body && labelled(body, 'body', operation.body?.required ?? false),
-    element('p', { class: 'actions' }, send),
+    element('p', { class: 'actions' }, send, next),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -82,7 +80,7 @@ export function tryIt(operation: Operation, schemas: Schemas, caller: Caller): H
       element('span', {}, 'As a curl line, with the key in ', element('code', {}, 'KEY')),
       copyButton(`Copy the curl line of ${id}`, () => curl.textContent),
     ),
-    element('pre', { class: 'curl' }, curl),
+    element('pre', { class: 'curl', tabindex: '0', role: 'group', 'aria-label': 'Curl line' }, curl),
     said,
     given,
   );
