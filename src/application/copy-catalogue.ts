@@ -70,6 +70,7 @@ export const copyCatalogue =
     const before = await source.survey(copy.call);
     if (before.empty) throw new CopyError('source_empty');
     const present = await target.survey(copy.call);
+    if (before.store !== undefined && before.store === present.store) throw new CopyError('same_store');
     if (!present.empty && !resume) throw new CopyError('target_not_empty');
 
     const after = present.empty ? 0n : await compare(copy, present.pets);

@@ -27,11 +27,17 @@ export async function copy(
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const clock = container.get(TOKENS.clock);
   return interruptible(process, async (signal) => {
-    const source = await named('--from', () => openStore(settings, factories, { mustExist: true }));
+    const source = await named('--from', () =>
+      openStore(settings, factories, { mustExist: true, tell: tellOn(process.stderr, '--from') }),
+    );
     try {
-      const target = await named('--to', () => openStore(targetSettings, factories));
+      const target = await named('--to', () =>
+        openStore(targetSettings, factories, { tell: tellOn(process.stderr, '--to') }),
+      );
       try {
         if (source.location === target.location) throw new UsageError('--from and --to name the same store');
+        // A store that is away is said to be so at once; later on it is waited for.
+        for (const { pets } of [source, target]) await pets.check({ signal });
         const ports = { source: transferOf(source), target: transferOf(target), clock };
         const report = await copyCatalogue(ports)({ resume, signal, onProgress });
         return { from: source.location, to: target.location, ...report };
@@ -48,6 +54,13 @@ function transferOf({ transfer, location }: OpenStore): CatalogueTransfer {
   if (transfer === undefined) throw new Error(`This store cannot be copied, nor copied to: ${location}`);
   return transfer;
 }
+
+/** On a terminal a line takes the place of the progress that stands there. */
+const tellOn =
+  (stream: NodeJS.WriteStream, option: string) =>
+  (line: string): void => {
+    stream.write(`${stream.isTTY ? '\r\u001b[K' : ''}${option}: ${line}\n`);
+  };
 
 const settingsWith = (option: string, url: string, environment: Environment): Promise<Settings> =>
   named(option, async () => {

@@ -4,12 +4,16 @@ import { runCli } from '../adapters/cli/cli.js';
 import type { Operations, Terminal } from '../adapters/cli/operations.js';
 import { openApiDocument } from '../adapters/http/open-api-document.js';
 import type { Clock } from '../application/ports/clock.js';
+import { isAnimalStoreError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
+import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
+import { openingStore } from './modules/store-opening.js';
 import { serve } from './serve.js';
 import { SettingsError, readSettings } from './settings.js';
+import type { OpenOptions } from './store-factory.js';
 import { TOKENS } from './tokens.js';
 
 /** Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
@@ -17,8 +21,9 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
   const operations: Operations = {
     serve: () => serve(readSettings(process.env), process),
     openApi: () => openApiDocument(readSettings(process.env).http),
-    withKeys: (use) => withKeys(process.env, use),
+    withKeys: (use, options) => withKeys(process.env, use, options),
     copy: (request, onProgress) => copy(request, onProgress, process),
+    deprecatedCalls: (query) => deprecatedCalls(query, process.env),
   };
   const { stdout, stderr } = process;
   const terminal: Terminal = {
@@ -40,6 +45,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
 async function withKeys<T>(
   environment: NodeJS.ProcessEnv,
   use: (keys: ManagedApiKeys, clock: Clock) => Promise<T>,
+  options?: OpenOptions,
 ): Promise<T> {
   const settings = readSettings(environment);
   if (settings.storeUrl === 'memory:') {
@@ -47,7 +53,8 @@ async function withKeys<T>(
       'A memory store is inside the service that runs it: its keys cannot be reached from here. Use API_KEYS.',
     );
   }
-  const container = await createContainer(settings, await loadAdapters(settings.adapters));
+  const adapters = await loadAdapters(settings.adapters);
+  const container = await createContainer(settings, [openingStore(options), ...adapters]);
   const store = await container.getAsync(TOKENS.store);
   try {
     const keys = await managedKeys(container);
@@ -64,6 +71,8 @@ function description(error: unknown): string {
   if (error instanceof SettingsError) return ['These settings cannot be used:', ...error.faults].join('\n  ');
   if ('code' in error && error.code === 'EADDRINUSE')
     return `${error.message}. Set PORT; 0 takes a free one.`;
+  if (isAnimalStoreError(error) && error.cause instanceof Error)
+    return `${error.message} ${error.cause.message}`;
   const isProgramFault = [TypeError, RangeError, ReferenceError, SyntaxError].some(
     (kind) => error instanceof kind,
   );

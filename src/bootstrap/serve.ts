@@ -7,7 +7,7 @@ import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
-import { createLogger, httpLogTo } from './logger.js';
+import { createLogger, deprecatedCallLogTo, httpLogTo } from './logger.js';
 import { provideValue } from './provide.js';
 import { startService } from './service.js';
 import type { Settings } from './settings.js';
@@ -19,6 +19,7 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   const logger = await createLogger(settings, process.stderr.isTTY);
   const logging = new ContainerModule(({ rebind }) => {
     provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger));
+    provideValue({ bind: rebind }, TOKENS.deprecatedCallLog, deprecatedCallLogTo(logger));
     provideValue({ bind: rebind }, TOKENS.storeNotices, (line) => logger.warn(`store: ${line}`));
   });
   const container = await createContainer(settings, [logging, ...adapters]);

@@ -366,6 +366,13 @@ const outliving: readonly Bite<CatalogueTransferSubject>[] = [
     caughtBy: 'shows what was written and reserved to another handle as soon as it is answered',
     open: subject({ other: () => handleOn(new MemoryCatalogueTransfer(new MemoryCatalogue())) }),
   },
+  broken(
+    'is another store each time it is asked',
+    'is the same store by every handle, if it says which',
+    (transfer) => ({
+      survey: async (call) => ({ ...(await transfer.survey(call)), store: crypto.randomUUID() }),
+    }),
+  ),
   broken('remembers its revision', 'has another revision when another handle writes', (transfer) => {
     let first: string | undefined;
     return {

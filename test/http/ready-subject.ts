@@ -9,7 +9,7 @@ import {
   type SituationSetup,
   type Values,
 } from './request-row.js';
-import { headerValues, type Conversation } from './socket-client.js';
+import { headerValues, type Conversation } from './conversation.js';
 import type { Start, Subject, Wanted } from './subject.js';
 import type { RawRequest, RowRequest } from './request-row.js';
 import { fillRequest } from './wire.js';

@@ -15,7 +15,7 @@ export interface Row {
   readonly request: RowRequest | RawRequest;
   readonly expect: Expectation;
   /** Why only a socket can send this, or tell what comes back. */
-  readonly socketOnly?: string;
+  readonly socketOnly?: string | undefined;
 }
 
 export type Header = readonly [name: string, value: string];
@@ -49,9 +49,9 @@ export interface Expectation {
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
   /** The body to the byte, or what it has to have; `{{id}}` stands for the new animal's. */
   readonly body?: string | RegExp;
-  /** The server closes the connection after the answer, and answers nothing more on it. */
+  /** The server closes the connection after the answer, and answers nothing more on it. Looked at over a socket only. */
   readonly closes?: true;
-  /** The server leaves the connection open, and says so. */
+  /** The server leaves the connection open, and says so. Looked at over a socket only. */
   readonly staysOpen?: true;
   /** The statuses of the interim answers; none when left out. */
   readonly interim?: readonly number[];

@@ -12,12 +12,13 @@ import {
   type RowRequest,
   type Situation,
 } from './request-row.js';
-import { headerValues, type Answer } from './socket-client.js';
+import { headerValues, type Answer } from './conversation.js';
 
 /** A promise that takes several requests to show. Knows nothing of the test runner or the transport, as rows do. */
 export interface Scenario {
   readonly name: string;
   readonly given?: Situation;
+  /** Why only a socket can send this, or tell what comes back. */
   readonly socketOnly?: string;
   run(subject: Ready): Promise<void>;
 }
@@ -404,7 +405,8 @@ async function traverse(subject: Ready, path: string): Promise<Answer[]> {
   while (target !== undefined) {
     const page: Answer = await ask(subject, { ...get(''), target });
     assert.equal(page.status, 200);
-    checkAnswer(page, { method: 'GET', path: `${subject.values.base}/pets`, basePath: subject.values.base });
+    const { overSocket, values } = subject;
+    checkAnswer(page, { method: 'GET', path: `${values.base}/pets`, basePath: values.base, overSocket });
     pages.push(page);
     target = nextTarget(page);
   }

@@ -53,47 +53,52 @@ const granted = (allowed: string, methods: string): Expectation => ({
 });
 
 /** Every answer that a page can get says that the page may read it: errors too, or the page could not tell which. */
-const ANSWERS: ReadonlyArray<readonly [what: string, request: Row['request'], status: number]> = [
-  ['a list', get('/pets?limit=1', origin(ONE)), 200],
-  ['an animal', get('/pets/{{pet}}', origin(ONE)), 200],
-  ['a new animal', post(PET, origin(ONE)), 201],
-  ['what the page has already', get('/pets?limit=1', origin(ONE), ['If-None-Match', '*']), 304],
-  ['a wrong parameter', get('/pets?limit=0', origin(ONE)), 400],
-  ['a missing key', { method: 'GET', target: '{{base}}/pets', headers: [origin(ONE)] }, 401],
-  ['a lacking scope', { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}'), origin(ONE)] }, 403],
-  ['a path that is not served', get('/orders', origin(ONE)), 404],
-  ['a wrong method', send('DELETE', '/pets', origin(ONE)), 405],
+const ANSWERS: ReadonlyArray<readonly [what: string, request: Row['request'], expect: Expectation]> = [
+  ['a list', get('/pets?limit=1', origin(ONE)), { status: 200 }],
+  ['an animal', get('/pets/{{pet}}', origin(ONE)), { status: 200 }],
+  ['a new animal', post(PET, origin(ONE)), { status: 201 }],
+  ['what the page has already', get('/pets?limit=1', origin(ONE), ['If-None-Match', '*']), { status: 304 }],
+  ['a wrong parameter', get('/pets?limit=0', origin(ONE)), { status: 400, code: 'invalid_parameter' }],
+  [
+    'a missing key',
+    { method: 'GET', target: '{{base}}/pets', headers: [origin(ONE)] },
+    { status: 401, code: 'missing_api_key' },
+  ],
+  [
+    'a lacking scope',
+    { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}'), origin(ONE)] },
+    { status: 403, code: 'insufficient_scope' },
+  ],
+  ['a path that is not served', get('/orders', origin(ONE)), { status: 404, code: 'route_not_found' }],
+  ['a wrong method', send('DELETE', '/pets', origin(ONE)), { status: 405, code: 'method_not_allowed' }],
   [
     'a wrong media type',
     { ...send('POST', '/pets', ['Content-Type', 'text/plain'], origin(ONE)), body: PET },
-    415,
+    { status: 415, code: 'unsupported_media_type', closes: true },
   ],
-  ['liveness', { method: 'GET', target: '/livez', headers: [origin(ONE)] }, 200],
+  ['liveness', { method: 'GET', target: '/livez', headers: [origin(ONE)] }, { status: 200 }],
 ];
 
 export const CROSS_ORIGIN: readonly Row[] = [
-  ...ANSWERS.flatMap(([what, request, status]): Row[] => {
-    const closes = status === 415 ? { closes: true as const } : {};
-    return [
-      {
-        name: `lets pages of an origin of the settings read ${what}`,
-        given: 'twoOrigins',
-        request,
-        expect: { status, headers: { ...readable(ONE), Vary: 'Origin' }, ...closes },
-      },
-      {
-        name: `lets pages of any origin read ${what}, where any may`,
-        given: 'anyOrigin',
-        request,
-        expect: { status, headers: { ...readable('*'), Vary: null }, ...closes },
-      },
-      {
-        name: `says nothing to pages of other origins beside ${what}, where no origins are set`,
-        request,
-        expect: { status, headers: { ...NOTHING, Vary: null }, ...closes },
-      },
-    ];
-  }),
+  ...ANSWERS.flatMap(([what, request, expect]): Row[] => [
+    {
+      name: `lets pages of an origin of the settings read ${what}`,
+      given: 'twoOrigins',
+      request,
+      expect: { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
+    },
+    {
+      name: `lets pages of any origin read ${what}, where any may`,
+      given: 'anyOrigin',
+      request,
+      expect: { ...expect, headers: { ...readable('*'), Vary: null } },
+    },
+    {
+      name: `says nothing to pages of other origins beside ${what}, where no origins are set`,
+      request,
+      expect: { ...expect, headers: { ...NOTHING, Vary: null } },
+    },
+  ]),
   {
     name: 'lets pages of the second origin of the settings read',
     given: 'twoOrigins',
@@ -162,6 +167,7 @@ export const CROSS_ORIGIN: readonly Row[] = [
     request: preflight('/orders', origin(ONE), asks('GET')),
     expect: {
       status: 401,
+      code: 'missing_api_key',
       headers: { 'Access-Control-Allow-Origin': ONE, 'Access-Control-Allow-Methods': null },
     },
   },

@@ -90,6 +90,7 @@ export const IDEMPOTENCY: readonly Row[] = [
     name: 'looks at the idempotency key before the body is sent for',
     request: { ...post(PET, key(''), ['Expect', '100-continue']), awaitsContinue: true },
     expect: { ...refused, closes: true },
+    socketOnly: 'whoever listens meets expectations',
   },
   {
     name: 'answers 409 while an earlier create with the same key is not decided, and says when to come again',

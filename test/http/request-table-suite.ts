@@ -8,7 +8,8 @@ import type { Start } from './subject.js';
 
 /**
  * Binds the HTTP contract to mocha: every row and every scenario, a test each, against services that `start`
- * starts. There is one service for each situation, from its first row to the end of the suite.
+ * starts. There is one service for each situation, from its first row to the end of the suite. What needs a
+ * socket stays visible where there is none: pending, the reason in its title.
  */
 export function describeHttpContract(title: string, start: Start): void {
   describe(title, () => {
@@ -34,7 +35,10 @@ export function describeHttpContract(title: string, start: Start): void {
     const bind = ({ name, given = 'plain', socketOnly }: Row | Scenario, run: (s: Ready) => Promise<void>) =>
       it(name, async function () {
         const subject = await subjectFor(given);
-        if (socketOnly !== undefined && !subject.overSocket) this.skip();
+        if (socketOnly !== undefined && !subject.overSocket) {
+          if (this.test) this.test.title += ` (needs a socket: ${socketOnly})`;
+          this.skip();
+        }
         await run(subject);
       });
 

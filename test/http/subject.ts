@@ -1,4 +1,4 @@
-import type { Conversation } from './socket-client.js';
+import type { Conversation } from './conversation.js';
 import type { RawRequest, RowRequest, Situation, Values } from './request-row.js';
 
 /** A service under test, whatever carries requests to it. */

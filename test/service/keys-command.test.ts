@@ -119,9 +119,25 @@ describe('The commands for keys, while the service runs', () => {
   });
 
   it('end with 1 and one line for an id that is no key’s', async () => {
-    const outcome = await runIn(await temporaryFolder())('revoke', 'nosuchid');
-    expect(outcome).to.include({ code: 1, out: '' });
-    expect(outcome.err).to.match(/^[^\n]+\n$/);
+    const keys = runIn(await temporaryFolder());
+    await keys('issue', '--name', 'till');
+    for (const command of ['revoke', 'rotate']) {
+      const outcome = await keys(command, 'nosuchid');
+      expect(outcome).to.include({ code: 1, out: '' });
+      expect(outcome.err).to.equal('No API key has this id.\n');
+    }
+  });
+
+  it('end with 1 and one line where there is no store, and make none, unless they issue a key', async () => {
+    const folder = await temporaryFolder();
+    for (const args of [['list'], ['list', '--json'], ['revoke', 'nosuchid'], ['rotate', 'nosuchid']]) {
+      const outcome = await runIn(folder)(...args);
+      expect(outcome).to.include({ code: 1, out: '' });
+      expect(outcome.err).to.match(/^[^\n]*animal-store\.db is not there: name the file of a store\.\n$/);
+    }
+    expect(await readdir(folder)).to.deep.equal([]);
+    expect((await runIn(folder)('issue', '--name', 'till')).code).to.equal(0);
+    expect((await runIn(folder)('list')).code).to.equal(0);
   });
 });
 

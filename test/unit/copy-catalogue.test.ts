@@ -82,6 +82,10 @@ function endingAfter(writes: number, { transfer }: Store): CatalogueTransfer {
   });
 }
 
+/** A transfer that says what store it is on. */
+const named = (transfer: CatalogueTransfer, store: string): CatalogueTransfer =>
+  altered(transfer, { survey: async (call) => ({ ...(await transfer.survey(call)), store }) });
+
 async function faultOf(copying: Promise<unknown>): Promise<CopyFault> {
   const [result] = await Promise.allSettled([copying]);
   assert(result.status === 'rejected' && result.reason instanceof CopyError, JSON.stringify(result));
@@ -142,6 +146,12 @@ describe('copyCatalogue', () => {
 
   it('refuses a store as its own target', async () => {
     expect(await faultOf(copy({ resume: true }, { target: source.transfer }))).to.equal('same_store');
+  });
+
+  it('refuses a store as its own target also by another handle, where the stores say what they are', async () => {
+    const ports = { source: named(source.transfer, 'one'), target: named(source.transfer, 'one') };
+    expect(await faultOf(copy({ resume: true }, ports))).to.equal('same_store');
+    await copy({}, { source: named(source.transfer, 'one'), target: named(target.transfer, 'other') });
   });
 
   it('refuses a source that holds nothing: it may be the wrong one', async () => {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { InvalidParameterError } from '../../domain/errors.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
+import { listDeprecations } from './deprecations-command.js';
 import { issueKey, listKeys, revokeKey, rotateKey } from './key-commands.js';
 import type { Operations, Terminal } from './operations.js';
 import { UsageError } from './usage-error.js';
@@ -27,7 +28,16 @@ const openApi: Command = {
   },
 };
 
-const COMMANDS: readonly Command[] = [serve, openApi, issueKey, listKeys, revokeKey, rotateKey, copyStore];
+const COMMANDS: readonly Command[] = [
+  serve,
+  openApi,
+  issueKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  copyStore,
+  listDeprecations,
+];
 
 /**
  * Runs one command line. Resolves to the exit code: 0 done, 2 wrong usage, or what the command says; what a

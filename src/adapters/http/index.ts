@@ -9,4 +9,5 @@ export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export { openApiDocument } from './open-api-document.js';
 export { Readiness } from './readiness.js';
 export { splitRequestTarget, type RequestTarget } from './request-target.js';
+export { createRouteFinder, type FoundRoute } from './route-finder.js';
 export type { Route } from './route.js';

@@ -5,15 +5,10 @@ import { DEPRECATION_HEADERS, HEADERS, type HeaderName } from './headers.js';
 import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from './http-settings.js';
 import { componentName, componentSchema, jsonSchema, type Keywords } from './json-schema.js';
 import { guide } from './open-api-guide.js';
-import {
-  OPERATIONS,
-  deprecationHeaders,
-  isRemoved,
-  type Deprecation,
-  type Operation,
-  type OperationId,
-} from './operations.js';
+import { OPERATIONS, deprecationHeaders, isRemoved, type Deprecation, type Operation } from './operations.js';
 import { COMPONENTS, ErrorSchema } from './schemas.js';
+
+type Operations = Readonly<Record<string, Operation>>;
 
 const OPEN_API_VERSION = '3.1.1';
 const INTERFACE_VERSION = '1.0.0';
@@ -40,8 +35,11 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
  * The OpenAPI 3.1 document of the interface, as a service with these settings offers it: every status that it
  * can answer with, and no other. JSON text, its integers to the digit; the same settings give the same bytes.
  */
-export function openApiDocument(given: Partial<HttpSettings> = {}): string {
-  const settings: HttpSettings = { ...DEFAULT_HTTP_SETTINGS, ...given };
+export const openApiDocument = (settings: Partial<HttpSettings> = {}): string =>
+  documentText({ ...DEFAULT_HTTP_SETTINGS, ...settings }, OPERATIONS);
+
+/** The same of other operations, by their ids. */
+export function documentText(settings: HttpSettings, operations: Operations): string {
   const document = {
     openapi: OPEN_API_VERSION,
     info: {
@@ -53,7 +51,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     servers: servers(settings),
     tags: [TAG],
     security: [{ bearerAuth: [] }],
-    paths: paths(settings),
+    paths: paths(operations, settings),
     components: {
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, sent as the bearer token.' },
@@ -61,7 +59,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       schemas: Object.fromEntries(
         COMPONENTS.map((schema) => [componentName(schema), componentSchema(schema)]),
       ),
-      headers: headerComponents(settings),
+      headers: headerComponents(operations, settings),
     },
   };
   return `${stringify(document, 2)}\n`;
@@ -73,12 +71,9 @@ const servers = (settings: HttpSettings): Keywords[] => [
   ...(settings.stagingUrl === undefined ? [] : [{ url: settings.stagingUrl, description: 'Staging' }]),
 ];
 
-const entries = (): ReadonlyArray<[OperationId, Operation]> =>
-  Object.entries(OPERATIONS) as Array<[OperationId, Operation]>;
-
-function paths(settings: HttpSettings): Keywords {
-  const byPath = Map.groupBy(entries(), ([, { path }]) => path);
-  const pathItem = (onPath: ReadonlyArray<[OperationId, Operation]>): Keywords =>
+function paths(operations: Operations, settings: HttpSettings): Keywords {
+  const byPath = Map.groupBy(Object.entries(operations), ([, { path }]) => path);
+  const pathItem = (onPath: ReadonlyArray<[id: string, Operation]>): Keywords =>
     Object.fromEntries(
       onPath.map(([id, operation]) => [
         operation.method.toLowerCase(),
@@ -88,7 +83,7 @@ function paths(settings: HttpSettings): Keywords {
   return Object.fromEntries([...byPath].map(([path, onPath]) => [path, pathItem(onPath)]));
 }
 
-function operationObject(id: OperationId, operation: Operation, settings: HttpSettings): Keywords {
+function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
   const { parameters, summary, stability, deprecation, body } = operation;
   const declared = Object.entries(parameters).map(([name, parameter]) => ({
     name,
@@ -126,7 +121,7 @@ function operationDescription(operation: Operation, { deprecatedSince }: HttpSet
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-function responses(id: OperationId, operation: Operation, settings: HttpSettings): Keywords {
+function responses(id: string, operation: Operation, settings: HttpSettings): Keywords {
   const removed = isRemoved(id, settings);
   const codes: readonly ErrorCode[] = [
     ...(removed ? (['operation_removed'] as const) : operation.errors),
@@ -194,13 +189,13 @@ function headers(own: readonly HeaderName[], deprecation: Deprecation | undefine
   );
 }
 
-function headerComponents(settings: HttpSettings): Keywords {
+function headerComponents(operations: Operations, settings: HttpSettings): Keywords {
   const base = baseUrl(settings);
   const plain = Object.entries(HEADERS).map(([component, { description, required, schema, example }]) => [
     component,
     { description, required, schema, example: example(base) },
   ]);
-  const [deprecation] = entries().flatMap(([, operation]) => operation.deprecation ?? []);
+  const [deprecation] = Object.values(operations).flatMap((operation) => operation.deprecation ?? []);
   const examples = deprecation && deprecationHeaders(deprecation, settings.deprecatedSince, base);
   const ofDeprecated = Object.entries(examples ?? {}).map(([name, example]) => {
     const { component, ...header } = DEPRECATION_HEADERS[name as keyof typeof DEPRECATION_HEADERS];

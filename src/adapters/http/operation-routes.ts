@@ -7,7 +7,14 @@ import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js'
 import type { HttpSettings } from './http-settings.js';
 import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
-import { OPERATIONS, deprecationHeaders, isRemoved, removedMessage, type OperationId } from './operations.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  removedMessage,
+  type Operation,
+  type OperationId,
+} from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
 import { petJson, petsJson } from './pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
@@ -24,6 +31,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
     removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
+    deprecated: deprecated(id, OPERATIONS[id]),
     answer: answers[id],
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
@@ -42,6 +50,9 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
     ),
   }));
 }
+
+const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
+  deprecation && { operationId, sunset: deprecation.sunset };
 
 const listPets =
   (store: AnimalStore, baseUrl: string) =>

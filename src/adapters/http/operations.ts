@@ -164,7 +164,7 @@ export const deprecationHeaders = (
 });
 
 /** Whether the settings took the operation out of service. */
-export const isRemoved = (id: OperationId, { getPet }: HttpSettings): boolean =>
+export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
 
 /** What is said of an operation that was removed. */

@@ -1,28 +1,13 @@
-import { ObjectId, type Collection } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import type { Added, Claim } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError, StoreUnavailableError } from '../../domain/errors.js';
+import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
 import { abortable, SERVER_LIMIT } from './abortable.js';
+import { claimId, readClaim, type ClaimDocument, type FoundClaim } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { toPet, toPetDocument, type FoundPet, type PetDocument } from './pet-document.js';
+import { toPetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-
-/** A claim as it is written: it decides which animal is created, under which id. */
-interface ClaimDocument {
-  /** Scope and token. */
-  readonly _id: string;
-  readonly fingerprint: string;
-  readonly keepUntil: Date;
-  /** The animal as it is created, and the operation that it is known by. */
-  readonly pet: PetDocument;
-}
-
-interface FoundClaim {
-  readonly fingerprint?: unknown;
-  readonly keepUntil?: unknown;
-  readonly pet?: FoundPet & { readonly operation?: unknown };
-}
 
 /**
  * Creates that may be repeated. The claim is written first, with the animal in it, and then the animal: whoever
@@ -82,7 +67,7 @@ export class Claims {
       abortable(SERVER_LIMIT, signal),
     );
     if (found === null) throw new UndecidedError('the majority has not the claim yet, or no more');
-    return readClaim(id, found);
+    return readClaim({ ...found, _id: id });
   }
 
   /** Has the claim's animal kept; resolves to it as it is created. */
@@ -98,19 +83,4 @@ export class Claims {
     });
     return savedPet(kept._id, kept);
   }
-}
-
-/** JSON text: no two pairs have the same, and lone surrogates stay apart. */
-const claimId = ({ scope, token }: Claim): string => JSON.stringify([scope, token]);
-
-/** @throws {StoreUnavailableError} another program has changed the claim: what was created cannot be told. */
-function readClaim(_id: string, { fingerprint, keepUntil, pet: found }: FoundClaim): ClaimDocument {
-  const pet = found && toPet(found);
-  const operation = found?.operation;
-  if (typeof fingerprint === 'string' && keepUntil instanceof Date && pet && operation instanceof ObjectId) {
-    return { _id, fingerprint, keepUntil, pet: toPetDocument(pet.id, pet, operation) };
-  }
-  throw new StoreUnavailableError('reading a claim', {
-    cause: new Error('the fields of a document in claims are missing, of wrong types or not valid'),
-  });
 }

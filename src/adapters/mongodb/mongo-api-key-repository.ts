@@ -105,5 +105,6 @@ export class MongoApiKeyRepository implements ApiKeyRepository {
 const isSame = (one: unknown, other: unknown): boolean =>
   one instanceof ObjectId && other instanceof ObjectId ? one.equals(other) : one === other;
 
-const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
+/** The order of `list`. */
+export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
   one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

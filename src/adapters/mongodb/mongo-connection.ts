@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import { ReadConcern, UUID, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
 import type { Call } from '../../application/call.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
+import { abortable } from './abortable.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
 import { isPassing } from './mongo-error.js';
 import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
@@ -11,6 +12,21 @@ export interface MongoConnectionOptions {
   /** How often a call is tried at most, for tests of trying again. */
   readonly attempts?: number;
   readonly tell: (line: string) => void;
+  /** Nothing is made or changed but by what is called: the store is there already. */
+  readonly mustExist?: boolean | undefined;
+}
+
+/** How patient a call is, in milliseconds: for how long it is begun again, and how long each attempt may take. */
+export interface Patience {
+  readonly timeout: number;
+  readonly attemptTimeout: number;
+}
+
+interface CallOptions extends Call {
+  /** `false` does it once. */
+  readonly retry?: boolean | undefined;
+  /** That of the store when left out. */
+  readonly patience?: Patience | undefined;
 }
 
 /** How long a try to prepare the database may take, in milliseconds. An index goes on being built after it. */
@@ -27,6 +43,7 @@ export class MongoConnection {
   readonly #client: MongoClient;
   readonly #database: Db;
   readonly #closing = new AbortController();
+  readonly #mustExist: boolean;
   readonly #prepared: Promise<void>;
   #users = 0;
   #connected = false;
@@ -36,7 +53,7 @@ export class MongoConnection {
   constructor(
     client: MongoClient,
     database: string,
-    { timeout, attempts = Infinity, tell }: MongoConnectionOptions,
+    { timeout, attempts = Infinity, tell, mustExist = false }: MongoConnectionOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;
@@ -48,11 +65,26 @@ export class MongoConnection {
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: ATTEMPT_TIMEOUT },
     });
-    this.#prepared = this.#prepare();
+    this.#mustExist = mustExist;
+    this.#prepared = mustExist ? Promise.resolve() : this.#prepare();
   }
 
   collection<Schema extends Document>(name: string): Collection<Schema> {
     return this.#database.collection<Schema>(name);
+  }
+
+  /** Whether the database has the collection of animals, and so a store. */
+  async hasStore(signal: AbortSignal): Promise<boolean> {
+    const options = abortable({ nameOnly: true, authorizedCollections: true }, signal);
+    return (await this.#database.listCollections({ name: 'pets' }, options).toArray()).length > 0;
+  }
+
+  /** What the server knows the collection of animals by, under whatever name it is reached. */
+  async petsUuid(signal: AbortSignal): Promise<string | undefined> {
+    const options = abortable({ nameOnly: false }, signal);
+    const [pets] = await this.#database.listCollections({ name: 'pets' }, options).toArray();
+    const uuid: unknown = pets && 'info' in pets ? pets.info?.['uuid'] : undefined;
+    return uuid instanceof UUID ? uuid.toString() : undefined;
   }
 
   /** A repository begins to use the connection: it has calls until `release`. */
@@ -69,14 +101,15 @@ export class MongoConnection {
     await within(ATTEMPT_TIMEOUT, undefined, () => this.#client.close()).catch(() => {});
   }
 
-  /** Does `attempt` until it goes well, see `retryWhilePassing`; `retry: false` does it once. */
+  /** Does `attempt` until it goes well, see `retryWhilePassing`. */
   run<Result>(
     doing: string,
-    { signal, admit, retry = true }: Call & { admit: () => void; retry?: boolean },
+    { signal, admit, retry = true, patience }: CallOptions & { admit: () => void },
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const attempts = retry ? this.#attempts : 1;
-    return retryWhilePassing(doing, { signal, admit, timeout: this.#timeout, attempts }, async (aborted) => {
+    const options = { signal, admit, attempts, timeout: this.#timeout, ...patience };
+    return retryWhilePassing(doing, options, async (aborted) => {
       if (!this.#connected) await this.#connect();
       aborted.throwIfAborted();
       return attempt(aborted);
@@ -91,12 +124,7 @@ export class MongoConnection {
     const connect = async (): Promise<void> => {
       try {
         await this.#client.connect();
-        await within(ATTEMPT_TIMEOUT, this.#closing.signal, (signal) =>
-          makeCollections(this.#database, this.tell, signal),
-        ).catch((error: unknown) => {
-          if (isPassing(error)) throw error;
-          this.#tellUnprepared(error);
-        });
+        if (!this.#mustExist) await this.#makeCollections();
         this.#connected = true;
       } finally {
         this.#connecting = undefined;
@@ -104,6 +132,17 @@ export class MongoConnection {
     };
     this.#connecting ??= connect();
     return this.#connecting;
+  }
+
+  async #makeCollections(): Promise<void> {
+    try {
+      await within(ATTEMPT_TIMEOUT, this.#closing.signal, (signal) =>
+        makeCollections(this.#database, this.tell, signal),
+      );
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      this.#tellUnprepared(error);
+    }
   }
 
   /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
@@ -145,13 +184,13 @@ export class MongoSession {
 
   async run<Result>(
     doing: string,
-    { signal, retry = true }: Call & { retry?: boolean },
+    options: CallOptions,
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const admit = (): void => {
       if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
     };
-    const running = this.connection.run(doing, { signal, admit, retry }, attempt);
+    const running = this.connection.run(doing, { ...options, admit }, attempt);
     this.#running.add(running);
     try {
       return await running;

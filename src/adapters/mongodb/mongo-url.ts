@@ -46,10 +46,10 @@ export function clientFor(url: string): MongoClient {
   }
 }
 
-/** Hosts and database, for people. */
+/** Hosts and database, for people: in whatever order the URL names the members of a set. */
 export function locationOf({ options }: MongoClient, database: string): string {
   return options.srvHost === undefined
-    ? `mongodb://${options.hosts.join(',')}/${database}`
+    ? `mongodb://${options.hosts.map(String).sort().join(',')}/${database}`
     : `mongodb+srv://${options.srvHost}/${database}`;
 }
 

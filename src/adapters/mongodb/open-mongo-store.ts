@@ -1,25 +1,39 @@
+import { StoreUnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
+import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection } from './mongo-connection.js';
+import { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { clientFor, databaseIn, locationOf } from './mongo-url.js';
 
 export interface MongoStoreOptions {
   /**
    * How long a call may take at most, in milliseconds: 5,000 when left out. Until then a call waits for a server
-   * that is away, and repeats what was interrupted; its own signal may end it sooner.
+   * that is away, and repeats what was interrupted; its own signal may end it sooner. Those of `transfer` have a
+   * minute, for a batch may be large.
    */
   readonly timeout?: number | undefined;
+  /** The store is there already: nothing is made or changed but by what is called. */
+  readonly mustExist?: boolean | undefined;
   /** Told, in one line each, what whoever runs the store should know: indexes made, documents refused. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
-/** An animal store in one MongoDB database. Its repositories share one client. */
+/** The database holds no store, and none was to be made. The message is one line, with no secret in it. */
+export class MissingMongoStoreError extends Error {
+  override readonly name = 'MissingMongoStoreError';
+}
+
+/** An animal store in one MongoDB database. Its adapters share one client. */
 export interface MongoStore {
-  /** Hosts and database, without user, password and options. */
+  /** Hosts in alphabetical order and database, without user, password and options. */
   readonly location: string;
   readonly pets: MongoPetRepository;
   readonly apiKeys: MongoApiKeyRepository;
-  /** Closes both repositories. The client ends with the second of them, however each was closed. */
+  readonly deprecatedCalls: MongoDeprecatedCallRepository;
+  /** All of the store, to be moved. Opened when it is first asked for. */
+  readonly transfer: MongoCatalogueTransfer;
+  /** Closes all that was opened. The client ends with the last of them, however each was closed. */
   readonly close: () => Promise<void>;
 }
 
@@ -29,21 +43,45 @@ export interface MongoStore {
  * `StoreUnavailableError`, and serve as soon as one is there. Collections and indexes are made meanwhile.
  * The store reads and writes with majority concern, on the primary, whatever the URL says.
  * @throws {MongoUrlError} the URL is not such a connection string.
+ * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and has no collection `pets` there.
  */
 export async function openMongoStore(
   url: string,
-  { timeout = 5000, tell = () => {} }: MongoStoreOptions = {},
+  { timeout = 5000, mustExist = false, tell = () => {} }: MongoStoreOptions = {},
 ): Promise<MongoStore> {
   const client = clientFor(url);
-  const connection = new MongoConnection(client, databaseIn(url), { timeout, tell });
+  const location = locationOf(client, databaseIn(url));
+  const connection = new MongoConnection(client, databaseIn(url), { timeout, mustExist, tell });
   const pets = new MongoPetRepository(connection);
   const apiKeys = new MongoApiKeyRepository(connection);
+  const deprecatedCalls = new MongoDeprecatedCallRepository(connection);
+  let transfer: MongoCatalogueTransfer | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close(), transfer?.close()]);
+  };
+  if (mustExist && !(await mayHoldStore(connection))) {
+    await close();
+    throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
+  }
   return Object.freeze({
-    location: locationOf(client, databaseIn(url)),
+    location,
     pets,
     apiKeys,
-    close: async () => {
-      await Promise.all([pets.close(), apiKeys.close()]);
+    deprecatedCalls,
+    get transfer() {
+      return (transfer ??= new MongoCatalogueTransfer(connection));
     },
+    close,
   });
+}
+
+/** `true` also where it cannot be told now: whoever uses the store is told why. */
+async function mayHoldStore(connection: MongoConnection): Promise<boolean> {
+  try {
+    const options = { admit: () => {}, retry: false };
+    return await connection.run('looking for the store', options, (signal) => connection.hasStore(signal));
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return true;
+    throw error;
+  }
 }

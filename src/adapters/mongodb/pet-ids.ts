@@ -1,12 +1,13 @@
 import type { Collection } from 'mongodb';
-import { INT64_MAX, toInt64 } from '../../domain/int64.js';
+import { toInt64 } from '../../domain/int64.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
 import { abortable, SERVER_LIMIT } from './abortable.js';
+import { greatestId } from './greatest-id.js';
 import type { MongoConnection } from './mongo-connection.js';
 import type { PetDocument } from './pet-document.js';
 import { ATTEMPT_TIMEOUT, within } from './retry.js';
 
-interface Counter {
+export interface Counter {
   readonly _id: string;
   /** The greatest id that was handed out to any process. */
   readonly last: bigint;
@@ -53,7 +54,9 @@ export class PetIds {
   async #fetch(signal: AbortSignal): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       // Asked before the counter, so that what others insert meanwhile is from blocks that the counter knows.
-      const used = await this.#greatestInUse(signal);
+      // Those that the majority does not have yet count too.
+      const options = { readConcern: { level: 'local' }, ...SERVER_LIMIT } as const;
+      const used = await greatestId(this.#pets, this.#last, abortable(options, signal));
       const last = await this.#advance(signal);
       const first = last - BLOCK + 1n;
       if (first > used) {
@@ -68,27 +71,6 @@ export class PetIds {
       );
     }
     throw new UndecidedError('the counter of ids does not get ahead of the ids in use');
-  }
-
-  /** The greatest id in the collection or given before: uncommitted ones count too. */
-  async #greatestInUse(signal: AbortSignal): Promise<bigint> {
-    const [top] = await this.#pets
-      .find<{ _id: unknown }>(
-        { _id: { $gt: this.#last, $lte: INT64_MAX } },
-        abortable(
-          {
-            projection: { _id: 1 },
-            sort: { _id: -1 },
-            limit: 1,
-            readConcern: { level: 'local' },
-            ...SERVER_LIMIT,
-          },
-          signal,
-        ),
-      )
-      .toArray();
-    if (typeof top?._id === 'bigint') return top._id;
-    return top === undefined ? this.#last : BigInt(Math.ceil(Number(top._id)));
   }
 
   /** Takes the next block; resolves to its last id. If the answer is lost, so is the block, and nothing else. */

@@ -3,6 +3,9 @@ import { inspect } from 'node:util';
 /** How many documents are remembered as told of. */
 const REMEMBERED = 1000;
 
+/** A document's `_id`, for people. */
+export const nameOf = (id: unknown): string => inspect(id, { breakLength: Infinity, maxStringLength: 100 });
+
 /** Tells of documents that another program wrote and this one cannot use: of each once, by its id only. */
 export class RefusedDocuments {
   readonly #collection: string;
@@ -15,7 +18,7 @@ export class RefusedDocuments {
   }
 
   tell(id: unknown): undefined {
-    const name = inspect(id, { breakLength: Infinity, maxStringLength: 100 });
+    const name = nameOf(id);
     if (this.#told.has(name)) return;
     if (this.#told.size >= REMEMBERED) this.#told.clear();
     this.#told.add(name);

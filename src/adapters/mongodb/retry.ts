@@ -12,6 +12,8 @@ const retryDelay = (tries: number): number => Math.min(200, 5 * 2 ** tries) * (0
 export interface RetryOptions extends Call {
   /** For how long to begin again, in milliseconds. */
   readonly timeout: number;
+  /** How long one attempt may take, in milliseconds: `ATTEMPT_TIMEOUT` when left out. */
+  readonly attemptTimeout?: number | undefined;
   /** How often to begin at most. */
   readonly attempts: number;
   /** Asked before each attempt: throws when there is to be none. */
@@ -25,7 +27,7 @@ export interface RetryOptions extends Call {
  */
 export async function retryWhilePassing<Result>(
   doing: string,
-  { signal, timeout, attempts, admit }: RetryOptions,
+  { signal, timeout, attemptTimeout = ATTEMPT_TIMEOUT, attempts, admit }: RetryOptions,
   attempt: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
@@ -35,7 +37,7 @@ export async function retryWhilePassing<Result>(
     admit();
     const wait = retryDelay(tries);
     try {
-      return await within(Math.min(ATTEMPT_TIMEOUT, giveUpAt - performance.now()), signal, attempt);
+      return await within(Math.min(attemptTimeout, giveUpAt - performance.now()), signal, attempt);
     } catch (error) {
       signal?.throwIfAborted();
       if (!isMongoFault(error)) throw error;

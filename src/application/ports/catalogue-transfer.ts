@@ -65,6 +65,11 @@ export interface CatalogueSurvey {
    * nothing but writing. Says nothing to anyone else: compare it with an earlier one of the same store.
    */
   readonly revision: string;
+  /**
+   * What the store itself is known by, however it was reached: the same for every handle on it, and never that of
+   * another store. Left out where it cannot be told.
+   */
+  readonly store?: string | undefined;
 }
 
 /** A stretch of the animals in ascending order of their ids. */

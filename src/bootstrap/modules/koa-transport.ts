@@ -19,9 +19,24 @@ export const koaTransport = new ContainerModule((options) => {
   provide(
     options,
     TOKENS.httpInterface,
-    [TOKENS.animalStore, TOKENS.authenticator, TOKENS.readiness, TOKENS.settings, TOKENS.httpLog],
-    async (store, authenticator, readiness, { http: settings }, log) =>
-      new HttpInterface({ store, authenticator, readiness, settings, log, docs: await readDocsFiles() }),
+    [
+      TOKENS.animalStore,
+      TOKENS.authenticator,
+      TOKENS.readiness,
+      TOKENS.settings,
+      TOKENS.httpLog,
+      TOKENS.deprecatedCallCounter,
+    ],
+    async (store, authenticator, readiness, { http: settings }, log, counter) =>
+      new HttpInterface({
+        store,
+        authenticator,
+        readiness,
+        settings,
+        log,
+        docs: await readDocsFiles(),
+        onDeprecatedCall: (call) => counter.count(call),
+      }),
   );
   provide(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();

@@ -7,10 +7,10 @@ import { provideValue } from '../provide.js';
 export const mongodbStore = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: ['mongodb', 'mongodb+srv'],
-    async open(url, { tell } = {}) {
+    async open(url, { mustExist, tell } = {}) {
       const { MongoUrlError, openMongoStore } = await import('../../adapters/mongodb/index.js');
       try {
-        return await openMongoStore(url, { tell });
+        return await openMongoStore(url, { mustExist, tell });
       } catch (error) {
         throw error instanceof MongoUrlError ? new SettingsError([error.message]) : error;
       }

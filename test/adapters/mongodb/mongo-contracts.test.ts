@@ -3,6 +3,8 @@ import { createAnimalStore } from '../../../src/application/create-animal-store.
 import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
 import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { catalogueTransferContract } from '../../contract/catalogue-transfer-contract.js';
+import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf, type MongoServer } from './mongo-server.js';
 
@@ -45,6 +47,35 @@ describeOnMongo('MongoApiKeyRepository', (server) => {
       return (await open()).apiKeys;
     };
     return { keys: first.apiKeys, reopen, another: async () => (await open()).apiKeys, dispose };
+  });
+});
+
+describeOnMongo('MongoDeprecatedCallRepository', (server) => {
+  bindToMocha(deprecatedCallRepositoryContract, async () => {
+    const { first, open, dispose } = await stores(server);
+    const reopen = async () => {
+      await first.close();
+      return (await open()).deprecatedCalls;
+    };
+    return {
+      counts: first.deprecatedCalls,
+      reopen,
+      another: async () => (await open()).deprecatedCalls,
+      dispose,
+    };
+  });
+});
+
+const handles = ({ transfer, pets, apiKeys: keys }: MongoStore) => ({ transfer, pets, keys });
+
+describeOnMongo('MongoCatalogueTransfer', (server) => {
+  bindToMocha(catalogueTransferContract, async () => {
+    const { first, open, dispose } = await stores(server);
+    const reopen = async () => {
+      await first.close();
+      return handles(await open());
+    };
+    return { ...handles(first), reopen, another: async () => handles(await open()), dispose };
   });
 });
 

@@ -12,6 +12,8 @@ export class MongoProxy {
   readonly dropReplies = new Map<string, number>();
   /** Nothing comes through in either direction, though connections are taken. */
   silent = false;
+  /** Awaited before a command goes on to the server; `count` is how often it came. */
+  onCommand: (name: string, count: number) => Promise<unknown> | undefined = () => undefined;
   #port = 0;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
@@ -51,6 +53,7 @@ export class MongoProxy {
     const server = connect(this.#target);
     const requests = new Frames();
     let losesReply = false;
+    let passing: Promise<unknown> = Promise.resolve();
     const end = (): void => {
       client.destroy();
       server.destroy();
@@ -73,7 +76,8 @@ export class MongoProxy {
           this.dropReplies.set(name, drops - 1);
           losesReply = true;
         }
-        server.write(frame);
+        const held = this.onCommand(name, this.count(name));
+        passing = passing.then(() => held).then(() => server.write(frame), end);
       }
     });
     server.on('data', (chunk: Buffer) => {

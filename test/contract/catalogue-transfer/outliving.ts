@@ -55,6 +55,17 @@ export const outlivingCases: readonly CatalogueTransferCase[] = [
     },
   },
   {
+    name: 'is the same store by every handle, if it says which',
+    unless: unlessShared,
+    async run(subject) {
+      const other = await anotherHandle(subject);
+      const { store } = await subject.transfer.survey();
+      assert.equal((await other.transfer.survey()).store, store);
+      await fill(subject);
+      assert.equal((await other.transfer.survey()).store, store);
+    },
+  },
+  {
     name: 'has another revision when another handle writes',
     unless: unlessShared,
     async run(subject) {
