@@ -1,5 +1,5 @@
 // Runs the service over Fetch instead of Koa: a module that binds another transport, loaded by a setting.
-//   npm install animal-store @hono/node-server hono inversify
+// With animal-store, @hono/node-server, hono and inversify installed beside it:
 //   ADAPTERS=./fetch-transport.mjs animal-store serve
 import { getRequestListener } from '@hono/node-server';
 import { TOKENS } from 'animal-store/bootstrap';

@@ -1,6 +1,6 @@
 // The animal store within a Hono application, below a prefix. Links and Locations have it because the base path
 // does. (Where a framework strips the prefix, leave the base path as it is, and give its address as publicUrl.)
-//   npm install animal-store @hono/node-server hono
+// With animal-store, @hono/node-server and hono installed beside it:
 //   API_KEY=a-key-of-your-own node hono.mjs
 import { serve } from '@hono/node-server';
 import { createAnimalStore } from 'animal-store';

@@ -1,5 +1,5 @@
 // The animal store within a server of your own on node:http: it answers below /v1, the program everything else.
-//   npm install animal-store @hono/node-server hono
+// With animal-store, @hono/node-server and hono installed beside it:
 //   API_KEY=a-key-of-your-own node node-http.mjs
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server'; // from Node's requests to Fetch's, and back
