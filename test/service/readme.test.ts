@@ -111,6 +111,13 @@ describe('The README', () => {
     }
   });
 
+  it('shows how to serve by Fetch', async () => {
+    const [code = ''] = blocks('Serve it by Fetch', 'js');
+    expect(await output(code)).to.equal(
+      '201 /shop/v1/pets/1 {"id":1,"name":"Bella","categoryId":1,"status":"available"}\n',
+    );
+  });
+
   it('shows how to bring a store, and how to hold it to its promises', async () => {
     const [adapter = '', contract = ''] = blocks('Bring your own store', 'js');
     const use = `
