@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Call } from '../application/call.js';
 import type { DeprecatedCallCounter } from '../application/deprecated-call-counter.js';
 
 /** How long between two writings, in milliseconds. */
@@ -6,6 +7,8 @@ const WRITE_INTERVAL = 5000;
 
 /** How long a writing may take, in milliseconds: a little more than our stores wait, for their errors say more. */
 const WRITE_LIMIT = 6000;
+
+const inTime = (): Call => ({ signal: AbortSignal.timeout(WRITE_LIMIT) });
 
 /** The writing of counts, while the service runs. */
 export interface DeprecatedCallWriting {
@@ -19,7 +22,6 @@ export function startDeprecatedCallWriting(
   interval = WRITE_INTERVAL,
 ): DeprecatedCallWriting {
   const stopping = new AbortController();
-  const inTime = () => ({ signal: AbortSignal.timeout(WRITE_LIMIT) });
   const write = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await delay(interval, undefined, { ref: false, signal: stopping.signal }).catch(() => {});

@@ -1,24 +1,12 @@
-import { ContainerModule } from 'inversify';
 import { staticKeyId } from '../adapters/api-keys/static-api-keys.js';
 import type { ReportedCalls } from '../adapters/cli/operations.js';
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
 import type { DeprecatedCallQuery } from '../application/ports/deprecated-call-repository.js';
 import { createContainer } from './container.js';
 import { loadAdapters } from './load-adapters.js';
-import { openStore } from './open-store.js';
-import { every, provide } from './provide.js';
+import { openingStore } from './modules/store-opening.js';
 import { readSettings, type Environment, type Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
-
-/** A report must not make the store that it is to be about. */
-const existingStore = new ContainerModule(({ rebind }) => {
-  provide(
-    { bind: rebind },
-    TOKENS.store,
-    [TOKENS.settings, every(TOKENS.storeFactory), TOKENS.storeNotices],
-    (settings, factories, tell) => openStore(settings, factories, { tell, mustExist: true }),
-  );
-});
 
 /** Who called deprecated operations, by what the store has counted. */
 export async function deprecatedCalls(
@@ -31,10 +19,9 @@ export async function deprecatedCalls(
       'A memory store is inside the service that runs it: its counts cannot be reached from here. See the log of the service.',
     );
   }
-  const container = await createContainer(settings, [
-    existingStore,
-    ...(await loadAdapters(settings.adapters)),
-  ]);
+  const adapters = await loadAdapters(settings.adapters);
+  // A report must not make the store that it is to be about.
+  const container = await createContainer(settings, [openingStore({ mustExist: true }), ...adapters]);
   const store = await container.getAsync(TOKENS.store);
   try {
     const repository = await container.getAsync(TOKENS.deprecatedCallRepository);
@@ -44,10 +31,14 @@ export async function deprecatedCalls(
     const counts = await repository.list(query);
     if (counts.length === 0) return [];
     const names = await keyNames(settings, await container.getAsync(TOKENS.apiKeyRepository));
-    return counts.map(({ day, operationId, keyId, calls, lastAt }) => {
-      const keyName = names(keyId);
-      return { day, operationId, keyId, ...(keyName !== undefined && { keyName }), calls, lastAt };
-    });
+    return counts.map(({ day, operationId, keyId, calls, lastAt }) => ({
+      day,
+      operationId,
+      keyId,
+      keyName: names(keyId),
+      calls,
+      lastAt,
+    }));
   } finally {
     await store.close();
   }

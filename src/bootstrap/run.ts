@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { readFileSync } from 'node:fs';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
@@ -11,9 +10,8 @@ import { copy } from './copy.js';
 import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
+import { openingStore } from './modules/store-opening.js';
 import { serve } from './serve.js';
-import { openStore } from './open-store.js';
-import { every, provide } from './provide.js';
 import { SettingsError, readSettings } from './settings.js';
 import type { OpenOptions } from './store-factory.js';
 import { TOKENS } from './tokens.js';
@@ -55,15 +53,8 @@ async function withKeys<T>(
       'A memory store is inside the service that runs it: its keys cannot be reached from here. Use API_KEYS.',
     );
   }
-  const opening = new ContainerModule(({ rebind }) => {
-    provide(
-      { bind: rebind },
-      TOKENS.store,
-      [TOKENS.settings, every(TOKENS.storeFactory)],
-      (given, factories) => openStore(given, factories, options),
-    );
-  });
-  const container = await createContainer(settings, [opening, ...(await loadAdapters(settings.adapters))]);
+  const adapters = await loadAdapters(settings.adapters);
+  const container = await createContainer(settings, [openingStore(options), ...adapters]);
   const store = await container.getAsync(TOKENS.store);
   try {
     const keys = await managedKeys(container);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Program, runProgram, type Outcome } from './program.js';
 
+const today = (): string => new Date().toISOString().slice(0, 10);
+
 const STATIC_KEYS = ['first-static-key-1', 'second-static-key-2'] as const;
 
 describe('deprecations, as a program', () => {
@@ -33,8 +35,6 @@ describe('deprecations, as a program', () => {
     }
     return program.stop();
   }
-
-  const today = (): string => new Date().toISOString().slice(0, 10);
 
   it('tells who called getPet: static keys by their place, managed ones by their name, never a key', async () => {
     const environment = {};

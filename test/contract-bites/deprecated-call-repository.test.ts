@@ -61,6 +61,9 @@ const written =
     record: ({ id, counts: given }, call) => counts.record({ id, counts: given.map(change) }, call),
   });
 
+const bytesOf = ({ day, operationId, keyId }: DeprecatedCalls): Buffer =>
+  Buffer.from([day, operationId, keyId].join('\0'));
+
 /** Changes the list on its way out. */
 const listed =
   (change: (all: readonly DeprecatedCalls[]) => readonly DeprecatedCalls[]): Fault =>
@@ -145,10 +148,9 @@ const adding: readonly Bite<DeprecatedCallRepositorySubject>[] = [
           await counts.record(batch, call);
         },
         list: async (query, call) =>
-          (await counts.list(query, call)).map((counted) => ({
-            ...counted,
-            lastAt: last.get(counted.keyId) ?? counted.lastAt,
-          })),
+          (await counts.list(query, call)).map((counted) =>
+            Object.assign(counted, { lastAt: last.get(counted.keyId) ?? counted.lastAt }),
+          ),
       };
     },
   ),
@@ -207,13 +209,7 @@ const listing: readonly Bite<DeprecatedCallRepositorySubject>[] = [
   broken(
     'lists in the order of code points',
     'lists by day, then by operation, then by key, both in the order of code units',
-    listed((all) =>
-      all.toSorted((one, other) => {
-        const id = ({ day, operationId, keyId }: DeprecatedCalls) =>
-          Buffer.from([day, operationId, keyId].join('\0'));
-        return Buffer.compare(id(one), id(other));
-      }),
-    ),
+    listed((all) => all.toSorted((one, other) => Buffer.compare(bytesOf(one), bytesOf(other)))),
   ),
   broken(
     'leaves out the day that is asked for',

@@ -31,7 +31,7 @@ export function checkAnswer(answer: Answer, asked: Asked): void {
   if (asked.overSocket) assert.match(header(answer, 'Date'), / GMT$/);
   for (const name of TELLING) assert.deepEqual(headerValues(answer, name), [], `${name} tells too much`);
   assert.equal(header(answer, 'Cache-Control'), cacheControl(status, asked.method));
-  checkBody(answer, asked.method);
+  checkBody(answer, asked);
   checkDeprecation(answer, asked);
   checkEntityTag(answer, asked);
   if (status === 401) assert.match(header(answer, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
@@ -54,14 +54,19 @@ function checkEntityTag(answer: Answer, { method, path, basePath }: Asked): void
   else if (!found) assert.deepEqual(headerValues(answer, 'ETag'), []);
 }
 
-function checkBody(answer: Answer, method: string | undefined): void {
+/** Where people are served, with texts of other types than JSON. */
+const FOR_PEOPLE = /^\/(?:docs(?:\/.*)?)?$/;
+
+function checkBody(answer: Answer, { method, path }: Asked): void {
   const { status, body } = answer;
   if (status === 204 || status === 304) {
     assert.deepEqual(headerValues(answer, 'Content-Type'), []);
     assert.equal(body.length, 0);
     return;
   }
-  assert.equal(header(answer, 'Content-Type'), JSON_TYPE);
+  const type = header(answer, 'Content-Type');
+  if (status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
+  else assert.equal(type, JSON_TYPE);
   if (method === 'HEAD') {
     assert.ok(
       Number(header(answer, 'Content-Length')) > 0,

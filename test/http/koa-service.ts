@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { ContainerModule } from 'inversify';
 import { startService } from '../../src/bootstrap/service.js';
 import { get, type Situation } from './request-row.js';
 import { converse } from './socket-client.js';
@@ -6,9 +7,16 @@ import type { Subject } from './subject.js';
 import { fillRequest, messageOf } from './wire.js';
 import { keysOf, wire } from './wired-service.js';
 
-/** Starts the service as it is wired, over Koa, on a free port, in this process. */
-export async function startKoaService(situation: Situation, storeUrl: string): Promise<Subject> {
-  const { container, store, called } = await wire(situation, storeUrl);
+/**
+ * Starts the service as it is wired, on a free port, in this process: over Koa, if the adapters bring no other
+ * transport.
+ */
+export async function startKoaService(
+  situation: Situation,
+  storeUrl: string,
+  adapters: readonly ContainerModule[] = [],
+): Promise<Subject> {
+  const { container, store, called } = await wire(situation, storeUrl, adapters);
   const service = await startService(container);
   const url = new URL(service.url);
   const subject: Subject = {

@@ -156,7 +156,6 @@ const paths: Row[] = [
     socketOnly: resolvedByUrls(target),
   })),
   ...[
-    '/',
     '/V1/pets',
     '//pets',
     '/pets',

@@ -20,7 +20,11 @@ export interface Wired {
   readonly called: Promise<void>;
 }
 
-export async function wire(situation: Situation, storeUrl: string): Promise<Wired> {
+export async function wire(
+  situation: Situation,
+  storeUrl: string,
+  adapters: readonly ContainerModule[] = [],
+): Promise<Wired> {
   const { settings = {}, store }: SituationSetup = SITUATIONS[situation];
   const called = Promise.withResolvers<void>();
   const container = await createContainer(
@@ -33,7 +37,7 @@ export async function wire(situation: Situation, storeUrl: string): Promise<Wire
       SHUTDOWN_DEADLINE: '1s',
       ...settings,
     }),
-    store === undefined ? [] : [brokenStore(store, called.resolve)],
+    store === undefined ? adapters : [...adapters, brokenStore(store, called.resolve)],
   );
   return { container, store, called: called.promise };
 }

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { HttpInterface } from '../../adapters/http/http-interface.js';
 import { silentLog } from '../../adapters/http/http-log.js';
 import { createKoaApp } from '../../adapters/http/koa/koa-transport.js';
+import { readDocsFiles } from '../../adapters/http/node/docs-files.js';
 import { Readiness } from '../../adapters/http/readiness.js';
 import { provide, provideValue } from '../provide.js';
 import { TOKENS } from '../tokens.js';
@@ -26,13 +27,14 @@ export const koaTransport = new ContainerModule((options) => {
       TOKENS.httpLog,
       TOKENS.deprecatedCallCounter,
     ],
-    (store, authenticator, readiness, { http: settings }, log, counter) =>
+    async (store, authenticator, readiness, { http: settings }, log, counter) =>
       new HttpInterface({
         store,
         authenticator,
         readiness,
         settings,
         log,
+        docs: await readDocsFiles(),
         onDeprecatedCall: (call) => counter.count(call),
       }),
   );

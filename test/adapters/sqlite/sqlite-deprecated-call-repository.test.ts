@@ -30,6 +30,13 @@ const KEY = {
   createdAt: new Date(1_700_000_000_123),
 } as const;
 
+function versionOf(file: string): unknown {
+  const database = new DatabaseSync(file);
+  const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
+  database.close();
+  return version;
+}
+
 describe('SqliteDeprecatedCallRepository', () => {
   it(
     'comes to a store of schema version 1, which keeps its animals, claims, ids and keys',
@@ -41,12 +48,6 @@ describe('SqliteDeprecatedCallRepository', () => {
       const claimed = await oldPets.add({ ...rex, name: 'Bella' }, { claim: claimOn('t') });
       await oldKeys.add(KEY);
       await Promise.all([oldPets.close(), oldKeys.close()]);
-      const versionOf = (path: string): unknown => {
-        const database = new DatabaseSync(path);
-        const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
-        database.close();
-        return version;
-      };
       expect(versionOf(file)).to.equal(1);
 
       const store = await openSqliteStore(file);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { times } from '../samples.js';
-import { batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
+import { added, batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
 
 export const addingCases: readonly DeprecatedCallRepositoryCase[] = [
   {
@@ -64,10 +64,7 @@ export const addingCases: readonly DeprecatedCallRepositoryCase[] = [
       const many = times(300, (number) => sampleCounts({ keyId: `k${10_000 + number}`, calls: number }));
       await counts.record(batchOf(...many));
       await counts.record(batchOf(...many));
-      assert.deepEqual(
-        await counts.list(),
-        many.map((counted) => ({ ...counted, calls: counted.calls * 2 })),
-      );
+      assert.deepEqual(await counts.list(), many.map(added(2)));
     },
   },
   {

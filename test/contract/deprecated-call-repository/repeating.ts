@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { times } from '../samples.js';
-import { batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
+import { added, batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
 
 const KEYS = times(20, (number) => sampleCounts({ keyId: `k${100 + number}`, calls: number }));
 
@@ -16,14 +16,11 @@ export const repeatingCases: readonly DeprecatedCallRepositoryCase[] = [
           () => true,
           () => false,
         );
-        for (let turn = 0; turn < turns; turn += 1) await null;
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
         stop.abort();
         if (!(await recording)) await counts.record(batch);
       }
-      assert.deepEqual(
-        await counts.list(),
-        KEYS.map((counted) => ({ ...counted, calls: counted.calls * 10 })),
-      );
+      assert.deepEqual(await counts.list(), KEYS.map(added(10)));
     },
   },
   {
@@ -34,10 +31,7 @@ export const repeatingCases: readonly DeprecatedCallRepositoryCase[] = [
       await assert.rejects(counts.record(refused, { signal: AbortSignal.abort(new Error('given up')) }));
       await counts.record(batchOf(...KEYS));
       await counts.record(refused);
-      assert.deepEqual(
-        await counts.list(),
-        KEYS.map((counted) => ({ ...counted, calls: counted.calls * 3 })),
-      );
+      assert.deepEqual(await counts.list(), KEYS.map(added(3)));
     },
   },
 ];

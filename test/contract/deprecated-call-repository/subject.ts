@@ -32,6 +32,11 @@ export const sampleCounts = (fields: Partial<DeprecatedCalls> = {}): DeprecatedC
   ...fields,
 });
 
+/** The counts after they were added so many times. */
+export const added =
+  (times: number) =>
+  (counted: DeprecatedCalls): DeprecatedCalls => ({ ...counted, calls: counted.calls * times });
+
 /** A batch as a counter makes it: each has an id of its own. */
 export const batchOf = (...counts: readonly DeprecatedCalls[]): DeprecatedCallBatch => ({
   id: crypto.randomUUID(),

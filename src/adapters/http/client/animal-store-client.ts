@@ -11,6 +11,7 @@ import { PAGE_LIMIT, requireLimitAndStatus } from '../../../application/list-pet
 import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
 import { isInt64 } from '../../../domain/int64.js';
 import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import type { Answer } from './answer.js';
 import { clientSettings, type AnimalStoreClientOptions } from './client-options.js';
 import { linkTarget } from './link-header.js';
@@ -146,8 +147,11 @@ const randomKey = (): string =>
     '',
   );
 
+/** The service's own rule for the header, in which the token stands in quotes. */
+const quotedToken = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+
 function headerToken(token: unknown): string {
-  if (typeof token === 'string' && /^[!#-[\]-~]{1,255}$/.test(token)) return token;
+  if (typeof token === 'string' && quotedToken.test(`"${token}"`)) return token;
   throw new InvalidParameterError([
     {
       field: 'request.token',

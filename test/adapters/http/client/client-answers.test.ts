@@ -11,7 +11,17 @@ import {
 } from '../../../../src/domain/errors.js';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { BASE_URL, BELLA, bella, errorJson, fakeService, html, json, type Step } from './fake-service.js';
+import {
+  BASE_URL,
+  BELLA,
+  bella,
+  broken,
+  errorJson,
+  fakeService,
+  html,
+  json,
+  type Step,
+} from './fake-service.js';
 
 const listing = (client: AnimalStoreClient): Promise<unknown> => client.listPets();
 const creating = (client: AnimalStoreClient): Promise<unknown> => client.createPet(bella);
@@ -254,12 +264,6 @@ describe('AnimalStoreClient makes of an error', () => {
   });
 
   it('a body that breaks off the same', async () => {
-    const broken = async (): Promise<Response> =>
-      new Response(
-        new ReadableStream({
-          pull: (controller) => controller.error(new TypeError('terminated')),
-        }),
-      );
     const { client } = fakeService(broken);
     expect(await rejectionOf(client(options).listPets())).to.be.instanceOf(StoreUnavailableError);
   });
