@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { startService } from './service.mjs';
 
 const VERSION = '4.32.5';
 const KEY = 'fuzzing-key-0123456789';
@@ -50,37 +50,21 @@ async function install() {
   return join(bin, 'schemathesis');
 }
 
-/** The service on a free port. Resolves once it listens. */
-async function startService(storeUrl) {
-  const child = spawn(process.execPath, [join(root, 'build/src/bootstrap/main.js'), 'serve'], {
-    env: { HOST: '127.0.0.1', PORT: '0', STORE_URL: storeUrl, API_KEYS: KEY, LOG_FORMAT: 'json' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  for await (const line of createInterface({ input: child.stderr })) {
-    const { url } = line.startsWith('{') ? JSON.parse(line) : {};
-    if (url === undefined) continue;
-    child.stderr.resume(); // nobody reads on, and a pipe that is full would hold the service
-    return { url: new URL(url), child };
-  }
-  throw new Error('the service did not start');
-}
-
 async function fuzz(schemathesis, store, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
-  const { url, child } = await startService(
+  const { url, stop } = await startService(
     store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`,
   );
   cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
   const began = performance.now();
   try {
+    // There are three operations, and phases with cases of their own: so each gets more than it needs to.
+    const examples = Math.ceil(cases / 4);
     const { passed, text } = await output(
       schemathesis,
-      [
-        ...['run', new URL('/openapi.json', url).href],
-        ...['--checks', 'all', '--phases', 'examples,coverage,fuzzing,stateful'],
-        // There are three operations, and the other phases have cases of their own.
-        ...['--max-examples', String(Math.ceil(cases / 4)), '--seed', String(seed)],
-      ],
+      `run ${new URL('/openapi.json', url).href} --checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`.split(
+        ' ',
+      ),
       { cwd: folder, env: { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' } },
     );
     const generated = Number(/^ {2}(\d+) generated/m.exec(text)?.[1] ?? 0);
@@ -92,8 +76,7 @@ async function fuzz(schemathesis, store, seed) {
     else if (generated < cases) console.log(`these are fewer than ${cases}`);
     return passed && generated >= cases;
   } finally {
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+    await stop();
     rmSync(folder, { recursive: true });
   }
 }
