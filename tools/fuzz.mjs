@@ -52,19 +52,17 @@ async function install() {
 
 async function fuzz(schemathesis, store, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
-  const { url, stop } = await startService(
-    store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`,
-  );
+  const storeUrl = store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`;
+  const { url, stop } = await startService(KEY, storeUrl);
   cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
   const began = performance.now();
   try {
     // There are three operations, and phases with cases of their own: so each gets more than it needs to.
     const examples = Math.ceil(cases / 4);
+    const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
     const { passed, text } = await output(
       schemathesis,
-      `run ${new URL('/openapi.json', url).href} --checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`.split(
-        ' ',
-      ),
+      ['run', new URL('/openapi.json', url).href, ...options.split(' ')],
       { cwd: folder, env: { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' } },
     );
     const generated = Number(/^ {2}(\d+) generated/m.exec(text)?.[1] ?? 0);
