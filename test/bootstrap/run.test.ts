@@ -129,6 +129,7 @@ describe('A command line, run', () => {
   });
 
   it('ends with 1 and one line at what cannot be done', async () => {
+    await outcome('keys', 'issue', '--name', 'till');
     expect(await outcome('keys', 'revoke', 'nobody')).to.deep.equal({
       code: 1,
       out: '',
