@@ -93,7 +93,7 @@ describe('An answer is held to the OpenAPI document', () => {
       LIST,
       /more than 100 items/,
     ],
-    ['a code of another status', refused('invalid_cursor'), LIST, /allowed values/],
+    ['a code of another status', refused('invalid_cursor'), LIST, /code is invalid_cursor/],
     ['a status that is not the answer’s', refused('missing_api_key', 401, 403), LIST, /status/],
     ['no deprecation', answer(200, BELLA, { ETag: '"e"' }), GET, /Deprecation: is missing/],
     ['a body where none belongs', answer(304, '[]', deprecated), GET, /body: there is one/],

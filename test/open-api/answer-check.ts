@@ -48,6 +48,8 @@ export class AnswerCheck {
       const [type = ''] = headerValues(answer, 'Content-Type').join().split(';');
       note('Content-Type', type === 'application/json' ? undefined : type);
       if (method !== 'HEAD') note('body', this.#bodyFault(content.schema, answer.body));
+      const codes = response['x-error-codes'];
+      if (method !== 'HEAD' && codes) note('body', errorFault(answer, codes));
     }
     return faults;
   }
@@ -75,4 +77,11 @@ export class AnswerCheck {
     this.#judges.set(schema, judge);
     return judge;
   }
+}
+
+/** What the document says of the members of Error without a schema. */
+function errorFault({ status, body }: Answer, codes: readonly string[]): string | undefined {
+  const error = JSON.parse(body.toString()) as { code: string; status: number };
+  if (!codes.includes(error.code)) return `code is ${error.code}, and may be ${codes.join(', ')}`;
+  return error.status === status ? undefined : `status is ${error.status}`;
 }

@@ -21,7 +21,9 @@ interface Parameter {
 interface Content {
   readonly 'application/json': {
     readonly schema: Schema;
-    readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+    readonly examples?: Readonly<
+      Record<string, { readonly summary: string; readonly value: Readonly<Record<string, unknown>> }>
+    >;
   };
 }
 
@@ -29,6 +31,7 @@ interface Response {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: Content;
+  readonly 'x-error-codes'?: readonly string[];
 }
 
 export interface DocumentedOperation {

@@ -12,12 +12,10 @@ const BASE = '/v1';
 function declaredAnswers(settings: Partial<HttpSettings>): string[] {
   const operations = Object.entries(operationsOf(documentFor(settings)));
   return operations.flatMap(([id, { responses }]) =>
-    Object.entries(responses).flatMap(([status, { content }]) => {
-      const { code } = (content?.['application/json'].schema['properties'] ?? {}) as {
-        code?: { enum: string[] };
-      };
-      return code === undefined ? `${id} ${status}` : code.enum.map((of) => `${id} ${status} ${of}`);
-    }),
+    Object.entries(responses).flatMap(
+      ([status, { 'x-error-codes': codes }]) =>
+        codes?.map((code) => `${id} ${status} ${code}`) ?? `${id} ${status}`,
+    ),
   );
 }
 

@@ -206,8 +206,7 @@ function readBody(declared: JsonObject, schemas: Schemas): Body | undefined {
 
 function readAnswer(status: string, response: JsonObject, schemas: Schemas): Answer {
   const body = readBody(response, schemas);
-  const field = schemas.fields(body?.schema ?? {}).find(({ name }) => name === 'code');
-  const codes = field === undefined ? [] : schemas.choices(field.schema);
+  const codes = asList(response['x-error-codes']).map(plainText);
   return {
     status,
     description: asText(response['description']),
