@@ -12,7 +12,7 @@ const IMAGES = new URL('../../../docs/images/', import.meta.url);
 
 const SIZES = [
   { width: 390, height: 844 },
-  { width: 1280, height: 860 },
+  { width: 1280, height: 980 },
 ];
 
 const service = await startDocs({ PORT: process.env['PORT'] ?? '8080' });
