@@ -20,6 +20,12 @@ export {
 } from './application/copy-catalogue.js';
 export { CopyError, type CopyFault } from './application/copy-error.js';
 export { createAnimalStore, type AnimalStoreDependencies } from './application/create-animal-store.js';
+export {
+  DeprecatedCallCounter,
+  type DeprecatedCall,
+  type DeprecatedCallCounterOptions,
+  type DeprecatedCallLog,
+} from './application/deprecated-call-counter.js';
 export { PAGE_LIMIT } from './application/list-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {
@@ -38,6 +44,12 @@ export type {
   PetBatch,
 } from './application/ports/catalogue-transfer.js';
 export { systemClock, type Clock } from './application/ports/clock.js';
+export type {
+  DeprecatedCallBatch,
+  DeprecatedCallQuery,
+  DeprecatedCallRepository,
+  DeprecatedCalls,
+} from './application/ports/deprecated-call-repository.js';
 export type {
   Added,
   AddOptions,

@@ -14,19 +14,27 @@ export const PAGE_LIMIT_RULE = `must be an integer from ${PAGE_LIMIT.minimum} to
 export const isPageLimit = (limit: unknown): limit is number =>
   Number.isInteger(limit) && Number(limit) >= PAGE_LIMIT.minimum && Number(limit) <= PAGE_LIMIT.maximum;
 
+/**
+ * Holds a query, but for its cursor, to what the port declares.
+ * @throws {InvalidParameterError} naming what is outside of it
+ */
+export function requireLimitAndStatus({ limit, status }: PetQuery): void {
+  const faults: Fault[] = [];
+  const note = (field: string, message: string | undefined): void => {
+    if (message !== undefined) faults.push({ field, message });
+  };
+  note('limit', limit === undefined || isPageLimit(limit) ? undefined : PAGE_LIMIT_RULE);
+  note('status', statusFault(status));
+  if (faults.length > 0) throw new InvalidParameterError(faults);
+}
+
 export const listPets =
   (pets: PetRepository) =>
   async (
     { limit = PAGE_LIMIT.default, status, cursor }: PetQuery = {},
     call: Call = {},
   ): Promise<PetPage> => {
-    const faults: Fault[] = [];
-    const note = (field: string, message: string | undefined): void => {
-      if (message !== undefined) faults.push({ field, message });
-    };
-    note('limit', isPageLimit(limit) ? undefined : PAGE_LIMIT_RULE);
-    note('status', statusFault(status));
-    if (faults.length > 0) throw new InvalidParameterError(faults);
+    requireLimitAndStatus({ limit, status });
     const after = cursor === undefined ? undefined : readCursor(cursor, status);
     call.signal?.throwIfAborted();
 

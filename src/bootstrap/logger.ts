@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
+import type { DeprecatedCallLog } from '../application/deprecated-call-counter.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr: stdout is for the output of commands. */
@@ -29,5 +30,19 @@ export const httpLogTo = (logger: Logger): HttpLog => ({
   },
   failed(requestId, error) {
     logger.error({ requestId, err: error }, 'failed');
+  },
+});
+
+/** What is told of deprecated calls. Warnings: each asks somebody to do something. */
+export const deprecatedCallLogTo = (logger: Logger): DeprecatedCallLog => ({
+  firstOfDay({ operationId, keyId, sunset }) {
+    const day = sunset.toISOString().slice(0, 10);
+    logger.warn({ operationId, keyId, sunset: day }, 'a deprecated operation is called, first time today');
+  },
+  notWritten(error) {
+    logger.warn({ err: error }, 'counts of deprecated calls are not written yet, and will be tried again');
+  },
+  lost(calls) {
+    logger.warn(`${calls} deprecated calls are not counted`);
   },
 });

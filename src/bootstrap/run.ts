@@ -1,17 +1,17 @@
-import { ContainerModule } from 'inversify';
 import { readFileSync } from 'node:fs';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
 import type { Operations, Terminal } from '../adapters/cli/operations.js';
+import { openApiDocument } from '../adapters/http/open-api-document.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
+import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
+import { openingStore } from './modules/store-opening.js';
 import { serve } from './serve.js';
-import { openStore } from './open-store.js';
-import { every, provide } from './provide.js';
 import { SettingsError, readSettings } from './settings.js';
 import type { OpenOptions } from './store-factory.js';
 import { TOKENS } from './tokens.js';
@@ -20,8 +20,10 @@ import { TOKENS } from './tokens.js';
 export async function run(args: readonly string[], process: NodeJS.Process): Promise<number> {
   const operations: Operations = {
     serve: () => serve(readSettings(process.env), process),
+    openApi: () => openApiDocument(readSettings(process.env).http),
     withKeys: (use, options) => withKeys(process.env, use, options),
     copy: (request, onProgress) => copy(request, onProgress, process),
+    deprecatedCalls: (query) => deprecatedCalls(query, process.env),
   };
   const { stdout, stderr } = process;
   const terminal: Terminal = {
@@ -51,15 +53,8 @@ async function withKeys<T>(
       'A memory store is inside the service that runs it: its keys cannot be reached from here. Use API_KEYS.',
     );
   }
-  const opening = new ContainerModule(({ rebind }) => {
-    provide(
-      { bind: rebind },
-      TOKENS.store,
-      [TOKENS.settings, every(TOKENS.storeFactory)],
-      (given, factories) => openStore(given, factories, options),
-    );
-  });
-  const container = await createContainer(settings, [opening, ...(await loadAdapters(settings.adapters))]);
+  const adapters = await loadAdapters(settings.adapters);
+  const container = await createContainer(settings, [openingStore(options), ...adapters]);
   const store = await container.getAsync(TOKENS.store);
   try {
     const keys = await managedKeys(container);

@@ -7,7 +7,7 @@ import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
-import { createLogger, httpLogTo } from './logger.js';
+import { createLogger, deprecatedCallLogTo, httpLogTo } from './logger.js';
 import { provideValue } from './provide.js';
 import { startService } from './service.js';
 import type { Settings } from './settings.js';
@@ -19,6 +19,7 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   const logger = await createLogger(settings, process.stderr.isTTY);
   const logging = new ContainerModule(({ rebind }) => {
     provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger));
+    provideValue({ bind: rebind }, TOKENS.deprecatedCallLog, deprecatedCallLogTo(logger));
     provideValue({ bind: rebind }, TOKENS.storeNotices, (line) => logger.warn(`store: ${line}`));
   });
   const container = await createContainer(settings, [logging, ...adapters]);
@@ -32,7 +33,7 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
     // An authenticator of others has its own ways in.
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
       const key = await firstKey(settings, await managedKeys(container), (message) => logger.warn(message));
-      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service));
     }
   } catch (error) {
     if (!isAnimalStoreError(error) || error.code !== 'service_unavailable') {
@@ -44,7 +45,11 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   }
   const short = settings.staticKeys.filter(isShortStaticKey).length;
   if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);
-  logger.info({ url: service.url, store: location }, `ready at ${service.url}, animals in ${location}`);
+  const { url, docsUrl } = service;
+  logger.info(
+    { url, docs: docsUrl, store: location },
+    `ready at ${url}, docs at ${docsUrl}, animals in ${location}`,
+  );
 
   await stopSignal;
   const inTime = await service.stop();

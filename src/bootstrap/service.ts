@@ -1,15 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from 'inversify';
+import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
+import { startDeprecatedCallWriting } from './deprecated-call-writing.js';
 import { TOKENS } from './tokens.js';
 
 /** The service while it runs. */
 export interface Service {
   /** Where the operations are, base path included. */
   readonly url: string;
+  /** Where people read what the operations are, and try them. */
+  readonly docsUrl: string;
   /**
    * Stops in order: not ready, every answer closes its connection, no new connections, requests in flight
-   * answered, store closed. Resolves to whether all of it was done in time.
+   * answered, counts of deprecated calls written, store closed. Resolves to whether all of it was done in time.
    * @param drainDelay for how long requests are still taken, in milliseconds; as in the settings when left out
    */
   stop(drainDelay?: number): Promise<boolean>;
@@ -24,17 +28,22 @@ export async function startService(container: Container): Promise<Service> {
     const server = new NodeServer(await container.getAsync(TOKENS.requestListener), {
       log: container.get(TOKENS.httpLog),
     });
+    const counter = await container.getAsync(TOKENS.deprecatedCallCounter);
     const listening = await server.listen(port, host);
+    const origin = `http://${addressOf(host)}:${listening}`;
+    const writing = startDeprecatedCallWriting(counter);
     return {
-      url: `http://${addressOf(host)}:${listening}${http.basePath}`,
+      url: origin + http.basePath,
+      docsUrl: origin + DOCS_PATH,
       async stop(drainDelay = settings.drainDelay) {
         readiness.stop();
         server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
         const answered = await server.close(shutdownDeadline);
+        const written = await within(end - performance.now(), writing.stop());
         const closed = await within(end - performance.now(), store.close());
-        return answered && closed;
+        return answered && written && closed;
       },
     };
   } catch (error) {
@@ -53,9 +62,8 @@ function addressOf(host: string): string {
 async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
   const stop = new AbortController();
   const done = work.then(() => true);
-  const late = delay(Math.max(0, milliseconds), false, { signal: stop.signal, ref: false }).catch(
-    () => false,
-  );
+  // Referenced: when nothing else is left to wait for, the process must not end in the middle of stopping.
+  const late = delay(Math.max(0, milliseconds), false, { signal: stop.signal }).catch(() => false);
   try {
     return await Promise.race([done, late]);
   } finally {

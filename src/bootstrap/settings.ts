@@ -75,11 +75,13 @@ export function readSettings(environment: Environment): Settings {
     http: {
       basePath: setting('BASE_PATH', defaults.basePath, readBasePath),
       publicUrl: setting('PUBLIC_URL', undefined, readServerUrl),
+      stagingUrl: setting('STAGING_URL', undefined, readServerUrl),
       bodyLimit: setting('BODY_LIMIT', defaults.bodyLimit, readBytes),
       requestDeadline: setting('REQUEST_DEADLINE', defaults.requestDeadline, readMilliseconds(1)),
       maxInFlight: setting('MAX_IN_FLIGHT', defaults.maxInFlight, readInteger(1, 100_000)),
       deprecatedSince: setting('DEPRECATED_SINCE', defaults.deprecatedSince, readDeprecatedSince),
       getPet: setting('GET_PET', defaults.getPet, oneOf(['on', 'off'])),
+      corsOrigins: setting('CORS_ORIGINS', defaults.corsOrigins, readOrigins),
     },
     storeUrl: setting('STORE_URL', 'sqlite:data/animal-store.db', readStoreUrl),
     adapters: setting('ADAPTERS', [], list),
@@ -129,6 +131,21 @@ function readDeprecatedSince(text: string): Date {
   const since = readDate(text);
   if (since <= OPERATIONS.getPet.deprecation.sunset) return since;
   throw new Error('must not be after the sunset of the operation (RFC 9745, 4)');
+}
+
+/** Patterns are not among what may stand there, though a URL may have a star in its host. */
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+
+/** Each as browsers send it, letter by letter: one that is spelled otherwise would never match. */
+function readOrigins(text: string): string[] {
+  const origins = list(text);
+  if (origins.length === 1 && origins[0] === '*') return origins;
+  const wrong = origins.flatMap((origin, index) => (isOrigin(origin) ? [] : [index + 1]));
+  if (wrong.length === 0) return origins;
+  throw new Error(
+    `must be * or origins like https://animals.example, without a path: not so number ${wrong.join(', ')}`,
+  );
 }
 
 function readKeyEnvironment(text: string): string {

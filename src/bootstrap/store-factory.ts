@@ -1,5 +1,6 @@
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../application/ports/catalogue-transfer.js';
+import type { DeprecatedCallRepository } from '../application/ports/deprecated-call-repository.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
 
 /** Opens the stores of one technology. An adapter's module binds one; `STORE_URL` chooses it by the scheme. */
@@ -26,6 +27,8 @@ export interface OpenStore {
   readonly pets: PetRepository;
   /** Left out by stores that keep no API keys: only static ones work with them. */
   readonly apiKeys?: ApiKeyRepository | undefined;
+  /** Left out by stores that keep no counts of deprecated calls: the log alone tells of those then. */
+  readonly deprecatedCalls?: DeprecatedCallRepository | undefined;
   /** Left out by stores that cannot be copied. It keeps the API keys as well. */
   readonly transfer?: CatalogueTransfer | undefined;
   /** Where it is, for people, and the same however its URL is written; no secret in it. */

@@ -4,9 +4,11 @@ import type { HttpInterface } from '../adapters/http/http-interface.js';
 import type { HttpLog } from '../adapters/http/http-log.js';
 import type { Readiness } from '../adapters/http/readiness.js';
 import type { AnimalStore } from '../application/animal-store.js';
+import type { DeprecatedCallCounter, DeprecatedCallLog } from '../application/deprecated-call-counter.js';
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
 import type { Authenticator } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
+import type { DeprecatedCallRepository } from '../application/ports/deprecated-call-repository.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
 import type { Settings } from './settings.js';
 import type { OpenStore, StoreFactory } from './store-factory.js';
@@ -32,6 +34,10 @@ export const TOKENS = {
   petRepository: token<PetRepository>('PetRepository'),
   /** Bound to `undefined` where the store keeps no keys. */
   apiKeyRepository: token<ApiKeyRepository | undefined>('ApiKeyRepository'),
+  /** Bound to `undefined` where the store keeps no such counts. */
+  deprecatedCallRepository: token<DeprecatedCallRepository | undefined>('DeprecatedCallRepository'),
+  deprecatedCallLog: token<DeprecatedCallLog>('DeprecatedCallLog'),
+  deprecatedCallCounter: token<DeprecatedCallCounter>('DeprecatedCallCounter'),
   authenticator: token<Authenticator>('Authenticator'),
   animalStore: token<AnimalStore>('AnimalStore'),
   readiness: token<Readiness>('Readiness'),

@@ -28,13 +28,24 @@ export type UnsavedPet = Omit<Pet, 'id'>;
 /** What an animal's status is when none is given: every animal has one, so that a filter can find it. */
 export const DEFAULT_STATUS: PetStatus = 'available';
 
+/** Unicode's White_Space property, for a character class: spelled out because `\s` is another set, in every language. */
+const WHITE_SPACE = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
+
+const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
+
+/**
+ * What a name matches, as a regular expression for any language: some character that is not blank, and no
+ * U+0000. It reads a text once. Lone surrogates it cannot name: to most languages they are no characters.
+ */
+export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\u0000${WHITE_SPACE}][^\u0000]*$`;
+
 /**
  * The rule that `name` breaks, or `undefined`. Blank means only characters with Unicode's White_Space
- * property; `\s` is another set. U+0000 and lone surrogates are refused because stores cut or replace them.
+ * property. U+0000 and lone surrogates are refused because stores cut or replace them.
  */
 export function nameFault(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'must be a string';
-  if (/^\p{White_Space}*$/u.test(name)) return 'must not be blank';
+  if (BLANK.test(name)) return 'must not be blank';
   if (name.includes('\0')) return 'must not contain U+0000';
   if (!name.isWellFormed()) return 'must not contain lone surrogates';
   return undefined;

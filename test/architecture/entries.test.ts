@@ -87,6 +87,7 @@ describe('Importing', () => {
     // What must be there shows that looking works; what must not be there is all that others bring.
     const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
       ['./http', ['adapters/http'], ['typebox']],
+      ['./client', ['adapters/http'], []],
       ['./api-keys', ['adapters/api-keys'], []],
       ['./memory', ['adapters/memory'], []],
       ['./sqlite', ['adapters/sqlite'], []],
@@ -100,10 +101,28 @@ describe('Importing', () => {
       });
     }
 
+    it('./fetch runs without Node.js: it loads no package, no other transport and no module of Node.js', async () => {
+      const effects = await importing(await entryUrl('./fetch'));
+      expect(effects.exports).to.deep.equal(['createFetchHandler']);
+      expect(foldersIn(effects)).to.deep.equal(['adapters/http']);
+      expect(packagesIn(effects)).to.deep.equal([]);
+      expect(effects.loaded.filter((url) => url.startsWith('node:'))).to.deep.equal([]);
+      expect(effects.loaded.filter((url) => /\/http\/(?!fetch\/)[^/]+\//.test(url))).to.deep.equal([]);
+      expect(effects.environment).to.deep.equal([]);
+    });
+
     it('./mongodb loads the driver, prints nothing, and loads no other adapter', async () => {
       const effects = await importing(await entryUrl('./mongodb'));
       expect(foldersIn(effects)).to.deep.equal(['adapters/mongodb']);
       expect(packagesIn(effects)).to.include('mongodb');
+    });
+
+    it('./client loads the inner layers, its own folder and a rule of the interface: nothing that a browser lacks', async () => {
+      const { loaded } = await importing(await entryUrl('./client'));
+      const http = 'adapters\\/http\\/(?:client\\/|idempotency-key\\.js)';
+      const places = new RegExp(`/build/src/(?:${http}|application/|domain/|exact-json\\.js)`);
+      for (const url of loaded) expect(url).to.match(places);
+      expect(loaded.length).to.be.greaterThan(10);
     });
 
     it('./koa loads koa, and neither a store nor the container', async () => {
@@ -114,10 +133,10 @@ describe('Importing', () => {
     });
   });
 
-  it('any module prints nothing and does nothing, but the one that is the command', async () => {
+  it('any module prints nothing and does nothing, but the command and the docs page', async () => {
     const built = new URL('build/src/', ROOT);
     const modules = (await readdir(built, { recursive: true }))
-      .filter((name) => name.endsWith('.js') && !name.endsWith('main.js'))
+      .filter((name) => name.endsWith('.js') && !/main\.js$|\bdocs-page\b.page\.js$/.test(name))
       .map((name) => new URL(name.replaceAll('\\', '/'), built).href);
     const { loaded, exports } = await importing(...modules);
     expect(loaded).to.include.members(modules);

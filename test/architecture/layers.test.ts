@@ -8,6 +8,7 @@ import {
   HOME_RULE,
   LAYERS,
   NODE_RULE,
+  RUNTIME_RULE,
 } from './rules.js';
 import { readModules, readSourceTree, type Module, type SourceTree } from './source-tree.js';
 import { findViolations, type Violation } from './violations.js';
@@ -85,7 +86,10 @@ describe('The architecture', () => {
     const domain = 'src/domain/pet.ts';
     const application = 'src/application/create-pet.ts';
     const http = 'src/adapters/http/route.ts';
+    const fetch = 'src/adapters/http/fetch/fetch-handler.ts';
     const koa = 'src/adapters/http/koa/koa-transport.ts';
+    const page = 'src/adapters/http/docs-page/page.ts';
+    const client = 'src/adapters/http/client/animal-store-client.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const contract = 'test/contract/planted.ts';
 
@@ -105,7 +109,10 @@ describe('The architecture', () => {
       [http, "import { TOKENS } from '../../bootstrap/tokens.js';", lawOf(http)],
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
-      ['src/adapters/http/fetch/planted.ts', "import '../koa/koa-transport.js';", lawOf(koa)],
+      [page, "import { parse } from '../../../exact-json.js';", lawOf(page)],
+      [page, "import type { ErrorCode } from '../error-answers.js';", lawOf(page)],
+      [fetch, "import '../koa/koa-transport.js';", lawOf(koa)],
+      [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(koa)],
       [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
       [memory, "import type { HttpLog } from '../http/http-log.js';", lawOf(memory)],
       [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],
@@ -114,6 +121,9 @@ describe('The architecture', () => {
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],
       [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
+      [page, "import { readFile } from 'node:fs/promises';", NODE_RULE.law],
+      [fetch, "import { Readable } from 'node:stream';", NODE_RULE.law],
+      [client, "import { randomUUID } from 'node:crypto';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],
       [application, "import { Container } from 'inversify';", HOME_RULE.law],
       [http, "import Koa from 'koa';", HOME_RULE.law],
@@ -130,6 +140,11 @@ describe('The architecture', () => {
       [application, 'const later = setTimeout(() => {}, 1);', GLOBALS_RULE.law],
       ['src/exact-json.ts', "export const bytes = Buffer.from('[]');", GLOBALS_RULE.law],
       ['src/index.ts', 'void globalThis.process;', GLOBALS_RULE.law],
+      [http, 'let timer: NodeJS.Timeout;', RUNTIME_RULE.law],
+      [fetch, 'const length = Buffer.byteLength(body);', RUNTIME_RULE.law],
+      [fetch, 'setImmediate(() => {});', RUNTIME_RULE.law],
+      [client, "export const bytes = Buffer.from('[]');", RUNTIME_RULE.law],
+      [client, 'setImmediate(() => {});', RUNTIME_RULE.law],
       [koa, 'void import(name);', COMPUTED_RULE.law],
       [koa, 'void import(`./${name}.js`);', COMPUTED_RULE.law],
       [domain, "import { Horse } from './horse.js';", EXISTENCE_RULE.law],
@@ -151,7 +166,8 @@ describe('The architecture', () => {
 
     it('for every law', () => {
       const planted = new Set(PLANTED.map(([, , law]) => law));
-      const rules = [NODE_RULE, HOME_RULE, GLOBALS_RULE, COMPUTED_RULE, EXISTENCE_RULE, CYCLE_RULE];
+      const inside = [NODE_RULE, HOME_RULE, GLOBALS_RULE, RUNTIME_RULE];
+      const rules = [...inside, COMPUTED_RULE, EXISTENCE_RULE, CYCLE_RULE];
       expect([...planted].sort()).to.deep.equal([...LAYERS, ...rules].map(({ law }) => law).sort());
     });
 

@@ -47,8 +47,14 @@ export const LAYERS: readonly LayerRule[] = [
     instead: 'Let HttpRequest, HttpAnswer or Route say what is needed, and every transport provide it.',
   },
   {
+    law: 'the docs page runs in a browser, and imports nothing but itself',
+    place: /^src\/adapters\/http\/docs-page\//,
+    mayImport: ['src/adapters/http/docs-page/'],
+    instead: 'Let the OpenAPI document say what the page is to show.',
+  },
+  {
     law: 'a transport knows the HTTP interface, and no other transport',
-    place: /^src\/adapters\/http\/(?<transport>[^/]+)\//,
+    place: /^src\/adapters\/http\/(?!docs-page\/)(?<transport>[^/]+)\//,
     mayImport: [...INNER, 'src/adapters/http/*', 'src/adapters/http/<transport>/'],
     instead: 'Move what both need to src/adapters/http.',
   },
@@ -75,7 +81,7 @@ export const LAYERS: readonly LayerRule[] = [
 /** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
 export const NODE_RULE = {
   law: 'only adapters and bootstrap use Node.js',
-  places: [/^src\/adapters\/(?!http\/[^/]+$)/, /^src\/bootstrap\//],
+  places: [/^src\/adapters\/(?!http\/(?:(?:fetch|client|docs-page)\/.*|[^/]+)$)/, /^src\/bootstrap\//],
   instead: 'Use what every runtime has (crypto.subtle, TextEncoder), or declare a port.',
 } as const;
 
@@ -110,6 +116,19 @@ export const GLOBALS_RULE = {
     ].flat(),
   ),
   instead: 'Declare a port for it, as Clock is one for the time.',
+} as const;
+
+/** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */
+export const RUNTIME_RULE = {
+  law: 'what every runtime is to run names nothing that only Node.js has',
+  places: [/^src\/adapters\/http\/(?:(?:fetch|client)\/.*|[^/]+)$/],
+  names: new Set(
+    [
+      ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'NodeJS'],
+      ['setImmediate', 'clearImmediate'],
+    ].flat(),
+  ),
+  instead: 'Use what every runtime has (Uint8Array, TextEncoder, performance), or move it to the transport.',
 } as const;
 
 /** Where a module may be imported whose name is known only when the program runs: rules cannot see it. */

@@ -8,6 +8,7 @@ import {
   HOME_RULE,
   LAYERS,
   NODE_RULE,
+  RUNTIME_RULE,
 } from './rules.js';
 import type { Module } from './source-tree.js';
 import { readTokens } from './tokens.js';
@@ -25,7 +26,7 @@ export function findViolations(modules: readonly Module[]): Violation[] {
     ...modules.flatMap((module) => [
       ...placeViolations(module),
       ...importViolations(module, paths),
-      ...globalsViolations(module),
+      ...[GLOBALS_RULE, RUNTIME_RULE].flatMap((rule) => namesViolations(rule, module)),
     ]),
     ...cycleViolations(modules),
   ];
@@ -81,14 +82,15 @@ function outsideViolations(path: string, specifier: string, where: string, what:
   return NODE_RULE.places.some((place) => place.test(path)) ? [] : [violation(NODE_RULE, where, what)];
 }
 
-function globalsViolations({ path, source }: Module): Violation[] {
-  if (!GLOBALS_RULE.places.some((place) => place.test(path))) return [];
+function namesViolations(
+  rule: typeof GLOBALS_RULE | typeof RUNTIME_RULE,
+  { path, source }: Module,
+): Violation[] {
+  if (!rule.places.some((place) => place.test(path))) return [];
   const tokens = readTokens(source);
   return tokens
-    .filter(
-      ({ kind, text }, index) => kind === 'word' && GLOBALS_RULE.names.has(text) && !isMember(tokens, index),
-    )
-    .map(({ text, line }) => violation(GLOBALS_RULE, `${path}:${line}`, `uses ${text}`));
+    .filter(({ kind, text }, index) => kind === 'word' && rule.names.has(text) && !isMember(tokens, index))
+    .map(({ text, line }) => violation(rule, `${path}:${line}`, `uses ${text}`));
 }
 
 /** Each cycle once, from where it is first met. Types count too: a cycle of types ties modules together as well. */

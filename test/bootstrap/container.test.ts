@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ContainerModule, type Container } from 'inversify';
+import { MemoryDeprecatedCallRepository } from '../../src/adapters/memory/memory-deprecated-call-repository.js';
 import { MemoryPetRepository } from '../../src/adapters/memory/memory-pet-repository.js';
 import { SqlitePetRepository } from '../../src/adapters/sqlite/sqlite-pet-repository.js';
 import type { HttpRequest } from '../../src/adapters/http/http-message.js';
 import { SCOPES, type Authenticator } from '../../src/application/ports/authenticator.js';
+import type { DeprecatedCallRepository } from '../../src/application/ports/deprecated-call-repository.js';
 import { createContainer } from '../../src/bootstrap/container.js';
 import { provideValue } from '../../src/bootstrap/provide.js';
 import { SettingsError, readSettings } from '../../src/bootstrap/settings.js';
@@ -206,6 +208,26 @@ describe('The container', () => {
       expect([await create(), await create()]).to.deep.equal([false, true]);
       now = new Date('2026-11-21T10:00:00Z');
       expect(await create()).to.equal(false);
+    });
+
+    it('the store of counts of deprecated calls, and their log', async () => {
+      const counts = new MemoryDeprecatedCallRepository();
+      const first: string[] = [];
+      const made = await container(
+        { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' },
+        replacement<DeprecatedCallRepository | undefined>(TOKENS.deprecatedCallRepository, counts),
+        replacement(TOKENS.deprecatedCallLog, {
+          firstOfDay: ({ operationId }) => void first.push(operationId),
+          notWritten: () => {},
+          lost: () => {},
+        }),
+      );
+      const http = await made.getAsync(TOKENS.httpInterface);
+      const route = http.routes.find(({ path }) => path.endsWith('{petId}'));
+      await http.answer({ ...listPets, path: '/v1/pets/1' }, route, { petId: '1' });
+      await (await made.getAsync(TOKENS.deprecatedCallCounter)).write();
+      expect((await counts.list()).map(({ calls }) => calls)).to.deep.equal([1]);
+      expect(first).to.deep.equal(['getPet']);
     });
 
     it('the log of the answers', async () => {

@@ -8,7 +8,7 @@ const at = (path: string): string => new URL(`../../src/${path}`, import.meta.ur
 /** What a program that logs leaves on its stderr; on its stdout it leaves nothing. */
 async function logged(settings: Partial<Settings>, terminal: boolean, statements: string): Promise<string> {
   const program = `
-    import { createLogger, httpLogTo } from '${at('bootstrap/logger.js')}';
+    import { createLogger, deprecatedCallLogTo, httpLogTo } from '${at('bootstrap/logger.js')}';
     import { StoreUnavailableError } from '${at('domain/errors.js')}';
     const logger = await createLogger(${JSON.stringify({ logLevel: 'info', logFormat: 'auto', ...settings })}, ${terminal});
     const log = httpLogTo(logger);
@@ -101,5 +101,39 @@ describe('The log', () => {
   it('tells even of what is thrown and is no error', async () => {
     const [line] = await loggedLines({}, "log.failed('r-1', 'a string');");
     expect(line).to.include({ requestId: 'r-1', err: 'a string' });
+  });
+
+  it('names who calls what is deprecated, and until when it goes', async () => {
+    const [line, ...others] = await loggedLines(
+      { logLevel: 'warn' },
+      `deprecatedCallLogTo(logger).firstOfDay({
+         operationId: 'getPet', keyId: 'k-1', sunset: new Date('2030-12-05T00:00:00Z'),
+       });`,
+    );
+    expect(others).to.deep.equal([]);
+    const { time: _, ...rest } = line ?? {};
+    expect(rest).to.deep.equal({
+      level: 40,
+      operationId: 'getPet',
+      keyId: 'k-1',
+      sunset: '2030-12-05',
+      msg: 'a deprecated operation is called, first time today',
+    });
+  });
+
+  it('tells of counts that the store does not take, and why, and of those that are lost', async () => {
+    const [notWritten, lost, ...others] = await loggedLines(
+      {},
+      `const counts = deprecatedCallLogTo(logger);
+       counts.notWritten(new StoreUnavailableError('counting', { cause: new Error('the disk is on fire') }));
+       counts.lost(7);`,
+    );
+    expect(others).to.deep.equal([]);
+    expect(notWritten).to.include({
+      level: 40,
+      msg: 'counts of deprecated calls are not written yet, and will be tried again',
+    });
+    expect(JSON.stringify(notWritten?.['err'])).to.include('the disk is on fire');
+    expect(lost).to.include({ level: 40, msg: '7 deprecated calls are not counted' });
   });
 });

@@ -39,7 +39,7 @@ describe('serve', () => {
     const { code, out, err } = await program.stop();
     expect({ code, out }).to.deep.equal({ code: 0, out: '' });
     expect(messages(err)).to.deep.equal([
-      `ready at ${url}, animals in ${join(folder, 'data', 'animal-store.db')}`,
+      `ready at ${url}, docs at ${new URL('/docs', url).href}, animals in ${join(folder, 'data', 'animal-store.db')}`,
       'stopping on SIGTERM',
       'stopped',
     ]);
@@ -174,6 +174,29 @@ describe('serve', () => {
     expect(code).to.equal(1);
     expect(err).to.include('stopped; some requests were cut off');
     expect(await cutOff).to.equal('cut off');
+  });
+
+  it('ends with 1 when the store is not closed by the deadline, though nothing else keeps it running', async () => {
+    writeFileSync(
+      join(folder, 'stuck.mjs'),
+      `import { ContainerModule } from '${import.meta.resolve('inversify')}';
+       import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
+       import { MemoryPetRepository } from '${new URL('../../src/adapters/memory/index.js', import.meta.url).href}';
+       const close = () => new Promise(() => {});
+       const open = async () => ({ pets: new MemoryPetRepository(), location: 'stuck', close });
+       export const adapter = new ContainerModule((options) =>
+         provideValue(options, TOKENS.storeFactory, { scheme: 'stuck', open }));`,
+    );
+    const program = serve({
+      ADAPTERS: './stuck.mjs',
+      STORE_URL: 'stuck:',
+      API_KEYS: 'a-key-of-16-characters',
+      SHUTDOWN_DEADLINE: '50ms',
+    });
+    await program.ready();
+    const { code, err } = await program.stop();
+    expect(messages(err)).to.include('stopped; some requests were cut off');
+    expect(code).to.equal(1);
   });
 
   it('ends with 1 and one line when the port is taken, having made no key', async () => {

@@ -5,12 +5,17 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
+import { MemoryDeprecatedCallRepository } from '../../src/adapters/memory/memory-deprecated-call-repository.js';
 import { MemoryPetRepository } from '../../src/adapters/memory/memory-pet-repository.js';
 import { createContainer } from '../../src/bootstrap/container.js';
 import { provideValue } from '../../src/bootstrap/provide.js';
 import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
+import type {
+  DeprecatedCallBatch,
+  DeprecatedCallRepository,
+} from '../../src/application/ports/deprecated-call-repository.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Pet } from '../../src/domain/pet.js';
 
@@ -18,6 +23,9 @@ import type { Pet } from '../../src/domain/pet.js';
 class SlowStore {
   readonly events: string[] = [];
   readonly pets: PetRepository;
+  /** Tells of what it is given, and takes it when it is let. */
+  readonly deprecatedCalls: DeprecatedCallRepository;
+  readonly recording = Promise.withResolvers<void>();
   readonly listing = Promise.withResolvers<void>();
   readonly letGo = Promise.withResolvers<void>();
   readonly closing = Promise.withResolvers<void>();
@@ -29,6 +37,14 @@ class SlowStore {
       this.events.push('listed');
       return [];
     };
+    this.deprecatedCalls = Object.assign(new MemoryDeprecatedCallRepository(), {
+      record: async ({ counts }: DeprecatedCallBatch) => {
+        for (const { keyId, calls } of counts) this.events.push(`${calls} by ${keyId.slice(0, 7)}`);
+        await this.recording.promise;
+        this.events.push('recorded');
+      },
+    });
+    this.recording.resolve();
     this.pets = Object.assign(new MemoryPetRepository(), { list });
     this.closing.resolve();
   }
@@ -36,7 +52,12 @@ class SlowStore {
   readonly module = new ContainerModule((options) =>
     provideValue(options, TOKENS.storeFactory, {
       scheme: 'slow',
-      open: async () => ({ pets: this.pets, location: 'slow', close: () => this.#close() }),
+      open: async () => ({
+        pets: this.pets,
+        deprecatedCalls: this.deprecatedCalls,
+        location: 'slow',
+        close: () => this.#close(),
+      }),
     }),
   );
 
@@ -116,6 +137,12 @@ describe('The service', () => {
     it('with the base path', async () => {
       expect((await start({ BASE_PATH: '/animals/v1' })).url).to.match(/:\d+\/animals\/v1$/);
     });
+
+    it('and where its docs page is', async () => {
+      const { url, docsUrl } = await start({ BASE_PATH: '/animals/v1' });
+      expect(docsUrl).to.equal(new URL('/docs', url).href);
+      expect(await ask(docsUrl)).to.include({ status: 200 });
+    });
   });
 
   it('closes the store again when the port is taken', async () => {
@@ -157,6 +184,30 @@ describe('The service', () => {
     expect(await service.stop(0)).to.equal(false);
     expect(await inFlight).to.equal('ECONNRESET');
     expect(store.events).to.deep.equal(['closing']);
+  });
+
+  it('brings the counts of deprecated calls to the store after the last answer, and before it closes the store', async () => {
+    const service = await start();
+    const inFlight = ask(`${service.url}/pets`);
+    await store.listing.promise;
+    const stopped = service.stop(300);
+    for (const id of ['1', 'x', '1']) expect((await ask(`${service.url}/pets/${id}`)).status).to.equal(404);
+    store.letGo.resolve();
+    await inFlight;
+    expect(await stopped).to.equal(true);
+    expect(store.events).to.deep.equal(['listed', '3 by static-', 'recorded', 'closing']);
+  });
+
+  it('waits no longer than the deadline for a store that takes no counts, and closes it all the same', async () => {
+    const recording = Promise.withResolvers<void>();
+    Object.assign(store, { recording });
+    const service = await start({ SHUTDOWN_DEADLINE: '50ms' });
+    expect((await ask(`${service.url}/pets/1`)).status).to.equal(404);
+    const began = performance.now();
+    expect(await service.stop(0)).to.equal(false);
+    expect(performance.now() - began).to.be.below(5_000);
+    expect(store.events).to.deep.equal(['1 by static-', 'closing']);
+    recording.resolve();
   });
 
   it('waits no longer than the deadline for a store that does not close', async () => {

@@ -29,6 +29,9 @@ function settingNames(): string[] {
   return names;
 }
 
+const origins = (numbers: string): string =>
+  `must be * or origins like https://animals.example, without a path: not so number ${numbers}`;
+
 const integer = (minimum: number, maximum: number): string =>
   `must be an integer from ${minimum} to ${maximum}`;
 
@@ -49,11 +52,13 @@ describe('The settings', () => {
       http: {
         basePath: '/v1',
         publicUrl: undefined,
+        stagingUrl: undefined,
         bodyLimit: 262_144,
         requestDeadline: 5_000,
         maxInFlight: 256,
         deprecatedSince: new Date('2026-11-20T00:00:00Z'),
         getPet: 'on',
+        corsOrigins: [],
       },
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
@@ -82,6 +87,12 @@ describe('The settings', () => {
         ({ http }) => http.publicUrl,
         'https://example.org/shop/v1',
       ],
+      [
+        'STAGING_URL',
+        'http://staging.example.org/v1',
+        ({ http }) => http.stagingUrl,
+        'http://staging.example.org/v1',
+      ],
       ['BODY_LIMIT', '1mb', ({ http }) => http.bodyLimit, 1_048_576],
       ['REQUEST_DEADLINE', '1ms', ({ http }) => http.requestDeadline, 1],
       ['MAX_IN_FLIGHT', '1', ({ http }) => http.maxInFlight, 1],
@@ -100,6 +111,13 @@ describe('The settings', () => {
         new Date('2030-12-05T00:00:00Z'),
       ],
       ['GET_PET', 'off', ({ http }) => http.getPet, 'off'],
+      ['CORS_ORIGINS', '*', ({ http }) => http.corsOrigins, ['*']],
+      [
+        'CORS_ORIGINS',
+        'https://one.example, http://localhost:5173',
+        ({ http }) => http.corsOrigins,
+        ['https://one.example', 'http://localhost:5173'],
+      ],
       ['STORE_URL', 'memory:', ({ storeUrl }) => storeUrl, 'memory:'],
       ['STORE_URL', 'sqlite:/a b/c,d.db', ({ storeUrl }) => storeUrl, 'sqlite:/a b/c,d.db'],
       ['STORE_URL', 'x+y.z-1://h/p?q', ({ storeUrl }) => storeUrl, 'x+y.z-1://h/p?q'],
@@ -181,6 +199,13 @@ describe('The settings', () => {
         'https://example.org/v1?a=b',
         'https://example.org/v1#a',
       ],
+      [
+        'STAGING_URL',
+        ADDRESS,
+        'staging.example.org/v1',
+        'https://staging.example.org',
+        'https://a:b@example.org/v1',
+      ],
       ['PUBLIC_URL', ADDRESS, 'https://example.org/v1?', 'https://example.org/a b/v1', 'https:///v1\n'],
       ['BODY_LIMIT', SIZE, '0', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb'],
       ['REQUEST_DEADLINE', DURATION, '5', 'soon', '-5s', '1.5s'],
@@ -203,6 +228,20 @@ describe('The settings', () => {
         '9999-12-31',
       ],
       ['GET_PET', 'must be one of on, off', 'true', 'ON', 'gone'],
+      [
+        'CORS_ORIGINS',
+        origins('1'),
+        'one.example',
+        'https://one.example/',
+        'https://one.example:443',
+        'HTTPS://one.example',
+        'https://One.example',
+        'null',
+        'https://*.example',
+        'file:///a',
+        'https://me:secret@one.example',
+      ],
+      ['CORS_ORIGINS', origins('2, 3'), 'https://one.example,*,two'],
       ['STORE_URL', SCHEME, 'data/animal-store.db', ':memory:', 'SQLITE:a.db', '1a:', ' memory:'],
       [
         'KEY_ENVIRONMENT',

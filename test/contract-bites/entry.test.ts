@@ -12,11 +12,12 @@ const importsOf = (source: string): readonly string[] =>
   );
 
 describe('the entry of the contract suites', () => {
-  it('offers the five contracts, and two ways to run them', () => {
+  it('offers the six contracts, and two ways to run them', () => {
     expect(entry).to.have.all.keys(
       'petRepositoryContract',
       'apiKeyRepositoryContract',
       'catalogueTransferContract',
+      'deprecatedCallRepositoryContract',
       'authenticatorContract',
       'animalStoreContract',
       'runContract',

@@ -10,6 +10,10 @@ export {
   type CatalogueHandles,
   type CatalogueTransferSubject,
 } from './catalogue-transfer-contract.js';
+export {
+  deprecatedCallRepositoryContract,
+  type DeprecatedCallRepositorySubject,
+} from './deprecated-call-repository-contract.js';
 export { bindToMocha, type Mocha, type MochaContext } from './bind-to-mocha.js';
 export {
   runCase,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
-import { headerValues, type Answer } from './socket-client.js';
+import { headerValues, type Answer } from './conversation.js';
 
 /** What was asked, as far as it says what every answer to it must be. */
 export interface Asked {
@@ -8,6 +8,8 @@ export interface Asked {
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly basePath: string;
+  /** Whether the answer came over a socket: what dates it, and says how long a connection lasts, is there only then. */
+  readonly overSocket: boolean;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -26,11 +28,12 @@ export function checkAnswer(answer: Answer, asked: Asked): void {
   assert.ok(STATUS_CODES[status] !== undefined, `no status: ${status}`);
   assert.match(header(answer, 'X-Request-Id'), /^[A-Za-z0-9._-]{1,128}$/);
   assert.equal(header(answer, 'X-Content-Type-Options'), 'nosniff');
-  assert.match(header(answer, 'Date'), / GMT$/);
+  if (asked.overSocket) assert.match(header(answer, 'Date'), / GMT$/);
   for (const name of TELLING) assert.deepEqual(headerValues(answer, name), [], `${name} tells too much`);
   assert.equal(header(answer, 'Cache-Control'), cacheControl(status, asked.method));
-  checkBody(answer, asked.method);
+  checkBody(answer, asked);
   checkDeprecation(answer, asked);
+  checkEntityTag(answer, asked);
   if (status === 401) assert.match(header(answer, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
   if (status === 405) header(answer, 'Allow');
   if (status === 503) assert.match(header(answer, 'Retry-After'), /^[1-9]\d*$/);
@@ -39,16 +42,31 @@ export function checkAnswer(answer: Answer, asked: Asked): void {
 
 /** Only what a GET found may be kept, by the client alone, and asked for again each time. */
 const cacheControl = (status: number, method: string | undefined): string =>
-  status === 200 && (method === 'GET' || method === 'HEAD') ? 'private, no-cache' : 'no-store';
+  (status === 200 || status === 304) && (method === 'GET' || method === 'HEAD')
+    ? 'private, no-cache'
+    : 'no-store';
 
-function checkBody(answer: Answer, method: string | undefined): void {
+/** On what a GET of an operation found, and nowhere else. */
+function checkEntityTag(answer: Answer, { method, path, basePath }: Asked): void {
+  const found = answer.status === 200 || answer.status === 304;
+  if (method === undefined || path === undefined) return;
+  if (found && path.startsWith(`${basePath}/pets`)) assert.match(header(answer, 'ETag'), /^"[\w-]{22}"$/);
+  else if (!found) assert.deepEqual(headerValues(answer, 'ETag'), []);
+}
+
+/** Where people are served, with texts of other types than JSON. */
+const FOR_PEOPLE = /^\/(?:docs(?:\/.*)?)?$/;
+
+function checkBody(answer: Answer, { method, path }: Asked): void {
   const { status, body } = answer;
-  if (status === 204) {
+  if (status === 204 || status === 304) {
     assert.deepEqual(headerValues(answer, 'Content-Type'), []);
     assert.equal(body.length, 0);
     return;
   }
-  assert.equal(header(answer, 'Content-Type'), JSON_TYPE);
+  const type = header(answer, 'Content-Type');
+  if (status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
+  else assert.equal(type, JSON_TYPE);
   if (method === 'HEAD') {
     assert.ok(
       Number(header(answer, 'Content-Length')) > 0,

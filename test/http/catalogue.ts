@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { header } from './answer-promises.js';
 import type { Ready } from './ready-subject.js';
 import { get } from './request-row.js';
-import { headerValues, type Answer } from './socket-client.js';
+import { headerValues, type Answer } from './conversation.js';
 
 const PAGE = 10;
 

@@ -1,45 +1,28 @@
 import { connect } from 'node:net';
-import { ContainerModule } from 'inversify';
-import { ManagedApiKeys } from '../../src/adapters/api-keys/managed-api-keys.js';
-import type { Scope } from '../../src/application/ports/authenticator.js';
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
-import { createContainer } from '../../src/bootstrap/container.js';
+import type { ContainerModule } from 'inversify';
 import { startService } from '../../src/bootstrap/service.js';
-import { readSettings } from '../../src/bootstrap/settings.js';
-import { TOKENS } from '../../src/bootstrap/tokens.js';
-import { StoreUnavailableError } from '../../src/domain/errors.js';
-import { SITUATIONS, get, type SituationSetup, type Situation } from './request-row.js';
+import { get, type Situation } from './request-row.js';
 import { converse } from './socket-client.js';
-import type { Keys, Subject } from './subject.js';
+import type { Subject } from './subject.js';
 import { fillRequest, messageOf } from './wire.js';
+import { keysOf, wire } from './wired-service.js';
 
-const HOUR = 60 * 60 * 1000;
-const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e_f-0123456789==' };
-
-/** Starts the service as it is wired, over Koa, on a free port, in this process. */
-export async function startKoaService(situation: Situation, storeUrl: string): Promise<Subject> {
-  const { settings = {}, store }: SituationSetup = SITUATIONS[situation];
-  const called = Promise.withResolvers<void>();
-  const container = await createContainer(
-    readSettings({
-      HOST: '127.0.0.1',
-      PORT: '0',
-      STORE_URL: storeUrl,
-      API_KEYS: Object.values(STATIC_KEYS).join(','),
-      LOG_LEVEL: 'silent',
-      SHUTDOWN_DEADLINE: '1s',
-      ...settings,
-    }),
-    store === undefined ? [] : [brokenStore(store, called.resolve)],
-  );
+/**
+ * Starts the service as it is wired, on a free port, in this process: over Koa, if the adapters bring no other
+ * transport.
+ */
+export async function startKoaService(
+  situation: Situation,
+  storeUrl: string,
+  adapters: readonly ContainerModule[] = [],
+): Promise<Subject> {
+  const { container, store, called } = await wire(situation, storeUrl, adapters);
   const service = await startService(container);
   const url = new URL(service.url);
-  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
-  if (apiKeys === undefined) throw new Error('the store keeps no API keys');
   const subject: Subject = {
     url: service.url,
     overSocket: true,
-    values: { ...STATIC_KEYS, ...(await issueKeys(apiKeys)) },
+    values: await keysOf(container),
     send: (request, { answers = 1, untilClosed = false } = {}) =>
       converse(url, messageOf(request, url.host, answers), untilClosed),
     stop: async () => {
@@ -51,47 +34,7 @@ export async function startKoaService(situation: Situation, storeUrl: string): P
     const request = fillRequest(get('/pets'), { ...subject.values, base: url.pathname });
     // Ended by nothing but the end of the service.
     connect(Number(url.port), url.hostname).write(messageOf(request, url.host, 1).bytes);
-    await called.promise;
+    await called;
   }
   return subject;
-}
-
-async function issueKeys(
-  keys: ConstructorParameters<typeof ManagedApiKeys>[0]['keys'],
-): Promise<Omit<Keys, keyof typeof STATIC_KEYS>> {
-  const managed = new ManagedApiKeys({ keys });
-  const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
-    (await managed.issue({ name, scopes })).key;
-  const anHourAgo = new ManagedApiKeys({ keys, clock: { now: () => new Date(Date.now() - HOUR) } });
-  const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
-  const revoked = await managed.issue({ name: 'revoked' });
-  await managed.revoke(revoked.record.id);
-  return {
-    managedKey: await issue('everything'),
-    readOnlyKey: await issue('reads', ['pets:read']),
-    writeOnlyKey: await issue('writes', ['pets:write']),
-    expiredKey: expired.key,
-    revokedKey: revoked.key,
-  };
-}
-
-/** An adapter as others would bring it: a store of pets that is not well. `onCall` hears of the first use. */
-function brokenStore(fault: NonNullable<SituationSetup['store']>, onCall: () => void): ContainerModule {
-  const fails = async (): Promise<never> => {
-    onCall();
-    if (fault === 'away') throw new StoreUnavailableError('a secret of the inside', { retryAfter: 7 });
-    if (fault === 'faulty') throw new TypeError('a secret of the inside');
-    return new Promise(() => {});
-  };
-  const pets: PetRepository = {
-    capabilities: { durable: false, shared: false },
-    add: fails,
-    findById: fails,
-    list: fails,
-    check: fault === 'occupied' ? async () => {} : fails,
-    close: async () => {},
-  };
-  return new ContainerModule(({ rebind }) => {
-    rebind(TOKENS.petRepository).toConstantValue(pets);
-  });
 }

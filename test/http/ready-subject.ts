@@ -9,7 +9,7 @@ import {
   type SituationSetup,
   type Values,
 } from './request-row.js';
-import type { Conversation } from './socket-client.js';
+import { headerValues, type Conversation } from './conversation.js';
 import type { Start, Subject, Wanted } from './subject.js';
 import type { RawRequest, RowRequest } from './request-row.js';
 import { fillRequest } from './wire.js';
@@ -30,7 +30,7 @@ export async function startReady(start: Start, situation: Situation): Promise<Re
   const subject = await start(situation);
   try {
     const { host, pathname: base } = new URL(subject.url);
-    const unseeded = { ...subject.values, host, base, pet: '1', cursor: '', soldCursor: '' };
+    const unseeded = { ...subject.values, host, base, ...UNSEEDED };
     const values = store === undefined ? { ...unseeded, ...(await seed(subject, unseeded)) } : unseeded;
     return {
       overSocket: subject.overSocket,
@@ -45,10 +45,14 @@ export async function startReady(start: Start, situation: Situation): Promise<Re
   }
 }
 
+const UNSEEDED = { pet: '1', cursor: '', soldCursor: '', petTag: '', petTagText: '', listTag: '' };
+
+type Seeded = keyof typeof UNSEEDED;
+
 async function seed(
   subject: Subject,
   values: Readonly<Record<string, string>>,
-): Promise<Pick<Values, 'pet' | 'cursor' | 'soldCursor'>> {
+): Promise<Pick<Values, Seeded>> {
   const answerTo = async (request: RowRequest, status: number) => {
     const [answer] = (await subject.send(fillRequest(request, values))).answers;
     assert.equal(answer?.status, status, `${request.method} was answered ${answer?.status}`);
@@ -63,5 +67,19 @@ async function seed(
     const target = nextTarget(await answerTo(get(`/pets?limit=1${query}`), 200));
     return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? '';
   };
-  return { pet: ids[0] ?? '', cursor: await cursorOf(''), soldCursor: await cursorOf('&status=sold') };
+  const tagOf = async (path: string): Promise<string> => {
+    const [answer] = (await subject.send(fillRequest(get(path), values))).answers;
+    // Nothing where getPet is switched off.
+    return (answer && headerValues(answer, 'ETag')[0]) ?? '';
+  };
+  const [pet = ''] = ids;
+  const petTag = await tagOf(`/pets/${pet}`);
+  return {
+    pet,
+    cursor: await cursorOf(''),
+    soldCursor: await cursorOf('&status=sold'),
+    petTag,
+    petTagText: petTag.replaceAll('"', ''),
+    listTag: await tagOf('/pets?limit=1'),
+  };
 }

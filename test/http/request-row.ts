@@ -15,7 +15,7 @@ export interface Row {
   readonly request: RowRequest | RawRequest;
   readonly expect: Expectation;
   /** Why only a socket can send this, or tell what comes back. */
-  readonly socketOnly?: string;
+  readonly socketOnly?: string | undefined;
 }
 
 export type Header = readonly [name: string, value: string];
@@ -47,11 +47,11 @@ export interface Expectation {
   readonly message?: RegExp;
   /** Headers that must have this value, match, or, with `null`, be absent. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
-  /** The body to the byte; `{{id}}` stands for the new animal's. */
-  readonly body?: string;
-  /** The server closes the connection after the answer, and answers nothing more on it. */
+  /** The body to the byte, or what it has to have; `{{id}}` stands for the new animal's. */
+  readonly body?: string | RegExp;
+  /** The server closes the connection after the answer, and answers nothing more on it. Looked at over a socket only. */
   readonly closes?: true;
-  /** The server leaves the connection open, and says so. */
+  /** The server leaves the connection open, and says so. Looked at over a socket only. */
   readonly staysOpen?: true;
   /** The statuses of the interim answers; none when left out. */
   readonly interim?: readonly number[];
@@ -73,8 +73,14 @@ export const SITUATIONS = {
   storeAway: { store: 'away' },
   /** The store throws what nobody expected. */
   storeFaulty: { store: 'faulty' },
+  /** The store says that an earlier create with the same key is not decided. */
+  storeUndecided: { store: 'undecided' },
   /** The store never answers. */
   storeStuck: { settings: { REQUEST_DEADLINE: '50ms' }, store: 'stuck' },
+  /** Pages of two origins may use the service. */
+  twoOrigins: { settings: { CORS_ORIGINS: 'https://one.example,http://localhost:5173' } },
+  /** Pages of any origin may. */
+  anyOrigin: { settings: { CORS_ORIGINS: '*' } },
   /** One request is being worked on, and more are not allowed at once. */
   busy: {
     settings: { MAX_IN_FLIGHT: '1', REQUEST_DEADLINE: '60s', SHUTDOWN_DEADLINE: '50ms' },
@@ -86,7 +92,7 @@ export type Situation = keyof typeof SITUATIONS;
 
 export interface SituationSetup {
   readonly settings?: Readonly<Record<string, string>>;
-  readonly store?: 'away' | 'faulty' | 'stuck' | 'occupied';
+  readonly store?: 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
 }
 
 /** What stands in double braces in a row's texts. */
@@ -110,6 +116,10 @@ export interface Values {
   /** The cursor behind the first animal, in the list of all, and in that of the sold ones. */
   readonly cursor: string;
   readonly soldCursor: string;
+  /** The entity tag of the first animal, with its quotes and without; and that of the list of it alone. */
+  readonly petTag: string;
+  readonly petTagText: string;
+  readonly listTag: string;
 }
 
 /** The animals that are in the store before the rows come, in this order, as JSON without their ids. */

@@ -2,13 +2,23 @@ import assert from 'node:assert/strict';
 import { checkAnswer, header } from './answer-promises.js';
 import { nextTarget } from './catalogue.js';
 import type { Ready } from './ready-subject.js';
-import { PET, bearer, get, post, send, type RowRequest, type Situation } from './request-row.js';
-import { type Answer } from './socket-client.js';
+import {
+  JSON_CONTENT,
+  PET,
+  bearer,
+  get,
+  post,
+  send,
+  type RowRequest,
+  type Situation,
+} from './request-row.js';
+import { headerValues, type Answer } from './conversation.js';
 
 /** A promise that takes several requests to show. Knows nothing of the test runner or the transport, as rows do. */
 export interface Scenario {
   readonly name: string;
   readonly given?: Situation;
+  /** Why only a socket can send this, or tell what comes back. */
   readonly socketOnly?: string;
   run(subject: Ready): Promise<void>;
 }
@@ -147,7 +157,11 @@ export const SCENARIOS: readonly Scenario[] = [
       ['a missing key', { method: 'GET', target: '{{base}}/pets', headers: [] }],
       ['a lacking scope', { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}')] }],
       ['/livez', { method: 'GET', target: '/livez', headers: [] }],
+      ['/openapi.json', { method: 'GET', target: '/openapi.json', headers: [] }],
       ['/readyz', { method: 'GET', target: '/readyz', headers: [] }],
+      ['/docs', { method: 'GET', target: '/docs', headers: [] }],
+      ['/docs/page.js', { method: 'GET', target: '/docs/page.js', headers: [] }],
+      ['/', { method: 'GET', target: '/', headers: [] }],
     ] satisfies ReadonlyArray<readonly [string, RowRequest]>
   ).map(([what, request]): Scenario => ({
     name: `answers HEAD with the status and the headers of GET, for ${what}`,
@@ -176,6 +190,151 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const answer of answers) {
         assert.deepEqual(answer.body, answers[0]?.body);
         assert.deepEqual(lasting(answer), answers[0] && lasting(answers[0]));
+      }
+    },
+  },
+  {
+    name: 'answers a create that is repeated under its idempotency key with the first answer, to the byte',
+    async run(subject) {
+      const key = ['Idempotency-Key', 'repeated-1'] as const;
+      const first = await ask(subject, post(PET, key));
+      assert.equal(first.status, 201);
+      const { length } = await all(subject);
+      const repeats = [
+        post(PET, key),
+        post(PET, ['Idempotency-Key', '"repeated-1"']),
+        post('{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }', key),
+      ];
+      for (const request of [...repeats, ...repeats]) {
+        const repeated = await ask(subject, request);
+        assert.equal(repeated.status, 201);
+        assert.deepEqual(repeated.body, first.body);
+        assert.equal(header(repeated, 'Location'), header(first, 'Location'));
+        assert.equal(header(repeated, 'Idempotency-Replayed'), 'true');
+      }
+      assert.equal((await all(subject)).length, length);
+    },
+  },
+  {
+    name: 'refuses another animal under an idempotency key that was used, and stores nothing',
+    async run(subject) {
+      const key = ['Idempotency-Key', 'reused-1'] as const;
+      const first = await ask(subject, post(PET, key));
+      const { length } = await all(subject);
+      for (const other of [
+        '{"name":"bella","categoryId":7}',
+        '{"name":"Bella","categoryId":8}',
+        '{"name":"Bella","categoryId":7,"status":"sold"}',
+      ]) {
+        const refused = await ask(subject, post(other, key));
+        assert.equal(refused.status, 422);
+        assert.match(refused.body.toString(), /"code":"idempotency_key_reused"/);
+      }
+      assert.equal((await all(subject)).length, length);
+      assert.deepEqual((await ask(subject, post(PET, key))).body, first.body);
+    },
+  },
+  {
+    name: 'keeps the idempotency keys of one API key apart from those of another',
+    async run(subject) {
+      const idempotencyKey = ['Idempotency-Key', 'apart-1'] as const;
+      const ids: (string | undefined)[] = [];
+      for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
+        const headers = [bearer(apiKey), JSON_CONTENT, idempotencyKey];
+        const created = await ask(subject, { ...post(PET), headers });
+        assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
+        ids.push(idsOf(created)[0]);
+      }
+      assert.equal(new Set(ids).size, 4);
+    },
+  },
+  {
+    name: 'keeps no refusal under an idempotency key: the request mended is a new one',
+    async run(subject) {
+      const key = ['Idempotency-Key', 'mended-1'] as const;
+      const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
+        [post('{"name":"Bella"}', key), 400],
+        [post('{"name":"Bella"', key), 400],
+        [post('', key), 400],
+        [{ ...send('POST', '/pets', ['Content-Type', 'text/plain'], key), body: PET }, 415],
+        [{ ...post(PET), headers: [bearer('{{readOnlyKey}}'), JSON_CONTENT, key] }, 403],
+        [{ ...post(PET), headers: [bearer('nobody'), JSON_CONTENT, key] }, 401],
+      ];
+      for (const [request, status] of refusals) assert.equal((await ask(subject, request)).status, status);
+      const created = await ask(subject, post(PET, key));
+      assert.equal(created.status, 201);
+      assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
+      // Nor does a refusal later take away what is kept.
+      assert.equal((await ask(subject, post('{"name":"Bella"}', key))).status, 400);
+      assert.deepEqual((await ask(subject, post(PET, key))).body, created.body);
+    },
+  },
+  {
+    name: 'adds one animal for eight equal requests at the same time under one idempotency key, 25 times',
+    async run(subject) {
+      const before = (await all(subject)).length;
+      for (let round = 0; round < 25; round += 1) {
+        const request = post(PET, ['Idempotency-Key', `at-once-${round}`]);
+        const answers = await Promise.all(Array.from({ length: 8 }, () => ask(subject, request)));
+        const created = answers.filter(({ status }) => status === 201);
+        // A store may leave the others undecided, for the client to come again.
+        for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`);
+        assert.equal(new Set(created.map(({ body }) => body.toString())).size, 1);
+        assert.equal(
+          created.filter((answer) => headerValues(answer, 'Idempotency-Replayed').length === 0).length,
+          1,
+        );
+      }
+      assert.equal((await all(subject)).length, before + 25);
+    },
+  },
+  {
+    name: 'sends a list again once another animal is in it, and once there comes to be a next page',
+    async run(subject) {
+      const [last = ''] = (await all(subject)).slice(-1);
+      await ask(subject, post(PET));
+      const target = `/pets?limit=1${await cursorBefore(subject, '', 1)}`;
+      const page = await ask(subject, get(target));
+      assert.notEqual(idsOf(page)[0], last);
+      const known = ['If-None-Match', header(page, 'ETag')] as const;
+      assert.equal((await ask(subject, get(target, known))).status, 304);
+      await ask(subject, post(PET));
+      // The same animal, but no longer the last.
+      const again = await ask(subject, get(target, known));
+      assert.equal(again.status, 200);
+      assert.deepEqual(again.body, page.body);
+      assert.notEqual(nextTarget(again), undefined);
+    },
+  },
+  {
+    name: 'gives the same animals the same entity tag, and different ones different',
+    async run(subject) {
+      const targets = [
+        '/pets?limit=1',
+        '/pets?limit=2',
+        '/pets?status=sold&limit=1',
+        '/pets/{{pet}}',
+        '/pets/0',
+      ];
+      const tags: string[] = [];
+      for (const target of targets) {
+        const [tag] = headerValues(await ask(subject, get(target)), 'ETag');
+        assert.equal(headerValues(await ask(subject, get(target)), 'ETag')[0], tag);
+        if (tag !== undefined) tags.push(tag);
+      }
+      assert.equal(tags.length, 4);
+      assert.equal(new Set(tags).size, 4);
+    },
+  },
+  {
+    name: 'sends the docs page again only to a client that has another',
+    async run(subject) {
+      for (const target of ['/docs', '/docs/page.css', '/docs/page.js']) {
+        const request: RowRequest = { method: 'GET', target, headers: [] };
+        const tag = header(await ask(subject, request), 'ETag');
+        const known = await ask(subject, { ...request, headers: [['If-None-Match', `"x", W/${tag}`]] });
+        assert.equal(known.status, 304);
+        assert.equal(header(known, 'ETag'), tag);
       }
     },
   },
@@ -247,12 +406,17 @@ async function traverse(subject: Ready, path: string): Promise<Answer[]> {
   while (target !== undefined) {
     const page: Answer = await ask(subject, { ...get(''), target });
     assert.equal(page.status, 200);
-    checkAnswer(page, { method: 'GET', path: `${subject.values.base}/pets`, basePath: subject.values.base });
+    const { overSocket, values } = subject;
+    checkAnswer(page, { method: 'GET', path: `${values.base}/pets`, basePath: values.base, overSocket });
     pages.push(page);
     target = nextTarget(page);
   }
   return pages;
 }
+
+/** The ids of all animals. */
+const all = async (subject: Ready): Promise<string[]> =>
+  (await traverse(subject, '/pets?limit=100')).flatMap(idsOf);
 
 /** The parameter for a page that begins with the last `count` animals of the list; nothing if it has no more. */
 async function cursorBefore(subject: Ready, filter: string, count: number): Promise<string> {

@@ -3,6 +3,12 @@ import { bearer, get, send, type Expectation, type Row, type Situation } from '.
 const NOT_FOUND: Expectation = { status: 404, code: 'pet_not_found' };
 const NO_ROUTE: Expectation = { status: 404, code: 'route_not_found' };
 
+/** A URL keeps no dot segments: whoever parses it resolves them, percent-encoded or not (WHATWG URL, 4.4). */
+const resolvedByUrls = (target: string): string | undefined =>
+  target.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
+    ? 'a URL resolves dot segments'
+    : undefined;
+
 const found: Row[] = [
   {
     name: 'gets an animal by its identifier',
@@ -26,7 +32,7 @@ const found: Row[] = [
     name: 'ignores a body that comes with getPet',
     request: { ...get('/pets/{{pet}}'), body: '{' },
     expect: { status: 200 },
-    socketOnly: 'fetch refuses a GET with a body',
+    socketOnly: 'a Request that is a GET has no body',
   },
 ];
 
@@ -103,6 +109,7 @@ const notFound: Row[] = [
     name: `finds no animal ${petId.length > 30 ? `of ${petId.length} digits` : petId}, for it is no identifier`,
     request: get(`/pets/${petId}`),
     expect: NOT_FOUND,
+    socketOnly: resolvedByUrls(petId),
   })),
   {
     name: 'answers a HEAD for an animal that is not there as a GET',
@@ -134,6 +141,7 @@ const paths: Row[] = [
 
     '{{base}}/categories',
     '{{base}}/livez',
+    '{{base}}/openapi.json',
     '{{base}}/../livez',
     '{{base}}/%2e%2e/livez',
     '{{base}}/%ZZ',
@@ -145,9 +153,9 @@ const paths: Row[] = [
     name: `serves nothing at ${told(target)}`,
     request: { method: 'GET', target, headers: [bearer()] },
     expect: NO_ROUTE,
+    socketOnly: resolvedByUrls(target),
   })),
   ...[
-    '/',
     '/V1/pets',
     '//pets',
     '/pets',
@@ -160,6 +168,8 @@ const paths: Row[] = [
     '/livez/',
     '/LIVEZ',
     '/readyz/x',
+    '/openapi.json/',
+    '/OpenAPI.json',
     '/favicon.ico',
     '/.git/config',
     '/metrics',

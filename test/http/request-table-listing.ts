@@ -257,7 +257,7 @@ const pages: Row[] = [
     name: 'ignores a body that comes with a list',
     request: { ...get('/pets?limit=1'), body: '{"limit":0}' },
     expect: { status: 200, body: `[${FIRST}]` },
-    socketOnly: 'fetch refuses a GET with a body',
+    socketOnly: 'a Request that is a GET has no body',
   },
 ];
 

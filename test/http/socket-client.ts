@@ -1,25 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** An answer, its bytes as they came. */
-export interface Answer {
-  readonly status: number;
-  /** In their order and spelling. */
-  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
-  readonly body: Buffer;
-}
-
-/** What came back on a connection. */
-export interface Conversation {
-  readonly answers: readonly Answer[];
-  /** The statuses of interim answers. */
-  readonly interim: readonly number[];
-  /** The server closed the connection, and nothing but whole answers had come. */
-  readonly closed: boolean;
-  /** From the last byte sent to the first answer, in milliseconds. */
-  readonly milliseconds: number;
-}
+import { headerValues, type Answer, type Conversation } from './conversation.js';
 
 export interface Message {
   readonly bytes: Uint8Array;
@@ -30,10 +12,6 @@ export interface Message {
 }
 
 const PATIENCE = 5000;
-
-/** The values of a header, named in any case. */
-export const headerValues = ({ headers }: Answer, name: string): string[] =>
-  headers.flatMap(([sent, value]) => (sent.toLowerCase() === name.toLowerCase() ? [value] : []));
 
 /**
  * Puts bytes on a connection of their own, and waits for so many answers or, with `untilClosed`, for the end.

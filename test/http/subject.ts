@@ -1,4 +1,4 @@
-import type { Conversation } from './socket-client.js';
+import type { Conversation } from './conversation.js';
 import type { RawRequest, RowRequest, Situation, Values } from './request-row.js';
 
 /** A service under test, whatever carries requests to it. */
@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 /** The values that a service has from its start. */
-export type Keys = Omit<Values, 'base' | 'host' | 'pet' | 'cursor' | 'soldCursor'>;
+export type Keys = Pick<Values, Extract<keyof Values, `${string}${'k' | 'K'}ey`>>;
 
 /** Starts a service in the situation, its store empty. */
 export type Start = (situation: Situation) => Promise<Subject>;

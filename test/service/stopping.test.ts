@@ -138,7 +138,7 @@ describe('The service, told to stop', () => {
 
   it('loses no request of 20 keep-alive clients over three rolling restarts', async () => {
     const folder = await temporaryFolder();
-    const settings = { DRAIN_DELAY: '300ms', LOG_LEVEL: 'info' };
+    const settings = { DRAIN_DELAY: '1500ms', LOG_LEVEL: 'info' };
     let current = await startedService(folder, settings);
     const over = new AbortController();
     let answered = 0;

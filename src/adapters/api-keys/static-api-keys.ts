@@ -39,5 +39,5 @@ export class StaticApiKeys {
  * Names a static key in logs: the same after every restart, in any order and on every instance. Made apart
  * from the digest that grants access, so that the name is no part of it.
  */
-const staticKeyId = (key: string): string =>
+export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { InvalidParameterError } from '../../domain/errors.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
+import { listDeprecations } from './deprecations-command.js';
 import { issueKey, listKeys, revokeKey, rotateKey } from './key-commands.js';
 import type { Operations, Terminal } from './operations.js';
 import { UsageError } from './usage-error.js';
@@ -15,7 +16,28 @@ const serve: Command = {
   run: (operations) => operations.serve(),
 };
 
-const COMMANDS: readonly Command[] = [serve, issueKey, listKeys, revokeKey, rotateKey, copyStore];
+const openApi: Command = {
+  name: 'openapi',
+  summary: 'Prints the OpenAPI document of the service, as it is served at /openapi.json.',
+  example: 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
+  usage: 'openapi',
+  options: {},
+  async run(operations, { out }) {
+    out(operations.openApi());
+    return 0;
+  },
+};
+
+const COMMANDS: readonly Command[] = [
+  serve,
+  openApi,
+  issueKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  copyStore,
+  listDeprecations,
+];
 
 /**
  * Runs one command line. Resolves to the exit code: 0 done, 2 wrong usage, or what the command says; what a

@@ -2,6 +2,7 @@ import { SCOPES, isScope, type Scope } from '../../application/ports/authenticat
 import type { Command } from './command.js';
 import { readDuration } from './duration.js';
 import type { Key } from './operations.js';
+import { table } from './table.js';
 import { UsageError } from './usage-error.js';
 
 const json = { json: { type: 'boolean' } } as const;
@@ -41,7 +42,7 @@ export const listKeys: Command = {
       const all = await keys.list();
       if (values['json']) out(line(all));
       else if (all.length === 0) note('The store has no API keys.');
-      else out(table(all));
+      else out(table(HEAD, all.map(row)));
       return 0;
     }, OF_A_STORE),
 };
@@ -105,17 +106,7 @@ const time = (instant: Date | undefined): string => instant?.toISOString() ?? '-
 
 const end = ({ expiresAt }: Key): string => (expiresAt ? `expires at ${time(expiresAt)}` : 'does not expire');
 
-function table(keys: readonly Key[]): string {
-  const head = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY'];
-  const rows = [head, ...keys.map(row)];
-  const widths = head.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
-  const aligned = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return rows.map((cells) => `${aligned(cells)}\n`).join('');
-}
+const HEAD = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY'] as const;
 
 const row = ({ id, name, scopes, state, createdAt, expiresAt, replacedBy = '-' }: Key): string[] => [
   id,

@@ -1,11 +1,17 @@
 import type { CopyProgress, CopyReport } from '../../application/copy-catalogue.js';
 import type { Scope } from '../../application/ports/authenticator.js';
+import type {
+  DeprecatedCallQuery,
+  DeprecatedCalls,
+} from '../../application/ports/deprecated-call-repository.js';
 import type { Clock } from '../../application/ports/clock.js';
 
 /** What the command line can do; bootstrap hands it these, and knows how they are done. */
 export interface Operations {
   /** Runs the service until it is told to stop. Resolves to the exit code. */
   serve(): Promise<number>;
+  /** The OpenAPI document of the service that the settings describe: JSON text, its line end included. Opens nothing. */
+  openApi(): string;
   /**
    * Opens the store's keys, and closes the store when `use` is done. The clock is the one that keys go by.
    * With `mustExist` no store is made where there is none.
@@ -19,6 +25,13 @@ export interface Operations {
    * @throws {InterruptedError} it was told to stop
    */
   copy(request: CopyRequest, onProgress: (progress: CopyProgress) => void): Promise<CopiedStore>;
+  /** What the store has counted, in the order of `DeprecatedCallRepository.list`. Makes no store where there is none. */
+  deprecatedCalls(query: DeprecatedCallQuery): Promise<readonly ReportedCalls[]>;
+}
+
+export interface ReportedCalls extends DeprecatedCalls {
+  /** What people call the key; left out where the store does not know it. */
+  readonly keyName?: string | undefined;
 }
 
 export interface CopyRequest {

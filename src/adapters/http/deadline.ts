@@ -8,7 +8,7 @@ export class Deadlines {
   readonly #milliseconds: number;
   /** In the order of their ends. */
   readonly #running = new Map<Deadline, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #waiting = false;
 
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds;
@@ -23,19 +23,26 @@ export class Deadlines {
   /** Gives the request its whole time, from now. */
   resume(deadline: Deadline): void {
     this.#running.set(deadline, performance.now() + this.#milliseconds);
-    if (this.#timer === undefined) this.#timer = setTimeout(this.#expire, this.#milliseconds).unref();
+    if (!this.#waiting) this.#wait(this.#milliseconds);
   }
 
   stop(deadline: Deadline): void {
     this.#running.delete(deadline);
   }
 
+  #wait(milliseconds: number): void {
+    this.#waiting = true;
+    // Where timers can be told to keep no process running: elsewhere they are numbers, or have no such choice.
+    const timer: { unref?(): unknown } = setTimeout(this.#expire, milliseconds);
+    timer.unref?.();
+  }
+
   readonly #expire = (): void => {
-    this.#timer = undefined;
+    this.#waiting = false;
     const now = performance.now();
     for (const [deadline, end] of this.#running) {
       if (end > now) {
-        this.#timer = setTimeout(this.#expire, Math.ceil(end - now)).unref();
+        this.#wait(Math.ceil(end - now));
         return;
       }
       this.#running.delete(deadline);

@@ -29,3 +29,9 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 }
+
+/** What transports find out, in the words that all of them use. */
+export const payloadTooLarge = (limit: number): HttpError =>
+  new HttpError('payload_too_large', `The body is larger than ${limit} bytes.`);
+
+export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client went away.');

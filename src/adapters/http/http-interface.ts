@@ -1,12 +1,16 @@
 import type { AnimalStore } from '../../application/animal-store.js';
+import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
+import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
+import { docsRoutes, type DocsFile } from './docs-routes.js';
+import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
-import { HttpError } from './http-error.js';
-import { silentLog, type HttpLog } from './http-log.js';
+import { HttpError, clientGone } from './http-error.js';
+import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-routes.js';
@@ -20,6 +24,13 @@ export interface HttpInterfaceOptions {
   readonly readiness: Readiness;
   readonly settings?: Partial<HttpSettings> | undefined;
   readonly log?: HttpLog | undefined;
+  /** The docs page; without it nothing is served at `/docs` and `/`. */
+  readonly docs?: readonly DocsFile[] | undefined;
+  /**
+   * Told of every call of a deprecated operation by a good key, whatever the answer: it is the caller that has
+   * to change. Has to return at once, and not throw.
+   */
+  readonly onDeprecatedCall?: ((call: DeprecatedCall) => void) | undefined;
 }
 
 /**
@@ -31,15 +42,30 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #authenticator: Authenticator;
   readonly #log: HttpLog;
+  readonly #onDeprecatedCall: ((call: DeprecatedCall) => void) | undefined;
   readonly #deadlines: Deadlines;
   #inFlight = 0;
 
-  constructor({ store, authenticator, readiness, settings, log = silentLog }: HttpInterfaceOptions) {
+  constructor({
+    store,
+    authenticator,
+    readiness,
+    settings,
+    log = silentLog,
+    docs,
+    onDeprecatedCall,
+  }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
     this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
-    this.#log = log;
+    this.#log = unfailing(log);
+    this.#onDeprecatedCall = onDeprecatedCall;
     this.#deadlines = new Deadlines(this.settings.requestDeadline);
-    this.routes = [...operationRoutes(store, this.settings), ...healthRoutes(readiness)];
+    this.routes = [
+      ...operationRoutes(store, this.settings),
+      ...healthRoutes(readiness),
+      ...documentRoutes(this.settings),
+      ...(docs ? docsRoutes(docs, this.settings) : []),
+    ];
   }
 
   /**
@@ -57,7 +83,7 @@ export class HttpInterface {
     const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
     let answered = false;
     request.onGone(() => {
-      if (!answered) exchange.deadline.abort(new HttpError('request_timeout', 'The client went away.'));
+      if (!answered) exchange.deadline.abort(clientGone());
     });
     let answer: HttpAnswer & { readonly code?: ErrorCode };
     try {
@@ -81,7 +107,12 @@ export class HttpInterface {
       keyId,
       milliseconds: performance.now() - began,
     });
-    return { status, headers: { ...commonHeaders(id), ...route?.headers, ...answer.headers }, body };
+    const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
+    return {
+      status,
+      headers: { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...answer.headers },
+      body,
+    };
   }
 
   /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */
@@ -106,6 +137,9 @@ export class HttpInterface {
       }
       if (route === undefined) throw new HttpError('route_not_found', 'Nothing is served at this path.');
       if (endpoint === undefined) throw methodNotAllowed(route);
+      if (endpoint.deprecated && exchange.principal) {
+        this.#onDeprecatedCall?.({ ...endpoint.deprecated, keyId: exchange.principal.keyId });
+      }
       if (endpoint.removed !== undefined) throw new HttpError('operation_removed', endpoint.removed);
       if (endpoint.scope && exchange.principal) requireScope(exchange.principal, endpoint.scope);
       return await endpoint.answer(exchange);

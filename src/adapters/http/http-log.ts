@@ -20,3 +20,17 @@ export interface AnsweredRequest {
 }
 
 export const silentLog: HttpLog = { answered: () => {}, failed: () => {} };
+
+/** The log, whose own faults cost no client its answer. */
+export const unfailing = (log: HttpLog): HttpLog => ({
+  answered: (request) => attempt(() => log.answered(request)),
+  failed: (requestId, error) => attempt(() => log.failed(requestId, error)),
+});
+
+function attempt(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // There is nobody left to tell.
+  }
+}

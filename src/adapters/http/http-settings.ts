@@ -4,6 +4,8 @@ export interface HttpSettings {
   readonly basePath: string;
   /** The service's address as clients see it, base path included; makes Location and Link absolute. */
   readonly publicUrl?: string | undefined;
+  /** The address of the service's staging environment, as the OpenAPI document names it. */
+  readonly stagingUrl?: string | undefined;
   /** The largest request body, in bytes. */
   readonly bodyLimit: number;
   /** How long a request may take, the reading of its body apart, in milliseconds. */
@@ -14,6 +16,8 @@ export interface HttpSettings {
   readonly deprecatedSince: Date;
   /** `off`: getPet answers 410. */
   readonly getPet: 'on' | 'off';
+  /** The origins whose pages may use the service, as browsers send them; `*` alone is any. None: browsers refuse. */
+  readonly corsOrigins: readonly string[];
 }
 
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
@@ -23,4 +27,9 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   maxInFlight: 256,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
+  corsOrigins: [],
 };
+
+/** Where clients find the operations: an absolute URL where it is known, else a path. */
+export const baseUrl = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
+  publicUrl ?? basePath;

@@ -1,11 +1,20 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { decodeUtf8, requireJsonBody } from './body-headers.js';
+import { conditional } from './conditional.js';
 import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
+import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
-import { OPERATIONS, deprecationHeaders, type Deprecation, type OperationId } from './operations.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  removedMessage,
+  type Operation,
+  type OperationId,
+} from './operations.js';
 import { readPetId, readPetQuery } from './parameters.js';
 import { petJson, petsJson } from './pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
@@ -13,7 +22,7 @@ import type { Endpoint, Exchange, Route } from './route.js';
 /** The routes of the interface's operations, by their declarations. */
 export function operationRoutes(store: AnimalStore, settings: HttpSettings): Route[] {
   const { basePath, deprecatedSince } = settings;
-  const baseUrl = settings.publicUrl ?? basePath;
+  const baseUrl = baseUrlOf(settings);
   const answers: Record<OperationId, Endpoint['answer']> = {
     listPets: listPets(store, baseUrl),
     createPet: createPet(store, baseUrl),
@@ -21,11 +30,9 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   };
   const endpoint = (id: OperationId): Endpoint => ({
     scope: OPERATIONS[id].scope,
-    removed:
-      id === 'getPet' && settings.getPet === 'off'
-        ? removedMessage(baseUrl, OPERATIONS[id].deprecation)
-        : undefined,
-    answer: answers[id],
+    removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
+    deprecated: deprecated(id, OPERATIONS[id]),
+    answer: answerOf(OPERATIONS[id], answers[id]),
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
   return [...Map.groupBy(ids, (id) => OPERATIONS[id].path)].map(([path, onPath]) => ({
@@ -44,8 +51,15 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
   }));
 }
 
-const removedMessage = (baseUrl: string, { successor }: Deprecation): string =>
-  `This operation was removed: use ${baseUrl}${successor} and the like.`;
+const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
+  deprecation && { operationId, sunset: deprecation.sunset };
+
+/** The answer as it is, or, where the declaration says so, only to who does not have it already. */
+const answerOf = (
+  { conditional: isConditional }: Operation,
+  answer: Endpoint['answer'],
+): Endpoint['answer'] =>
+  isConditional ? async (exchange) => conditional(exchange.request, await answer(exchange)) : answer;
 
 const listPets =
   (store: AnimalStore, baseUrl: string) =>
@@ -54,7 +68,7 @@ const listPets =
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
     return {
-      status: 200,
+      status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
     };
@@ -74,17 +88,20 @@ function nextLink(baseUrl: string, query: string, cursor: string): string {
 
 const createPet =
   (store: AnimalStore, baseUrl: string) =>
-  async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
-    const pet = readNewPet(await deadline.outside(readJsonText(request)));
-    const created = await deadline.within(store.createPet(pet, deadline));
+  async ({ request, deadline, principal }: Exchange): Promise<HttpAnswer> => {
+    const token = readRequestToken(request, principal);
+    const newPet = readNewPet(await deadline.outside(readJsonText(request)));
+    const { signal } = deadline;
+    const { pet, replayed } = await deadline.within(store.createPet(newPet, { signal, request: token }));
     return {
-      status: 201,
+      status: OPERATIONS.createPet.success.status,
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
-        Location: `${baseUrl}${OPERATIONS.createPet.path}/${created.pet.id}`,
+        Location: `${baseUrl}${OPERATIONS.createPet.path}/${pet.id}`,
+        ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
       },
-      body: petJson(created.pet),
+      body: petJson(pet),
     };
   };
 
@@ -112,7 +129,7 @@ const getPet =
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
     return {
-      status: 200,
+      status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
     };

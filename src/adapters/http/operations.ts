@@ -1,13 +1,60 @@
+import type { TSchema } from 'typebox';
+import type { PetQuery } from '../../application/animal-store.js';
+import { PAGE_LIMIT } from '../../application/list-pets.js';
 import type { Scope } from '../../application/ports/authenticator.js';
+import type { ErrorCode } from './error-answers.js';
+import type { DEPRECATION_HEADERS, HeaderName } from './headers.js';
+import type { HttpSettings } from './http-settings.js';
+import {
+  CursorSchema,
+  IdempotencyKeySchema,
+  NewPetSchema,
+  PageLimitSchema,
+  PetIdSchema,
+  PetSchema,
+  PetStatusSchema,
+  PetsSchema,
+} from './schemas.js';
 
-/** What the interface says of each operation: routing, authorisation and deprecation all follow from here. */
+/**
+ * What the interface says of each operation. Routing, validation, authorisation, deprecation, the OpenAPI
+ * document and all that is made from it follow from here.
+ */
 export interface Operation {
   readonly method: 'GET' | 'POST';
   /** Below the base path; a parameter stands in braces. */
   readonly path: '/pets' | '/pets/{petId}';
   /** What a key needs to call it. */
   readonly scope: Scope;
+  readonly summary: string;
+  /** In Markdown, like every description. */
+  readonly description: string;
+  /** Marks an operation that may still change; left out when it is stable. */
+  readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
+  /** By name. */
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly body?: { readonly schema: TSchema; readonly description: string };
+  readonly success: Success;
+  /** It answers 304 to who has the answer already (`If-None-Match`). */
+  readonly conditional?: true;
+  /** The errors that it answers with, beside those that every operation may answer with. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header';
+  readonly schema: TSchema;
+  readonly description: string;
+}
+
+/** The answer when all went well. */
+interface Success {
+  readonly status: 200 | 201;
+  readonly description: string;
+  readonly schema: TSchema;
+  /** What it carries, or may carry, beside the headers of every answer. */
+  readonly headers?: readonly HeaderName[];
 }
 
 export interface Deprecation {
@@ -15,16 +62,112 @@ export interface Deprecation {
   readonly sunset: Date;
   /** Where the operation's successor is, below the base path. */
   readonly successor: string;
+  /** What to use instead, in a sentence for people. */
+  readonly advice: string;
 }
 
 export const OPERATIONS = {
-  listPets: { method: 'GET', path: '/pets', scope: 'pets:read' },
-  createPet: { method: 'POST', path: '/pets', scope: 'pets:write' },
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    scope: 'pets:read',
+    summary: 'List animals',
+    description:
+      'Returns a page of the animals, in ascending order of `id`. While there are more, the answer carries a ' +
+      '`Link` with `rel="next"`: follow it as it is, and stop when there is none. Every animal that exists ' +
+      'during the whole traversal appears exactly once.',
+    parameters: {
+      limit: {
+        in: 'query',
+        schema: PageLimitSchema,
+        description:
+          'Maximum number of animals returned. Plain decimal; anything else is refused, not clamped.',
+      },
+      status: {
+        in: 'query',
+        schema: PetStatusSchema,
+        description: 'Returns only animals with this availability status. All of them when left out.',
+      },
+      cursor: {
+        in: 'query',
+        schema: CursorSchema,
+        description:
+          'Where the page begins: taken from the `Link` of the page before, never made by a client. It belongs ' +
+          'to the `status` it was given with; the `limit` may differ. It stays valid across restarts.',
+      },
+    } satisfies Record<keyof PetQuery, Parameter>,
+    success: {
+      status: 200,
+      description: `The animals of the page: at most \`limit\`, ${PAGE_LIMIT.default} when that is left out.`,
+      schema: PetsSchema,
+      headers: ['NextLink'],
+    },
+    conditional: true,
+    errors: ['invalid_parameter', 'invalid_cursor'],
+  },
+  createPet: {
+    method: 'POST',
+    path: '/pets',
+    scope: 'pets:write',
+    summary: 'Add an animal',
+    description:
+      'Adds an animal and assigns its `id`. To be able to repeat the request without adding the animal twice, ' +
+      'send an `Idempotency-Key`. An answer of 4xx means that this request stored nothing.',
+    parameters: {
+      'Idempotency-Key': {
+        in: 'header',
+        schema: IdempotencyKeySchema,
+        description:
+          'Names this one animal, so that repeating the request is safe: use a new one, such as a UUID, for each. ' +
+          'The same key with the same animal repeats the first answer, with `Idempotency-Replayed: true`; with ' +
+          'another animal it is 422. In double quotes or without, which is the same key. Keys belong to the API ' +
+          'key, and are kept for 24 hours; a request that was refused leaves its key free.',
+      },
+    },
+    body: {
+      schema: NewPetSchema,
+      description: 'The animal, as `application/json` in UTF-8, not compressed.',
+    },
+    success: {
+      status: 201,
+      description: 'The animal was added; `Location` says where it is.',
+      schema: PetSchema,
+      headers: ['Location', 'IdempotencyReplayed'],
+    },
+    errors: [
+      'missing_body',
+      'malformed_json',
+      'invalid_pet',
+      'invalid_parameter',
+      'idempotency_conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+      'idempotency_key_reused',
+    ],
+  },
   getPet: {
     method: 'GET',
     path: '/pets/{petId}',
     scope: 'pets:read',
-    deprecation: { sunset: new Date('2030-12-05T00:00:00Z'), successor: '/pets?status=available' },
+    summary: 'Get an animal',
+    description: 'Fetches one animal by its identifier.',
+    deprecation: {
+      sunset: new Date('2030-12-05T00:00:00Z'),
+      successor: '/pets?status=available',
+      advice: 'Use `GET /pets` with the `status` filter instead.',
+    },
+    parameters: {
+      petId: {
+        in: 'path',
+        schema: PetIdSchema,
+        description:
+          'The identifier of the animal, in plain decimal. What is no 64-bit integer is the identifier of no ' +
+          'animal, and answered 404.',
+      },
+    },
+    success: { status: 200, description: 'The animal.', schema: PetSchema },
+    conditional: true,
+    errors: ['pet_not_found'],
   },
 } as const satisfies Record<string, Operation>;
 
@@ -38,8 +181,18 @@ export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
   baseUrl: string,
-): Readonly<Record<string, string>> => ({
+): Readonly<Record<keyof typeof DEPRECATION_HEADERS, string>> => ({
   Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
   Sunset: sunset.toUTCString(),
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,
 });
+
+/** Whether the settings took the operation out of service. */
+export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
+  id === 'getPet' && getPet === 'off';
+
+/** What is said of an operation that was removed. */
+export const removedMessage = ({ deprecation }: Operation, baseUrl: string): string =>
+  deprecation === undefined
+    ? 'This operation was removed.'
+    : `This operation was removed: use ${baseUrl}${deprecation.successor} and the like.`;

@@ -1,3 +1,4 @@
+import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
 import type { Deadline } from './deadline.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
@@ -21,6 +22,8 @@ export interface Endpoint {
   readonly removed?: string | undefined;
   /** What a key needs. */
   readonly scope?: Scope;
+  /** It is deprecated: who calls it is to be known. */
+  readonly deprecated?: Pick<DeprecatedCall, 'operationId' | 'sunset'> | undefined;
   answer(exchange: Exchange): Promise<HttpAnswer>;
 }
 

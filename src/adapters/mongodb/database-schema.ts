@@ -58,6 +58,20 @@ const COLLECTIONS: readonly CollectionSchema[] = [
       },
     },
   },
+  {
+    name: 'deprecatedCalls',
+    validator: {
+      $jsonSchema: {
+        bsonType: 'object',
+        required: ['_id', 'calls', 'lastAt'],
+        properties: {
+          _id: { bsonType: 'string' },
+          calls: { bsonType: 'long' },
+          lastAt: { bsonType: 'date' },
+        },
+      },
+    },
+  },
 ];
 
 type Tell = (line: string) => void;

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection } from './mongo-connection.js';
+import { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { clientFor, databaseIn, locationOf } from './mongo-url.js';
 
@@ -29,6 +30,7 @@ export interface MongoStore {
   readonly location: string;
   readonly pets: MongoPetRepository;
   readonly apiKeys: MongoApiKeyRepository;
+  readonly deprecatedCalls: MongoDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: MongoCatalogueTransfer;
   /** Closes all that was opened. The client ends with the last of them, however each was closed. */
@@ -52,9 +54,10 @@ export async function openMongoStore(
   const connection = new MongoConnection(client, databaseIn(url), { timeout, mustExist, tell });
   const pets = new MongoPetRepository(connection);
   const apiKeys = new MongoApiKeyRepository(connection);
+  const deprecatedCalls = new MongoDeprecatedCallRepository(connection);
   let transfer: MongoCatalogueTransfer | undefined;
   const close = async (): Promise<void> => {
-    await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
+    await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close(), transfer?.close()]);
   };
   if (mustExist && !(await mayHoldStore(connection))) {
     await close();
@@ -64,6 +67,7 @@ export async function openMongoStore(
     location,
     pets,
     apiKeys,
+    deprecatedCalls,
     get transfer() {
       return (transfer ??= new MongoCatalogueTransfer(connection));
     },

@@ -1,6 +1,7 @@
 import { openSqliteConnection } from './open-sqlite-connection.js';
 import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
+import { SqliteDeprecatedCallRepository } from './sqlite-deprecated-call-repository.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
 
 export interface SqliteStoreOptions {
@@ -16,6 +17,7 @@ export interface SqliteStore {
   readonly file: string;
   readonly pets: SqlitePetRepository;
   readonly apiKeys: SqliteApiKeyRepository;
+  readonly deprecatedCalls: SqliteDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: SqliteCatalogueTransfer;
   /** Closes all that was opened. The connection ends with the last of them, however each was closed. */
@@ -36,16 +38,18 @@ export async function openSqliteStore(
   const connection = await openSqliteConnection(path, { busyTimeout, mustExist });
   const pets = new SqlitePetRepository(connection);
   const apiKeys = new SqliteApiKeyRepository(connection);
+  const deprecatedCalls = new SqliteDeprecatedCallRepository(connection);
   let transfer: SqliteCatalogueTransfer | undefined;
   return Object.freeze({
     file: connection.file,
     pets,
     apiKeys,
+    deprecatedCalls,
     get transfer() {
       return (transfer ??= new SqliteCatalogueTransfer(connection));
     },
     close: async () => {
-      await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
+      await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close(), transfer?.close()]);
     },
   });
 }

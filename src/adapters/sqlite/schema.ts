@@ -42,6 +42,17 @@ export const MIGRATIONS: readonly string[] = [
     replaced_by TEXT
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Begins with the day, a plain text that sorts: those since a day are one stretch of it.
+  CREATE TABLE deprecated_calls (
+    day TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (day, operation_id, key_id)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The version that the schema has, 0 when there is none. */

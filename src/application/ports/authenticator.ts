@@ -23,7 +23,10 @@ export type Authentication =
 
 /** Who is calling. */
 export interface Principal {
-  /** Names the key, never tells it: for logs, counters and the scope of idempotency keys. */
+  /**
+   * Names the key, never tells it: for logs, counters and the scope of idempotency keys. 1 to 255 characters
+   * of Unicode, the same in every process.
+   */
   readonly keyId: string;
   readonly scopes: ReadonlySet<Scope>;
 }

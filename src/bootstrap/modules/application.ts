@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { createAnimalStore } from '../../application/create-animal-store.js';
+import { DeprecatedCallCounter, silentDeprecatedCallLog } from '../../application/deprecated-call-counter.js';
 import { systemClock } from '../../application/ports/clock.js';
 import { every, provide, provideValue } from '../provide.js';
 import { openStore } from '../open-store.js';
@@ -17,6 +18,14 @@ export const application = new ContainerModule((options) => {
   );
   provide(options, TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
   provide(options, TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
+  provide(options, TOKENS.deprecatedCallRepository, [TOKENS.store], ({ deprecatedCalls }) => deprecatedCalls);
+  provideValue(options, TOKENS.deprecatedCallLog, silentDeprecatedCallLog);
+  provide(
+    options,
+    TOKENS.deprecatedCallCounter,
+    [TOKENS.deprecatedCallRepository, TOKENS.clock, TOKENS.deprecatedCallLog],
+    (repository, clock, log) => new DeprecatedCallCounter({ repository, clock, log }),
+  );
   provide(options, TOKENS.animalStore, [TOKENS.petRepository, TOKENS.clock], (pets, clock) =>
     createAnimalStore({ pets, clock }),
   );

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { HttpInterface } from '../../adapters/http/http-interface.js';
 import { silentLog } from '../../adapters/http/http-log.js';
 import { createKoaApp } from '../../adapters/http/koa/koa-transport.js';
+import { readDocsFiles } from '../../adapters/http/node/docs-files.js';
 import { Readiness } from '../../adapters/http/readiness.js';
 import { provide, provideValue } from '../provide.js';
 import { TOKENS } from '../tokens.js';
@@ -18,9 +19,24 @@ export const koaTransport = new ContainerModule((options) => {
   provide(
     options,
     TOKENS.httpInterface,
-    [TOKENS.animalStore, TOKENS.authenticator, TOKENS.readiness, TOKENS.settings, TOKENS.httpLog],
-    (store, authenticator, readiness, { http: settings }, log) =>
-      new HttpInterface({ store, authenticator, readiness, settings, log }),
+    [
+      TOKENS.animalStore,
+      TOKENS.authenticator,
+      TOKENS.readiness,
+      TOKENS.settings,
+      TOKENS.httpLog,
+      TOKENS.deprecatedCallCounter,
+    ],
+    async (store, authenticator, readiness, { http: settings }, log, counter) =>
+      new HttpInterface({
+        store,
+        authenticator,
+        readiness,
+        settings,
+        log,
+        docs: await readDocsFiles(),
+        onDeprecatedCall: (call) => counter.count(call),
+      }),
   );
   provide(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();

@@ -17,6 +17,7 @@ export const sqliteStore = new ContainerModule((options) => {
       return {
         pets: store.pets,
         apiKeys: store.apiKeys,
+        deprecatedCalls: store.deprecatedCalls,
         get transfer() {
           return store.transfer;
         },

@@ -5,7 +5,7 @@ import { runCli } from '../../../src/adapters/cli/cli.js';
 import { InterruptedError } from '../../../src/adapters/cli/interrupted-error.js';
 import { CopyError, type CopyFault } from '../../../src/application/copy-error.js';
 import { StoreUnavailableError } from '../../../src/domain/errors.js';
-import { COPIED, FakeOperations, SHOP, WINDOW } from './fake-operations.js';
+import { COPIED, FakeOperations, REPORTED, SHOP, WINDOW } from './fake-operations.js';
 
 interface Outcome {
   readonly code: number;
@@ -46,17 +46,29 @@ describe('The command line', () => {
         const commands = out.split('\n').flatMap((line) => /^ {2}(\S+(?: [a-z]+)?)/.exec(line)?.[1] ?? []);
         expect(commands).to.deep.equal([
           'serve',
+          'openapi',
           'keys issue',
           'keys list',
           'keys revoke',
           'keys rotate',
           'copy',
+          'deprecations',
         ]);
         expect(operations.asked).to.deep.equal([]);
       });
     }
 
-    for (const command of ['serve', 'keys issue', 'keys list', 'keys revoke', 'keys rotate', 'copy']) {
+    const COMMANDS = [
+      'serve',
+      'openapi',
+      'keys issue',
+      'keys list',
+      'keys revoke',
+      'keys rotate',
+      'copy',
+      'deprecations',
+    ];
+    for (const command of COMMANDS) {
       it(`explains ${command} with an example that works as it stands`, async () => {
         const { code, out, notes } = await run(...command.split(' '), '--help');
         expect({ code, notes }).to.deep.equal({ code: 0, notes: [] });
@@ -93,6 +105,11 @@ describe('The command line', () => {
   it('throws what a command cannot do', async () => {
     operations.failure = new Error('the store is away');
     await rejects(run('keys', 'list'), operations.failure);
+  });
+
+  it('openapi prints the document, and nothing else', async () => {
+    expect(await run('openapi')).to.deep.equal(printed('{"openapi":"3.1.1"}\n'));
+    expect(operations.asked).to.deep.equal([['openapi']]);
   });
 
   describe('keys issue', () => {
@@ -317,6 +334,59 @@ describe('The command line', () => {
     });
   });
 
+  describe('deprecations', () => {
+    it('prints one line for each day, operation and key, below a line of titles', async () => {
+      expect(await run('deprecations')).to.deep.equal(
+        printed(
+          [
+            'DAY         OPERATION  KEY ID               KEY NAME  CALLS  LAST CALL',
+            '2026-11-20  getPet     4fZk02Qa             shop      1234   2026-11-20T23:59:59.999Z',
+            '2026-11-21  getPet     static-7817f5e20259  -         1      2026-11-21T00:00:00.000Z',
+            '',
+          ].join('\n'),
+        ),
+      );
+      expect(operations.asked).to.deep.equal([['deprecations', { since: undefined }]]);
+    });
+
+    it('asks for what came since a day', async () => {
+      await run('deprecations', '--since', '2026-11-21');
+      await run('deprecations', '--since=2028-02-29');
+      expect(operations.asked).to.deep.equal([
+        ['deprecations', { since: '2026-11-21' }],
+        ['deprecations', { since: '2028-02-29' }],
+      ]);
+    });
+
+    it('prints nothing, and says so, when nobody called', async () => {
+      operations.reported = [];
+      expect(await run('deprecations')).to.deep.equal(noted('No key has called a deprecated operation.'));
+      expect(await run('deprecations', '--since', '2026-11-21')).to.deep.equal(
+        noted('No key has called a deprecated operation since 2026-11-21.'),
+      );
+    });
+
+    it('prints all that is known for machines with --json', async () => {
+      const { out, notes } = await run('deprecations', '--json');
+      expect(notes).to.deep.equal([]);
+      expect(out).to.match(/^[^\n]+\n$/);
+      const reported: Array<Record<string, unknown>> = JSON.parse(out);
+      expect(reported).to.deep.equal(
+        REPORTED.map((calls) => ({ ...calls, lastAt: calls.lastAt.toISOString() })),
+      );
+      operations.reported = [];
+      expect(await run('deprecations', '--json')).to.deep.equal(printed('[]\n'));
+    });
+
+    it('shows no name or id that a terminal would obey', async () => {
+      const [calls] = REPORTED;
+      if (calls === undefined) throw new Error('nothing reported');
+      operations.reported = [{ ...calls, keyId: 'a\u001b[2J\nb', keyName: 'c\u202ed' }];
+      const { out } = await run('deprecations');
+      expect(out.split('\n')[1]).to.match(/getPet {5}a\ufffd\[2J\ufffdb {2}c\ufffdd {2,}/);
+    });
+  });
+
   describe('used wrongly exits with 2, does nothing, and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
       ['srve', 'unknown command: "srve"', '--help'],
@@ -354,6 +424,16 @@ describe('The command line', () => {
       ['copy --to sqlite:a', '--from is missing', 'copy --help'],
       ['copy sqlite:a sqlite:b', 'too many arguments: 2', 'copy --help'],
       ['copy --from sqlite:a --to sqlite:b --force', "Unknown option '--force'", 'copy --help'],
+      ...['2026-02-30', '2026-11', 'yesterday', '2026-11-01T00:00:00Z', '20261101', ''].map(
+        (day) =>
+          [
+            `deprecations --since=${day}`,
+            '--since must be a day (in UTC) like 2026-11-01',
+            'deprecations --help',
+          ] as const,
+      ),
+      ['deprecations --since', "Option '--since <value>' argument missing", 'deprecations --help'],
+      ['deprecations getPet', 'too many arguments: 1', 'deprecations --help'],
       ['keys revoke', 'ID is missing', 'keys revoke --help'],
       ['keys revoke 4fZk02Qa 9aB3cD4e', 'too many arguments: 2', 'keys revoke --help'],
       ['keys rotate', 'ID is missing', 'keys rotate --help'],

@@ -6,7 +6,9 @@ import type {
   KeyOperations,
   NewKey,
   Operations,
+  ReportedCalls,
 } from '../../../src/adapters/cli/operations.js';
+import type { DeprecatedCallQuery } from '../../../src/application/ports/deprecated-call-repository.js';
 import type { CopyProgress } from '../../../src/application/copy-catalogue.js';
 
 export const SHOP: Key = {
@@ -42,6 +44,24 @@ export const COPIED: CopiedStore = {
   checksum: 'ab'.repeat(32),
 };
 
+export const REPORTED: readonly ReportedCalls[] = [
+  {
+    day: '2026-11-20',
+    operationId: 'getPet',
+    keyId: SHOP.id,
+    keyName: SHOP.name,
+    calls: 1_234,
+    lastAt: new Date('2026-11-20T23:59:59.999Z'),
+  },
+  {
+    day: '2026-11-21',
+    operationId: 'getPet',
+    keyId: 'static-7817f5e20259',
+    calls: 1,
+    lastAt: new Date('2026-11-21T00:00:00.000Z'),
+  },
+];
+
 type KeyRequest = Parameters<KeyOperations['issue']>[0];
 
 /** A store's keys that are always the same, and that remember what was asked of them. */
@@ -50,14 +70,20 @@ export class FakeOperations implements Operations, KeyOperations {
   /** The requests of the issues among these. */
   readonly issued: KeyRequest[] = [];
   keys: readonly Key[] = [SHOP, WINDOW];
+  reported = REPORTED;
   /** What a copy tells on its way. */
   progress: readonly CopyProgress[] = [];
-  /** What every operation on keys, and a copy, is to fail with. */
+  /** What every operation but serve is to fail with. */
   failure: Error | undefined;
 
   async serve(): Promise<number> {
     this.asked.push(['serve']);
     return 1;
+  }
+
+  openApi(): string {
+    this.asked.push(['openapi']);
+    return '{"openapi":"3.1.1"}\n';
   }
 
   async withKeys<T>(use: (keys: KeyOperations, clock: Clock) => Promise<T>): Promise<T> {
@@ -70,6 +96,12 @@ export class FakeOperations implements Operations, KeyOperations {
     for (const progress of this.progress) onProgress(progress);
     if (this.failure) throw this.failure;
     return { ...COPIED, ...(request.resume && { written: 1 }) };
+  }
+
+  async deprecatedCalls(query: DeprecatedCallQuery): Promise<readonly ReportedCalls[]> {
+    this.asked.push(['deprecations', query]);
+    if (this.failure) throw this.failure;
+    return this.reported;
   }
 
   async issue(request: KeyRequest): Promise<NewKey> {

@@ -101,4 +101,15 @@ describe('A deadline', () => {
     deadline.abort(gone);
     await rejects(deadline.within(forever()), gone);
   });
+
+  it('ends where timers are numbers, as outside Node.js, too', async () => {
+    const { setTimeout: startTimer } = globalThis;
+    const numbers = (run: () => void, milliseconds: number): number => Number(startTimer(run, milliseconds));
+    Object.assign(globalThis, { setTimeout: numbers });
+    try {
+      await rejects(new Deadlines(20).start().within(forever()), StoreUnavailableError);
+    } finally {
+      Object.assign(globalThis, { setTimeout: startTimer });
+    }
+  });
 });

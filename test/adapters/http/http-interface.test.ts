@@ -29,6 +29,10 @@ const codeOf = ({ body }: HttpAnswer): unknown => {
   return code;
 };
 
+const isFull = (): never => {
+  throw new Error('the disk is full');
+};
+
 describe('HttpInterface', () => {
   let answered: AnsweredRequest[];
   let failed: unknown[];
@@ -80,6 +84,13 @@ describe('HttpInterface', () => {
     expect(answered).to.have.length(1);
     expect(answered[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
     expect(failed).to.deep.equal([]);
+  });
+
+  it('answers as ever when the log fails', async () => {
+    const log = { answered: isFull, failed: isFull };
+    expect((await answer(make({ log }), requestWith(KEY))).status).to.equal(200);
+    const store = { ...createAnimalStore({ pets: new MemoryPetRepository() }), listPets: isFull };
+    expect((await answer(make({ log, store }), requestWith(KEY))).status).to.equal(500);
   });
 
   it('makes an id for a request whose own is none that is safe to repeat', async () => {

@@ -34,6 +34,15 @@ const OPERATIONS: Readonly<Record<string, (store: MongoStore, signal: AbortSigna
   list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
   check: ({ pets }, signal) => pets.check({ signal }),
   'findById of a key': ({ apiKeys }, signal) => apiKeys.findById('k', { signal }),
+  'record of deprecated calls': ({ deprecatedCalls }, signal) =>
+    deprecatedCalls.record(
+      {
+        id: 'b',
+        counts: [{ day: '2026-11-20', operationId: 'getPet', keyId: 'k', calls: 1, lastAt: new Date(0) }],
+      },
+      { signal },
+    ),
+  'list of deprecated calls': ({ deprecatedCalls }, signal) => deprecatedCalls.list({}, { signal }),
   'update of a key': ({ apiKeys }, signal) => apiKeys.update('k', (key) => key, { signal }),
 };
 

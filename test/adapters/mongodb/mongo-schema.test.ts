@@ -20,10 +20,11 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     'are made with their indexes when it is opened, and told of; opening again changes nothing',
     inDatabase(server, async (database) => {
       const uri = uriOf(server, database);
-      const made = await prepare(uri, 5);
+      const made = await prepare(uri, 6);
       expect(made.sort()).to.deep.equal([
         'made the collection apiKeys',
         'made the collection claims',
+        'made the collection deprecatedCalls',
         'made the collection pets',
         'made the index keepUntil_1 on claims',
         'made the index status_1__id_1 on pets',
@@ -41,6 +42,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
         expect(await indexes('pets')).to.deep.equal([primary, ['status,_id', false, undefined]]);
         expect(await indexes('claims')).to.deep.equal([primary, ['keepUntil', false, 3600]]);
         expect(await indexes('apiKeys')).to.deep.equal([primary]);
+        expect(await indexes('deprecatedCalls')).to.deep.equal([primary]);
       });
     }),
   );
@@ -67,7 +69,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       await withDatabase(server, database, (client) =>
         client.db().collection<{ _id: bigint }>('pets').insertOne({ _id: 1n }),
       );
-      const told = await prepare(uriOf(server, database), 5);
+      const told = await prepare(uriOf(server, database), 6);
       expect(told).to.include.members([
         'set the validator of the collection pets',
         'made the index status_1__id_1 on pets',

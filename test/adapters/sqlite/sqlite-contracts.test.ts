@@ -5,6 +5,7 @@ import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
 import { bindToMocha } from '../../contract/bind-to-mocha.js';
 import { catalogueTransferContract } from '../../contract/catalogue-transfer-contract.js';
+import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
 import { temporaryFolder } from './temporary-store.js';
 
@@ -47,6 +48,22 @@ describe('SqliteApiKeyRepository', () => {
       return (await open()).apiKeys;
     };
     return { keys: first.apiKeys, reopen, another: async () => (await open()).apiKeys, dispose };
+  });
+});
+
+describe('SqliteDeprecatedCallRepository', () => {
+  bindToMocha(deprecatedCallRepositoryContract, async () => {
+    const { first, open, dispose } = await stores();
+    const reopen = async () => {
+      await first.close();
+      return (await open()).deprecatedCalls;
+    };
+    return {
+      counts: first.deprecatedCalls,
+      reopen,
+      another: async () => (await open()).deprecatedCalls,
+      dispose,
+    };
   });
 });
 

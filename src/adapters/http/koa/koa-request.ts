@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import bodyParser from 'koa-bodyparser';
 import type { Context, Middleware } from 'koa';
-import { HttpError } from '../http-error.js';
+import { clientGone, payloadTooLarge } from '../http-error.js';
 import type { HttpRequest } from '../http-message.js';
 import { splitRequestTarget } from '../request-target.js';
 
@@ -96,9 +96,9 @@ function bodyError(error: unknown): unknown {
   const { type, limit } = error as { type?: unknown; limit?: unknown };
   switch (type) {
     case 'entity.too.large':
-      return new HttpError('payload_too_large', `The body is larger than ${String(limit)} bytes.`);
+      return payloadTooLarge(Number(limit));
     case 'request.aborted':
-      return new HttpError('request_timeout', 'The client went away.');
+      return clientGone();
     default:
       return error;
   }

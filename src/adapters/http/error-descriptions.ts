@@ -1,0 +1,121 @@
+import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
+import type { ErrorCode } from './error-answers.js';
+import type { HeaderName } from './headers.js';
+import { baseUrl, type HttpSettings } from './http-settings.js';
+import { removedMessage, type Operation } from './operations.js';
+
+/** What the document says of an error code. */
+export interface ErrorDescription {
+  /** What it means, and what to do. A sentence. */
+  readonly meaning: string;
+  /** A message as the operation gives it, with the code. */
+  readonly message: string | ((operation: Operation, settings: HttpSettings) => string);
+  /** What its answers carry, or may carry, beside the headers of every answer. */
+  readonly headers?: readonly HeaderName[];
+}
+
+/** Every code. It does not compile while one is missing. */
+export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> = {
+  invalid_pet: {
+    meaning: 'The body is JSON, but no valid animal; the message names every fault with its field.',
+    message: `The animal is not valid: name must not be blank; categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}.`,
+  },
+  invalid_parameter: {
+    meaning: 'A parameter is outside its declared values, or given twice; the message names every fault.',
+    message: 'The call is not valid: limit must be an integer from 1 to 100.',
+  },
+  invalid_cursor: {
+    meaning: 'The cursor was altered, or belongs to a list with another `status`: start again without one.',
+    message:
+      'The cursor is not valid for this list: pass it as it was given, with the same status filter, or start again without one.',
+  },
+  malformed_request: {
+    meaning: 'The request is not well-formed HTTP/1.1.',
+    message: 'The request needs one Host header.',
+  },
+  malformed_json: {
+    meaning: 'The body is not JSON by RFC 8259 in UTF-8, somewhere in it.',
+    message: 'The body is not JSON. Expected a value at position 8.',
+  },
+  missing_body: {
+    meaning: 'The request has no body.',
+    message: 'The request needs a body: an animal in JSON.',
+  },
+  missing_api_key: {
+    meaning: 'No API key was sent as a bearer token.',
+    message: 'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
+    headers: ['Challenge'],
+  },
+  invalid_api_key: {
+    meaning: 'The API key is unknown, expired or revoked: none of them is told apart.',
+    message: 'The API key is not valid.',
+    headers: ['Challenge'],
+  },
+  insufficient_scope: {
+    meaning: 'The API key is good, but may not do this.',
+    message: ({ scope }) => `The API key lacks the scope ${scope}.`,
+    headers: ['Challenge'],
+  },
+  pet_not_found: {
+    meaning: 'No animal has this identifier.',
+    message: 'No animal has this identifier.',
+  },
+  route_not_found: {
+    meaning: 'Nothing is served at this path.',
+    message: 'Nothing is served at this path.',
+  },
+  method_not_allowed: {
+    meaning: 'The path does not answer to this method; `Allow` names those that it does.',
+    message: 'This path answers to GET, HEAD, POST, OPTIONS only.',
+  },
+  request_timeout: {
+    meaning: 'The request did not come whole in time.',
+    message: 'The request did not come in time.',
+  },
+  idempotency_conflict: {
+    meaning: 'An earlier request with the same idempotency key is still undecided: repeat this one.',
+    message: 'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
+    headers: ['RetryAfter'],
+  },
+  operation_removed: {
+    meaning: 'The operation was removed; the message says what to use instead.',
+    message: (operation, settings) => removedMessage(operation, baseUrl(settings)),
+  },
+  payload_too_large: {
+    meaning: 'The body is larger than the service takes.',
+    message: (_, { bodyLimit }) => `The body is larger than ${bodyLimit} bytes.`,
+  },
+  unsupported_media_type: {
+    meaning: 'The body is said to be something other than JSON, or compressed.',
+    message: 'The body must be JSON: send the header Content-Type: application/json.',
+    headers: ['Accept', 'AcceptEncoding'],
+  },
+  expectation_failed: {
+    meaning: 'The request expects something other than `100-continue`.',
+    message: 'Only Expect: 100-continue is met.',
+  },
+  idempotency_key_reused: {
+    meaning: 'The idempotency key was used before, for another animal. Nothing was stored.',
+    message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
+  },
+  rate_limited: {
+    meaning: 'Too many requests: wait before the next one.',
+    message: 'Too many requests.',
+    headers: ['RetryAfter'],
+  },
+  headers_too_large: {
+    meaning: 'The request line and the headers are too large together.',
+    message: 'The request line and headers are too large.',
+  },
+  internal_error: {
+    meaning: 'A fault of the service; a request that adds may or may not have been stored.',
+    message: 'An unexpected fault. Tell the operator the request id 7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00.',
+  },
+  service_unavailable: {
+    meaning:
+      'The store cannot be reached, the request took too long, or there are too many at once. A request that ' +
+      'adds may or may not have been stored.',
+    message: 'The service is not available at the moment: repeat the request shortly.',
+    headers: ['RetryAfter'],
+  },
+};

@@ -1,0 +1,101 @@
+import { clientGone, payloadTooLarge } from '../http-error.js';
+import type { HttpRequest } from '../http-message.js';
+import { splitRequestTarget } from '../request-target.js';
+
+/**
+ * A Fetch request as the interface needs it. Its URL is all that is known of the target, so what a URL cannot
+ * keep apart comes here as one: dot segments are resolved, and a few characters percent-encoded.
+ */
+export class FetchRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #request: Request;
+  readonly #bodyLimit: number;
+  readonly #chunks: Uint8Array[] = [];
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #length = 0;
+  #ended = false;
+
+  constructor(request: Request, bodyLimit: number) {
+    const [url = ''] = request.url.split('#', 1);
+    const { path, query } = splitRequestTarget(url);
+    this.method = request.method;
+    this.path = path;
+    this.query = query;
+    this.#request = request;
+    this.#bodyLimit = bodyLimit;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  /** Not to be told: Headers has joined them. No value that counts here may hold the `, ` between two. */
+  isRepeated(): boolean {
+    return false;
+  }
+
+  get announcesBody(): boolean {
+    return this.#request.body !== null && !/^0+$/.test(this.header('content-length') ?? '');
+  }
+
+  async hasBody(): Promise<boolean> {
+    if (this.header('content-length') !== undefined) return true;
+    await this.#readUpTo(1);
+    return this.#length > 0;
+  }
+
+  async readBody(): Promise<Uint8Array> {
+    const announced = Number(this.header('content-length') ?? 0);
+    if (!(announced > this.#bodyLimit)) await this.#readUpTo(this.#bodyLimit + 1);
+    if (announced > this.#bodyLimit || this.#length > this.#bodyLimit) {
+      this.#cancelBody();
+      throw payloadTooLarge(this.#bodyLimit);
+    }
+    return this.#joined();
+  }
+
+  onGone(listener: () => void): void {
+    const { signal } = this.#request;
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, { once: true });
+  }
+
+  /** Reads on until so many bytes are there, or all that come. */
+  async #readUpTo(length: number): Promise<void> {
+    this.#reader ??= openBody(this.#request);
+    while (this.#length < length && !this.#ended) {
+      const { done, value } = await this.#reader.read().catch(() => {
+        throw clientGone(); // a body breaks off where its client does
+      });
+      this.#ended = done;
+      if (value === undefined) continue;
+      this.#chunks.push(value);
+      this.#length += value.byteLength;
+    }
+  }
+
+  /** Nobody waits for it: how a runtime gets rid of a body must not hold up the answer. */
+  #cancelBody(): void {
+    this.#reader ??= openBody(this.#request);
+    this.#reader.cancel().catch(() => {});
+  }
+
+  #joined(): Uint8Array {
+    const [first] = this.#chunks;
+    if (first !== undefined && this.#chunks.length === 1) return first;
+    const bytes = new Uint8Array(this.#length);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at);
+      at += chunk.byteLength;
+    }
+    return bytes;
+  }
+}
+
+function openBody({ body, bodyUsed }: Request): ReadableStreamDefaultReader<Uint8Array> {
+  if (body === null || bodyUsed) throw new TypeError('The body was read before the handler got the request');
+  return body.getReader();
+}

@@ -1,0 +1,2 @@
+/** The HTTP interface as a function from Request to Response, for every runtime and framework that has these. */
+export { createFetchHandler, type FetchHandler } from './fetch-handler.js';

@@ -1,0 +1,170 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import type { Call } from '../../../../src/application/call.js';
+import { StoreUnavailableError } from '../../../../src/domain/errors.js';
+import { rejectionOf } from '../../../contract/rejection.js';
+import { BELLA, bella, fakeService, html, json, never, type Sent, type Step } from './fake-service.js';
+
+const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>> = {
+  listPets: (client, call) => client.listPets({}, call),
+  createPet: (client, call) => client.createPet(bella, call),
+  getPet: (client, call) => client.getPet(1n, call),
+  allPets: (client, call) => client.allPets({}, call).next(),
+};
+
+const REASONS = [
+  new Error('given up'),
+  'given up',
+  0,
+  null,
+  { given: 'up' },
+  new StoreUnavailableError('of the caller'),
+];
+
+const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+
+describe('A signal ends a call of AnimalStoreClient', () => {
+  for (const [operation, call] of Object.entries(OPERATIONS)) {
+    it(`that has not begun, with its reason and without a request: ${operation}`, async () => {
+      for (const reason of REASONS) {
+        const { client, sent, timing } = fakeService(never);
+        const signal = AbortSignal.abort(reason);
+        expect(await rejectionOf(call(client(), { signal }))).to.equal(reason);
+        expect(sent).to.deep.equal([]);
+        expect([listenersOf(signal), timing.running]).to.deep.equal([0, 0]);
+      }
+    });
+
+    it(`that waits for its answer, with its reason and for fetch as well: ${operation}`, async () => {
+      for (const reason of REASONS) {
+        const controller = new AbortController();
+        const begun = Promise.withResolvers<Sent>();
+        const { client, sent, timing } = fakeService((request) => {
+          begun.resolve(request);
+          return new Promise(() => {});
+        });
+        const retried: unknown[] = [];
+        const calling = call(client({ onRetry: (notice) => retried.push(notice) }), controller);
+        const { init } = await begun.promise;
+        controller.abort(reason);
+        expect(await rejectionOf(calling)).to.equal(reason);
+        expect(init.signal?.aborted).to.equal(true);
+        expect(sent).to.have.length(1);
+        expect(retried).to.deep.equal([]);
+        expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
+      }
+    });
+  }
+
+  it('whose answer is half read: the rest is cancelled', async () => {
+    const controller = new AbortController();
+    const reading = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
+    const { client } = fakeService(
+      async () =>
+        new Response(
+          new ReadableStream(
+            {
+              pull(stream) {
+                stream.enqueue(new TextEncoder().encode('['));
+                reading.resolve();
+                return new Promise(() => {});
+              },
+              cancel: () => cancelled.resolve(),
+            },
+            { highWaterMark: 0 },
+          ),
+        ),
+    );
+    const calling = client().listPets({}, controller);
+    await reading.promise;
+    controller.abort('given up');
+    expect(await rejectionOf(calling)).to.equal('given up');
+    await cancelled.promise;
+    expect(listenersOf(controller.signal)).to.equal(0);
+  });
+
+  it('that pauses before it repeats', async () => {
+    const controller = new AbortController();
+    const { client, sent, timing } = fakeService(html(503, { 'Retry-After': '5' }));
+    const calling = client({ onRetry: () => queueMicrotask(() => controller.abort('given up')) }).listPets(
+      {},
+      controller,
+    );
+    expect(await rejectionOf(calling)).to.equal('given up');
+    expect(sent).to.have.length(1);
+    expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
+  });
+
+  it('that is told of a repetition', async () => {
+    const controller = new AbortController();
+    const { client, sent } = fakeService(html(503));
+    const calling = client({ onRetry: () => controller.abort('given up') }).listPets({}, controller);
+    expect(await rejectionOf(calling)).to.equal('given up');
+    expect(sent).to.have.length(1);
+  });
+
+  it('that waits for the API key', async () => {
+    const controller = new AbortController();
+    const asked = Promise.withResolvers<void>();
+    const key = Promise.withResolvers<string>();
+    const apiKey = (): Promise<string> => {
+      asked.resolve();
+      return key.promise;
+    };
+    const { client, sent } = fakeService(json(200, '[]'));
+    const calling = client({ apiKey }).listPets({}, controller);
+    await asked.promise;
+    controller.abort('given up');
+    expect(await rejectionOf(calling)).to.equal('given up');
+    key.resolve('a-key-that-comes-too-late');
+    await setImmediate();
+    expect(sent).to.deep.equal([]);
+  });
+
+  it('when its abort is what fetch fails with', async () => {
+    const controller = new AbortController();
+    const step: Step = async () => {
+      controller.abort('given up');
+      throw new TypeError('fetch failed');
+    };
+    const { client, sent } = fakeService(step);
+    expect(await rejectionOf(client().listPets({}, controller))).to.equal('given up');
+    expect(sent).to.have.length(1);
+  });
+
+  it('and not one that is over: a signal for many calls keeps no listener', async () => {
+    const { signal } = new AbortController();
+    const { client, timing } = fakeService(html(502), json(200, '[]'));
+    const one = client();
+    for (let count = 0; count < 50; count += 1) await one.listPets({}, { signal });
+    const { client: failing } = fakeService(html(200));
+    await rejectionOf(failing().listPets({}, { signal }));
+    expect([listenersOf(signal), timing.running]).to.deep.equal([0, 0]);
+  });
+
+  it('by a deadline of the caller, with its TimeoutError', async () => {
+    const { client } = fakeService(() => new Promise(() => {}));
+    const signal = AbortSignal.timeout(1);
+    expect(await rejectionOf(client({ timing: undefined }).createPet(bella, { signal }))).to.equal(
+      signal.reason,
+    );
+  });
+
+  it('between two animals of a page', async () => {
+    const controller = new AbortController();
+    const { client, sent } = fakeService(json(200, `[${BELLA},${BELLA.replace('"id":1', '"id":2')}]`));
+    const met: bigint[] = [];
+    const walk = async (): Promise<void> => {
+      for await (const { id } of client().allPets({}, controller)) {
+        met.push(id);
+        controller.abort('given up');
+      }
+    };
+    expect(await rejectionOf(walk())).to.equal('given up');
+    expect(met).to.deep.equal([1n]);
+    expect(sent).to.have.length(1);
+  });
+});

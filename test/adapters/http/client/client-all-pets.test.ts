@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { UnexpectedAnswerError } from '../../../../src/adapters/http/client/service-error.js';
+import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import type { PetQuery } from '../../../../src/application/animal-store.js';
+import { rejectionOf } from '../../../contract/rejection.js';
+import { BELLA, fakeService, html, json } from './fake-service.js';
+
+/** A page of animals, and where the next one is. */
+const page = (ids: readonly number[], cursor?: string): Response =>
+  json(
+    200,
+    `[${ids.map((id) => BELLA.replace('"id":1', `"id":${id}`)).join()}]`,
+    cursor === undefined ? {} : { Link: `</v1/pets?limit=2&cursor=${cursor}>; rel="next"` },
+  );
+
+async function idsOf(client: AnimalStoreClient, query?: PetQuery): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for await (const { id } of client.allPets(query)) ids.push(id);
+  return ids;
+}
+
+const queriesOf = (sent: readonly { readonly url: string }[]): string[] =>
+  sent.map(({ url }) => new URL(url).search);
+
+describe('allPets of AnimalStoreClient', () => {
+  it('gives every animal of every page, asking for the largest pages', async () => {
+    const { client, sent } = fakeService(page([1, 2], 'a'), page([], 'b'), page([3]));
+    expect(await idsOf(client())).to.deep.equal([1n, 2n, 3n]);
+    expect(queriesOf(sent)).to.deep.equal(['?limit=100', '?limit=100&cursor=a', '?limit=100&cursor=b']);
+  });
+
+  it('keeps to the filter and the size of pages that it is given, from a cursor on', async () => {
+    const { client, sent } = fakeService(page([1, 2], 'b'), page([3]));
+    await idsOf(client(), { status: 'sold', limit: 2, cursor: 'a' });
+    expect(queriesOf(sent)).to.deep.equal(['?limit=2&status=sold&cursor=a', '?limit=2&status=sold&cursor=b']);
+  });
+
+  it('asks for the largest pages when the size is given as undefined', async () => {
+    const { client, sent } = fakeService(page([]));
+    await idsOf(client(), { limit: undefined });
+    expect(queriesOf(sent)).to.deep.equal(['?limit=100']);
+  });
+
+  it('asks for a page only when the one before is used up, and for none before it begins', async () => {
+    const { client, sent } = fakeService(page([1, 2], 'a'), page([3]));
+    const animals = client().allPets();
+    expect(sent).to.have.length(0);
+    await animals.next();
+    await animals.next();
+    expect(sent).to.have.length(1);
+    await animals.next();
+    expect(sent).to.have.length(2);
+  });
+
+  it('ends when the loop is left', async () => {
+    const { client, sent } = fakeService(page([1, 2], 'a'));
+    for await (const { id } of client().allPets()) if (id === 1n) break;
+    expect(sent).to.have.length(1);
+  });
+
+  it('repeats a page that fails, and misses and doubles nothing', async () => {
+    const { client } = fakeService(html(502), page([1], 'a'), html(503), new TypeError('lost'), page([2]));
+    expect(await idsOf(client())).to.deep.equal([1n, 2n]);
+  });
+
+  it('rejects rather than to go round in circles', async () => {
+    const { client, sent } = fakeService(page([1], 'a'));
+    expect(await rejectionOf(idsOf(client()))).to.be.instanceOf(UnexpectedAnswerError);
+    expect(sent).to.have.length(2);
+  });
+});

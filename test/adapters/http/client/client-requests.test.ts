@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import { InvalidParameterError, InvalidPetError } from '../../../../src/domain/errors.js';
+import { rejectionOf } from '../../../contract/rejection.js';
+import { API_KEY, BASE_URL, BELLA, bella, errorJson, fakeService, json } from './fake-service.js';
+
+describe('The requests of AnimalStoreClient', () => {
+  it('ask for a page with what was given, and nothing else', async () => {
+    const { client, sent } = fakeService(json(200, '[]'));
+    await client().listPets();
+    await client().listPets({ limit: 5, status: 'sold', cursor: 'a b&c=é' });
+    expect(sent.map(({ url }) => url)).to.deep.equal([
+      `${BASE_URL}/pets`,
+      `${BASE_URL}/pets?limit=5&status=sold&cursor=a+b%26c%3D%C3%A9`,
+    ]);
+    expect(sent[0]?.init.method).to.equal('GET');
+    expect(sent[0]?.init.body).to.equal(undefined);
+    expect(Object.fromEntries(sent[0]?.headers ?? [])).to.deep.equal({
+      accept: 'application/json',
+      authorization: `Bearer ${API_KEY}`,
+    });
+  });
+
+  it('send an animal to the letter and to the digit, under a key of its own', async () => {
+    const animal = { name: 'Zoë "the\n🐕"', categoryId: 2n ** 63n - 1n, status: 'sold' } as const;
+    const { client, sent } = fakeService(json(201, BELLA));
+    const created = [animal, bella, bella].map((pet) =>
+      client()
+        .createPet(pet)
+        .catch(() => {}),
+    );
+    await Promise.all(created);
+    expect(sent[0]?.url).to.equal(`${BASE_URL}/pets`);
+    expect(sent[0]?.init.method).to.equal('POST');
+    expect(sent[0]?.init.body).to.equal(
+      '{"name":"Zoë \\"the\\n🐕\\"","categoryId":9223372036854775807,"status":"sold"}',
+    );
+    const keys = sent.map(({ headers }) => headers.get('idempotency-key'));
+    expect(new Set(keys).size).to.equal(3);
+    for (const key of keys) expect(key).to.match(/^"[0-9a-f]{32}"$/);
+    const { authorization, ...headers } = Object.fromEntries(sent[0]?.headers ?? []);
+    expect(authorization).to.equal(`Bearer ${API_KEY}`);
+    expect(headers).to.include({ accept: 'application/json', 'content-type': 'application/json' });
+  });
+
+  it('carry the token of the caller in quotes, and not its scope', async () => {
+    const { client, sent } = fakeService(json(201, BELLA, { 'Idempotency-Replayed': 'true' }));
+    const token = String.fromCharCode(...Array.from({ length: 94 }, (_, at) => 33 + at)).replaceAll(
+      /["\\]/g,
+      '',
+    );
+    const { replayed } = await client().createPet(bella, { request: { scope: 'a-scope', token } });
+    expect(replayed).to.equal(true);
+    expect(sent[0]?.headers.get('idempotency-key')).to.equal(`"${token}"`);
+    expect(JSON.stringify([...(sent[0]?.headers ?? [])])).to.not.include('a-scope');
+  });
+
+  it('do not say that a create was a replay when only the client itself repeated it', async () => {
+    const { client } = fakeService(
+      new TypeError('lost'),
+      json(201, BELLA, { 'Idempotency-Replayed': 'true' }),
+    );
+    expect((await client().createPet(bella)).replayed).to.equal(false);
+  });
+
+  for (const token of ['', 'a b', 'a"b', 'a\\b', 'é', '\n', '\u007f', 'x'.repeat(256), '"quoted"']) {
+    it(`are not made with a token that no header can carry: ${JSON.stringify(token.slice(0, 9))}`, async () => {
+      const { client, sent } = fakeService(json(201, BELLA));
+      const error = await rejectionOf(client().createPet(bella, { request: { scope: 's', token } }));
+      expect(error).to.be.instanceOf(InvalidParameterError);
+      expect(sent).to.deep.equal([]);
+    });
+  }
+
+  it('are not made for an animal or a query that no store takes, and all faults are named', async () => {
+    const { client, sent } = fakeService(json(201, BELLA));
+    const error = await rejectionOf(client().createPet({ name: ' ', categoryId: 2 ** 53 }));
+    expect(error).to.be.instanceOf(InvalidPetError).and.have.property('faults').with.length(2);
+    expect(await rejectionOf(client().listPets({ limit: 101 }))).to.be.instanceOf(InvalidParameterError);
+    expect(sent).to.deep.equal([]);
+  });
+
+  it('follow no redirect and send no cookies', async () => {
+    const { client, sent } = fakeService(json(200, '[]'));
+    await client().listPets();
+    expect(sent[0]?.init).to.include({ redirect: 'manual', credentials: 'omit' });
+  });
+
+  it('carry the key of the moment, asked for before each attempt', async () => {
+    const { client, sent } = fakeService(errorJson(503, 'service_unavailable'), json(200, '[]'));
+    const keys = ['first-key', 'second-key'];
+    await client({ apiKey: async () => keys.shift() ?? '' }).listPets();
+    expect(sent.map(({ headers }) => headers.get('authorization'))).to.deep.equal([
+      'Bearer first-key',
+      'Bearer second-key',
+    ]);
+  });
+
+  it('are not made without a key: what its function throws is what the call rejects with', async () => {
+    const { client, sent } = fakeService(json(200, '[]'));
+    const fault = new RangeError('the vault is closed');
+    const rejection = await rejectionOf(client({ apiKey: () => Promise.reject(fault) }).listPets());
+    expect(rejection).to.equal(fault);
+    expect(sent).to.deep.equal([]);
+  });
+
+  it('go out by the global fetch of the moment, called as a plain function', async () => {
+    const { fetch } = globalThis;
+    const callers: unknown[] = [];
+    const called = async function (this: unknown): Promise<Response> {
+      callers.push(this);
+      return json(200, '[]');
+    };
+    await new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch: called }).listPets();
+    const client = new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
+    globalThis.fetch = called;
+    try {
+      await client.listPets();
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    // A browser's fetch takes no other: it throws "Illegal invocation".
+    expect(callers).to.have.length(2);
+    for (const caller of callers) expect([undefined, globalThis]).to.include(caller);
+  });
+});
+
+describe('The options of AnimalStoreClient', () => {
+  const { client, sent } = fakeService(json(200, '[]'));
+
+  it('take an address with a slash at its end, and a URL', async () => {
+    await client({ baseUrl: `${BASE_URL}/` }).listPets();
+    await client({ baseUrl: new URL(BASE_URL) }).listPets();
+    expect(sent.map(({ url }) => url)).to.deep.equal([`${BASE_URL}/pets`, `${BASE_URL}/pets`]);
+  });
+
+  for (const baseUrl of [
+    '',
+    '/v1',
+    'animals.example/v1',
+    'ftp://animals.example/v1',
+    'https://animals.example',
+    'https://animals.example/v2',
+    'https://animals.example/xv1',
+    'https://animals.example/v1/pets',
+    'https://animals.example/v1?a=b',
+    'https://animals.example/v1#a',
+    'https://user:password@animals.example/v1',
+    'https://user@animals.example/v1',
+  ]) {
+    it(`do not take ${JSON.stringify(baseUrl)} as an address`, () => {
+      expect(() => client({ baseUrl }))
+        .to.throw(TypeError, /^baseUrl /)
+        .with.property('message')
+        .that.does.not.include('password@');
+    });
+  }
+
+  for (const apiKey of ['', 'a b', 'a\nb', 'schlüssel-🔑', 'a=b']) {
+    it(`do not take ${JSON.stringify(apiKey)} as a key, and do not repeat it`, async () => {
+      const refused = /^apiKey is no bearer token \(RFC 6750, 2\.1\)$/;
+      expect(() => client({ apiKey })).to.throw(TypeError, refused);
+      const error = await rejectionOf(client({ apiKey: () => apiKey }).listPets());
+      expect(error).to.be.instanceOf(TypeError).with.property('message').that.matches(refused);
+    });
+  }
+
+  for (const [name, values] of Object.entries({
+    attemptDeadline: [0, -1, 1.5, Infinity, 2 ** 31],
+    callDeadline: [0, NaN, 2 ** 31],
+    retries: [-1, 0.5, Infinity],
+    retryDelay: [-1, Infinity],
+    maxRetryDelay: [-1, Infinity],
+    answerLimit: [0, 1.5],
+  })) {
+    it(`do not take ${values.join(', ')} as ${name}`, () => {
+      for (const value of values) {
+        expect(() => client({ [name]: value })).to.throw(TypeError, new RegExp(`^${name} `));
+      }
+    });
+  }
+});

@@ -1,0 +1,270 @@
+import { expect } from 'chai';
+import type { RetryNotice } from '../../../../src/adapters/http/client/client-options.js';
+import { ServiceError } from '../../../../src/adapters/http/client/service-error.js';
+import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import {
+  IdempotencyKeyReusedError,
+  StoreUnavailableError,
+  isAnimalStoreError,
+} from '../../../../src/domain/errors.js';
+import { rejectionOf } from '../../../contract/rejection.js';
+import {
+  BELLA,
+  bella,
+  broken,
+  errorJson,
+  failingHook,
+  fakeService,
+  html,
+  json,
+  never,
+  type Step,
+} from './fake-service.js';
+
+const OPERATIONS: Readonly<
+  Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
+> = {
+  listPets: [(client) => client.listPets(), json(200, '[]')],
+  getPet: [(client) => client.getPet(1n), json(200, BELLA)],
+  createPet: [(client) => client.createPet(bella), json(201, BELLA)],
+  'createPet with a token': [
+    (client) => client.createPet(bella, { request: { scope: 'a', token: 'b' } }),
+    json(201, BELLA),
+  ],
+};
+
+const WORTH_REPEATING: ReadonlyArray<readonly [string, Step]> = [
+  ['a network that fails', new TypeError('fetch failed')],
+  ['an answer that breaks off', broken],
+  ['an answer that never comes', never],
+  ['502 of a proxy', html(502)],
+  ['503 of a proxy', html(503)],
+  ['504 of a proxy', html(504)],
+  ['503 of the service', errorJson(503, 'service_unavailable')],
+  ['503 with a code of later', errorJson(503, 'maintenance')],
+  ['429', errorJson(429, 'rate_limited')],
+  ['408', errorJson(408, 'request_timeout')],
+];
+
+const FINAL: ReadonlyArray<readonly [string, Step]> = [
+  ['400', errorJson(400, 'invalid_parameter')],
+  ['401', errorJson(401, 'invalid_api_key')],
+  ['403', errorJson(403, 'insufficient_scope')],
+  ['404', errorJson(404, 'pet_not_found')],
+  ['409 with another code', errorJson(409, 'a_code_of_later')],
+  ['410', errorJson(410, 'operation_removed')],
+  ['422', errorJson(422, 'idempotency_key_reused')],
+  ['500', errorJson(500, 'internal_error')],
+  ['a page of a proxy with status 200', html(200)],
+];
+
+describe('AnimalStoreClient repeats', () => {
+  for (const [operation, [call, success]] of Object.entries(OPERATIONS)) {
+    for (const [what, step] of WORTH_REPEATING) {
+      it(`${operation} after ${what}`, async () => {
+        const { client, sent } = fakeService(step, step, success);
+        await call(client());
+        expect(sent).to.have.length(3);
+        expect(new Set(sent.map(({ url }) => url)).size).to.equal(1);
+        expect(new Set(sent.map(({ init }) => init.body)).size).to.equal(1);
+        // The same animal under the same key: that is what makes it safe.
+        expect(new Set(sent.map(({ headers }) => headers.get('idempotency-key'))).size).to.equal(1);
+      });
+    }
+
+    for (const [what, step] of FINAL) {
+      it(`${operation} never after ${what}`, async () => {
+        const { client, sent } = fakeService(step, success);
+        await rejectionOf(call(client()));
+        expect(sent).to.have.length(1);
+      });
+    }
+  }
+
+  it('a create whose key is still undecided, after the time that the service asks for', async () => {
+    const conflict = errorJson(409, 'idempotency_conflict', { 'Retry-After': '2' });
+    const { client, timing } = fakeService(conflict, json(201, BELLA));
+    timing.chance = 0;
+    await client().createPet(bella);
+    expect(timing.passed).to.deep.equal([2000]);
+  });
+
+  it('nothing when a key was used for another animal', async () => {
+    const { client } = fakeService(errorJson(422, 'idempotency_key_reused'));
+    const error = await rejectionOf(client().createPet(bella, { request: { scope: 'a', token: 'b' } }));
+    expect(error).to.be.instanceOf(IdempotencyKeyReusedError);
+  });
+
+  it('as often as it is told, then rejects with the last failure', async () => {
+    for (const retries of [0, 1, 5, 7]) {
+      const { client, sent } = fakeService(
+        ...Array.from({ length: retries }, () => new TypeError('fetch failed')),
+        errorJson(429, 'rate_limited'),
+      );
+      const error = await rejectionOf(client({ retries, retryDelay: 1 }).listPets());
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'rate_limited');
+      expect(sent).to.have.length(retries + 1);
+    }
+    const { client, sent } = fakeService(new TypeError('fetch failed'));
+    await rejectionOf(client().listPets());
+    expect(sent, 'when not told').to.have.length(6);
+  });
+});
+
+describe('AnimalStoreClient pauses before it repeats', () => {
+  it('up to twice as long each time, up to the longest pause', async () => {
+    const { client, timing } = fakeService(new TypeError('fetch failed'));
+    timing.chance = 1;
+    await rejectionOf(client({ retries: 8, retryDelay: 100, maxRetryDelay: 2000 }).listPets());
+    expect(timing.passed).to.deep.equal([100, 200, 400, 800, 1600, 2000, 2000, 2000]);
+  });
+
+  it('for a random part of that, down to nothing', async () => {
+    for (const chance of [0, 0.25]) {
+      const { client, timing } = fakeService(new TypeError('fetch failed'));
+      timing.chance = chance;
+      await rejectionOf(client({ retries: 3, retryDelay: 100 }).listPets());
+      expect(timing.passed).to.deep.equal([100 * chance, 200 * chance, 400 * chance]);
+    }
+  });
+
+  for (const [form, value, headers, expected] of [
+    ['in seconds', '3', {}, 3000],
+    ['of nothing', '0', {}, 0],
+    ['as a date', 'Tue, 01 Jan 2030 00:00:05 GMT', {}, 5000],
+    ['as a date of old', 'Tuesday, 01-Jan-30 00:00:05 GMT', {}, 5000],
+    ['as a date of C', 'Tue Jan  1 00:00:05 2030', {}, 5000],
+    [
+      'as a date by the clock of the service',
+      'Sat, 05 Jan 2030 00:00:05 GMT',
+      { Date: 'Sat, 05 Jan 2030 00:00:01 GMT' },
+      4000,
+    ],
+    ['as a date that is over', 'Mon, 31 Dec 2029 00:00:00 GMT', {}, 0],
+    ['as a number that is none', '1.5', {}, 0],
+    ['below nothing', '-1', {}, 0],
+    ['as a word', 'soon', {}, 0],
+    ['as a date of its own kind', '2030-01-01T00:00:05Z', {}, 0],
+  ] as const) {
+    it(`at least as long as Retry-After says ${form}: ${value}`, async () => {
+      const step = errorJson(503, 'service_unavailable', { 'Retry-After': value, ...headers });
+      const { client, timing } = fakeService(step, json(200, '[]'));
+      timing.chance = 0;
+      await client().listPets();
+      expect(timing.passed).to.deep.equal([expected]);
+    });
+  }
+
+  it('longer than Retry-After by chance, so that not all come back at once', async () => {
+    const { client, timing } = fakeService(html(503, { 'Retry-After': '1' }), json(200, '[]'));
+    await client({ retryDelay: 100 }).listPets();
+    expect(timing.passed).to.deep.equal([1050]);
+  });
+
+  it('but not for what would end after its deadline: it rejects at once', async () => {
+    for (const retryAfter of ['30', '9'.repeat(400), 'Fri, 01 Jan 2100 00:00:00 GMT']) {
+      const { client, timing, sent } = fakeService(
+        errorJson(503, 'service_unavailable', { 'Retry-After': retryAfter }),
+      );
+      const error = await rejectionOf(client({ callDeadline: 30_000 }).listPets());
+      expect(isAnimalStoreError(error) && error.code).to.equal('service_unavailable');
+      expect(sent).to.have.length(1);
+      expect(timing.elapsed()).to.equal(0);
+    }
+  });
+
+  it('and tells of each pause', async () => {
+    const notices: unknown[] = [];
+    const onRetry = ({ operation, retry, delay, error }: RetryNotice): void =>
+      void notices.push([operation, retry, delay, error.name]);
+    const { client } = fakeService(
+      html(502),
+      errorJson(429, 'rate_limited', { 'Retry-After': '1' }),
+      json(200, '[]'),
+    );
+    await client({ retryDelay: 100, onRetry }).listPets();
+    expect(notices).to.deep.equal([
+      ['listPets', 1, 50, 'StoreUnavailableError'],
+      ['listPets', 2, 1100, 'ServiceError'],
+    ]);
+  });
+
+  it('also when the one who is told fails', async () => {
+    const { client } = fakeService(html(502), json(200, '[]'));
+    expect(await client({ onRetry: failingHook }).listPets()).to.deep.equal({ pets: [] });
+  });
+});
+
+/** An answer whose body never comes, but for an end by the signal. */
+const withoutBody: Step = async ({ init }) =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        init.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+      },
+    }),
+  );
+
+describe('The deadlines of AnimalStoreClient', () => {
+  it('end an attempt, and leave time for others', async () => {
+    const { client, timing } = fakeService(never, json(200, '[]'));
+    timing.chance = 0;
+    await client({ attemptDeadline: 500 }).listPets();
+    expect(timing.elapsed()).to.equal(500);
+  });
+
+  it('end a call with all its attempts, though each has time left', async () => {
+    const { client, timing, sent } = fakeService(never);
+    const error = await rejectionOf(
+      client({ attemptDeadline: 400, callDeadline: 1000, retryDelay: 0 }).listPets(),
+    );
+    expect(error).to.be.instanceOf(StoreUnavailableError);
+    expect(timing.passed.filter((milliseconds) => milliseconds > 0)).to.deep.equal([400, 400, 200]);
+    expect(timing.elapsed()).to.equal(1000);
+    expect(sent).to.have.length(3);
+  });
+
+  it('count the time of the API key, of the answer, and of its body', async () => {
+    const limits = { attemptDeadline: 300, retries: 0 };
+    for (const [step, options] of [
+      [never, {}],
+      [withoutBody, {}],
+      [json(200, '[]'), { apiKey: () => new Promise<string>(() => {}) }],
+    ] as const) {
+      const { client, timing } = fakeService(step);
+      const error = await rejectionOf(client({ ...limits, ...options }).listPets());
+      expect(error).to.be.instanceOf(StoreUnavailableError);
+      expect(timing.elapsed()).to.equal(300);
+    }
+  });
+
+  it('end what heeds no signal, and what comes from it later', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const { client, timing } = fakeService(() => promise);
+    await rejectionOf(client({ attemptDeadline: 300, retries: 0 }).listPets());
+    expect(timing.elapsed()).to.equal(300);
+    const cancelled = Promise.withResolvers<void>();
+    resolve(new Response(new ReadableStream({ cancel: () => cancelled.resolve() })));
+    await cancelled.promise;
+  });
+
+  it('are 10 and 30 seconds when nothing else is said', async () => {
+    const { client, timing } = fakeService(never);
+    timing.chance = 0;
+    await rejectionOf(client().listPets());
+    expect(timing.passed).to.deep.equal([10_000, 0, 10_000, 0, 10_000]);
+  });
+
+  it('leave no timer running', async () => {
+    for (const steps of [
+      [json(200, '[]')],
+      [html(502), json(200, '[]')],
+      [html(200)],
+      [never, json(200, '[]')],
+    ]) {
+      const { client, timing } = fakeService(...steps);
+      await Promise.allSettled([client().listPets()]);
+      expect(timing.running).to.equal(0);
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import type { AnimalStoreClientOptions, Fetch } from '../../../../src/adapters/http/client/client-options.js';
+import { IdleTiming } from './idle-timing.js';
+
+export const BASE_URL = 'https://animals.example/shop/v1';
+export const API_KEY = 'the-secret-key-0123456789';
+
+export const BELLA = '{"id":1,"name":"Bella","categoryId":7,"status":"available"}';
+export const bella = { name: 'Bella', categoryId: 7 };
+
+/** A request as the fake service got it. */
+export interface Sent {
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly headers: Headers;
+}
+
+/** What becomes of one request. */
+export type Step = Response | Error | ((sent: Sent) => Promise<Response>);
+
+export const json = (status: number, body: string, headers: Record<string, string> = {}): Response =>
+  new Response(body, { status, headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers } });
+
+export const errorJson = (status: number, code: string, headers: Record<string, string> = {}): Response =>
+  json(status, JSON.stringify({ code, message: `Message of ${code}.`, status }), {
+    'X-Request-Id': 'request-1',
+    ...headers,
+  });
+
+/** A proxy's page. */
+export const html = (status: number, headers: Record<string, string> = {}): Response =>
+  new Response('<html><h1>Sorry</h1></html>', {
+    status,
+    headers: { 'Content-Type': 'text/html', ...headers },
+  });
+
+/** An answer that never comes, but for an end by the signal. */
+export const never: Step = ({ init }) =>
+  new Promise((_, reject) => {
+    init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+  });
+
+/** An answer that breaks off in its body. */
+export const broken: Step = async () =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new Uint8Array(5));
+        controller.error(new TypeError('terminated'));
+      },
+    }),
+  );
+
+/** A hook that fails. */
+export const failingHook = (): never => {
+  throw new Error('the log is full');
+};
+
+/** A client of a service that does the given steps, one for each request; the last one from then on. */
+export function fakeService(...steps: readonly Step[]) {
+  const sent: Sent[] = [];
+  const timing = new IdleTiming();
+  const fetch: Fetch = async (url, init) => {
+    const request = { url, init, headers: new Headers(init.headers) };
+    sent.push(request);
+    const step = steps[Math.min(sent.length, steps.length) - 1];
+    if (typeof step === 'function') return step(request);
+    if (step instanceof Response) return step.clone();
+    throw step ?? new Error('there is no step');
+  };
+  const client = (options: Partial<AnimalStoreClientOptions> = {}): AnimalStoreClient =>
+    new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, timing, ...options });
+  return { sent, timing, client };
+}

@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { readRequestToken } from '../../src/adapters/http/idempotency-key.js';
+import { readNewPet } from '../../src/adapters/http/new-pet-body.js';
+import { readPetId, readPetQuery } from '../../src/adapters/http/parameters.js';
+import { PAGE_LIMIT, isPageLimit } from '../../src/application/list-pets.js';
+import { AnimalStoreError } from '../../src/domain/errors.js';
+import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { parse, stringify } from '../../src/exact-json.js';
+import { requestWith } from '../adapters/http/request-with.js';
+import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';
+
+const RUNS = { numRuns: 3_000 };
+
+/** Whether the service takes it. */
+function takes(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof AnimalStoreError) return false;
+    throw error;
+  }
+}
+
+/** Integers in and around int64, often at its ends. */
+const integer = fc.oneof(
+  fc.bigInt({ min: INT64_MIN - 3n, max: INT64_MAX + 3n }),
+  fc.bigInt({ min: -3n, max: 103n }),
+  fc.constantFrom(INT64_MIN, INT64_MIN - 1n, INT64_MAX, INT64_MAX + 1n, 2n ** 64n, 2n ** 53n + 1n),
+);
+
+/** Texts with many characters that are blank, nearly so, or refused. */
+const blankish = fc
+  .array(
+    fc.constantFrom(
+      ...Array.from('\t\n\v\f\r \u0085\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000'),
+      ...Array.from('\0\u180e\u200b\ufeff\u001fa🐶'),
+    ),
+    { maxLength: 4 },
+  )
+  .map((characters) => characters.join(''));
+const text = fc.oneof(
+  blankish,
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(...PET_STATUSES, 'Sold', 'available '),
+);
+
+/** JSON text of any value; integers that int64 does not hold among them. */
+const json: fc.Arbitrary<string> = fc.oneof(
+  integer.map(String),
+  text.map((value) => JSON.stringify(value)),
+  fc.constantFrom(
+    '7.0',
+    '7e0',
+    '70e-1',
+    '1.5',
+    '1e-1',
+    '-0',
+    '1e400',
+    '9223372036854775807.0',
+    '0e999999999',
+  ),
+  fc.jsonValue().map((value) => JSON.stringify(value)),
+);
+
+/** Runs over generated values, and sees that both the good and the bad were among them. */
+function agree<T>(values: fc.Arbitrary<T>, published: (value: T) => boolean, taken: (value: T) => boolean) {
+  const seen = { true: 0, false: 0 };
+  fc.assert(
+    fc.property(values, (value) => {
+      const good = taken(value);
+      seen[`${good}`] += 1;
+      expect(published(value)).to.equal(good);
+    }),
+    RUNS,
+  );
+  expect(Math.min(seen.true, seen.false), JSON.stringify(seen)).to.be.greaterThan(RUNS.numRuns / 50);
+}
+
+/** What a validator sees of a JSON text. An integer beyond int64 is no bigint to `parse`; here it is one. */
+const seen = (source: string): unknown => (/^-?\d+$/.test(source) ? BigInt(source) : parse(source));
+
+describe('The published schemas take what the service takes, and nothing else:', () => {
+  const document = documentFor();
+  const judge = judgeFor(document);
+  const parameter = (id: string, name: string): Schema =>
+    operationsOf(document)[id]?.parameters?.find((of) => of.name === name)?.schema ?? {};
+
+  it('names', () => {
+    const isName = judge({ $ref: '#/components/schemas/NewPet' });
+    const isGood = (name: unknown): boolean => isName({ name, categoryId: 1n }) === undefined;
+    agree(fc.oneof(blankish, text), isGood, (name) =>
+      takes(() => readNewPet(stringify({ name, categoryId: 1 }))),
+    );
+  });
+
+  it('but for lone surrogates in names, which most languages cannot write in a pattern', () => {
+    const isName = judge({ $ref: '#/components/schemas/NewPet' });
+    expect(isName({ name: 'a\ud800', categoryId: 1n })).to.equal(undefined);
+    expect(takes(() => readNewPet('{"name":"a\\ud800","categoryId":1}'))).to.equal(false);
+  });
+
+  for (const field of ['categoryId', 'status']) {
+    it(`the ${field} of a new animal`, () => {
+      const isNewPet = judge({ $ref: '#/components/schemas/NewPet' });
+      const others = field === 'categoryId' ? '"name":"Bella"' : '"name":"Bella","categoryId":1';
+      agree(
+        json,
+        (source) => isNewPet({ name: 'Bella', categoryId: 1n, [field]: seen(source) }) === undefined,
+        (source) => takes(() => readNewPet(`{${others},"${field}":${source}}`)),
+      );
+    });
+  }
+
+  it('whole animals, with members missing and members that the interface does not name', () => {
+    const isNewPet = judge({ $ref: '#/components/schemas/NewPet' });
+    const member = fc.record(
+      {
+        name: fc.oneof(fc.constant('"Bella"'), json),
+        categoryId: fc.oneof(fc.constant('9223372036854775807'), json),
+        status: fc.oneof(fc.constant('"sold"'), json),
+        id: json,
+        toString: json,
+      },
+      { requiredKeys: [] },
+    );
+    agree(
+      member,
+      (pet) =>
+        isNewPet(Object.fromEntries(Object.entries(pet).map(([name, source]) => [name, seen(source)]))) ===
+        undefined,
+      (pet) => {
+        const members = Object.entries(pet).map(([name, source]) => `"${name}":${source}`);
+        return takes(() => readNewPet(`{${members.join()}}`));
+      },
+    );
+  });
+
+  it('limits', () => {
+    const isLimit = judge(parameter('listPets', 'limit'));
+    agree(
+      integer,
+      (limit) => isLimit(limit) === undefined,
+      (limit) => takes(() => readPetQuery(`limit=${limit}`)),
+    );
+    expect(parameter('listPets', 'limit')).to.include({ default: BigInt(PAGE_LIMIT.default) });
+    expect(isPageLimit(PAGE_LIMIT.default)).to.equal(true);
+  });
+
+  it('status filters', () => {
+    const isStatus = judge(parameter('listPets', 'status'));
+    agree(
+      text,
+      (status) => isStatus(status) === undefined,
+      (status) => takes(() => readPetQuery(new URLSearchParams({ status }).toString())),
+    );
+  });
+
+  it('idempotency keys', () => {
+    const isKey = judge(parameter('createPet', 'Idempotency-Key'));
+    const character = fc.oneof(
+      fc.constantFrom('"', '\\', ' ', '!', '~', '\u007f', 'é'),
+      fc.string({ maxLength: 1 }),
+    );
+    const key = fc.array(character, { maxLength: 4 }).map((characters) => characters.join(''));
+    const quoted = key.map((text) => `"${text}"`);
+    agree(
+      fc.oneof(
+        key,
+        quoted,
+        fc.integer({ min: 250, max: 258 }).map((length) => 'k'.repeat(length)),
+      ),
+      (value) => isKey(value) === undefined,
+      (value) => takes(() => readRequestToken(requestWith({ 'idempotency-key': value }), undefined)),
+    );
+  });
+
+  it('identifiers', () => {
+    const isPetId = judge(parameter('getPet', 'petId'));
+    agree(
+      integer,
+      (id) => isPetId(id) === undefined,
+      (id) => readPetId(String(id)) !== undefined,
+    );
+  });
+});

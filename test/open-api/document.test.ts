@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/error-answers.js';
+import { documentText, openApiDocument } from '../../src/adapters/http/open-api-document.js';
+import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
+import { OPERATIONS } from '../../src/adapters/http/operations.js';
+import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
+import { documentFor, judgeFor, operationsOf, type OpenApiDocument } from './document.js';
+
+const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(operationsOf(document)).map(([id, { responses }]) => [id, Object.keys(responses)]),
+  );
+
+const serversOf = (settings: Parameters<typeof documentFor>[0]): string[][] =>
+  documentFor(settings).servers.map(({ url, description }) => [url, description]);
+
+/** The members of a schema, each with its type or reference, and whether it is required. */
+const membersOf = (document: OpenApiDocument, name: string): string[] => {
+  const { properties = {}, required = [] } = (document.components.schemas[name] ?? {}) as {
+    properties?: Record<string, { type?: string; format?: string; $ref?: string }>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([member, { type, format, $ref }]) =>
+    [member, $ref ?? type, format, required.includes(member) ? 'required' : 'optional']
+      .filter((part) => part !== undefined)
+      .join(' '),
+  );
+};
+
+describe('The OpenAPI document', () => {
+  const document = documentFor();
+  const operations = operationsOf(document);
+
+  describe('says what the interface says', () => {
+    it('of its version, in OpenAPI 3.1', () => {
+      expect(document.openapi).to.match(/^3\.1\.\d+$/);
+      expect(document.info.version).to.equal('1.0.0');
+    });
+
+    it('of the operations: their ids, methods and paths, all with the tag animals', () => {
+      const declared = Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([method, { operationId, tags }]) => [operationId, method, path, tags]),
+      );
+      expect(declared).to.deep.equal([
+        ['listPets', 'get', '/pets', ['animals']],
+        ['createPet', 'post', '/pets', ['animals']],
+        ['getPet', 'get', '/pets/{petId}', ['animals']],
+      ]);
+      expect(document.tags.map(({ name }) => name)).to.deep.equal(['animals']);
+    });
+
+    it('of authentication: one scheme, bearerAuth, for every operation', () => {
+      const { securitySchemes } = document.components;
+      expect(Object.keys(securitySchemes)).to.deep.equal(['bearerAuth']);
+      expect(securitySchemes['bearerAuth']).to.include({ type: 'http', scheme: 'bearer' });
+      expect(document.security).to.deep.equal([{ bearerAuth: [] }]);
+      for (const { security } of Object.values(operations)) expect(security).to.equal(undefined);
+    });
+
+    it('of the resources: their fields, types and which are required', () => {
+      const status = 'status #/components/schemas/PetStatus optional';
+      expect(Object.keys(document.components.schemas)).to.have.members([
+        'Pet',
+        'NewPet',
+        'Pets',
+        'PetStatus',
+        'Error',
+      ]);
+      expect(membersOf(document, 'Pet')).to.deep.equal([
+        'id integer int64 required',
+        'name string required',
+        'categoryId integer int64 required',
+        status,
+      ]);
+      expect(membersOf(document, 'NewPet')).to.deep.equal([
+        'name string required',
+        'categoryId integer int64 required',
+        status,
+      ]);
+      expect(membersOf(document, 'Error')).to.deep.equal([
+        'code string required',
+        'message string required',
+        'status integer required',
+      ]);
+      expect(document.components.schemas['PetStatus']).to.deep.include({
+        type: 'string',
+        enum: ['available', 'pending', 'sold'],
+      });
+      expect(document.components.schemas['Pets']).to.deep.include({
+        type: 'array',
+        items: { $ref: '#/components/schemas/Pet' },
+      });
+    });
+
+    it('of the parameters of listPets: a limit of 1 to 100, 20 by default, and a status', () => {
+      const [limit, status] = operations['listPets']?.parameters ?? [];
+      expect(limit).to.deep.include({ name: 'limit', in: 'query', required: false });
+      expect(limit?.schema).to.deep.equal({ type: 'integer', minimum: 1n, maximum: 100n, default: 20n });
+      expect(status).to.deep.include({ name: 'status', in: 'query', required: false });
+      expect(status?.schema).to.deep.equal({ $ref: '#/components/schemas/PetStatus' });
+    });
+
+    it('of the body of createPet: required, and a NewPet as application/json', () => {
+      expect(operations['createPet']?.requestBody).to.deep.include({
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/NewPet' } } },
+      });
+    });
+
+    it('of getPet: an int64 in the path, deprecated, gone on 5 December 2030', () => {
+      const [petId] = operations['getPet']?.parameters ?? [];
+      expect(petId).to.deep.include({ name: 'petId', in: 'path', required: true });
+      expect(petId?.schema).to.include({ type: 'integer', format: 'int64' });
+      expect(operations['getPet']).to.include({ deprecated: true, 'x-deprecated-sunset': '2030-12-05' });
+      expect(operations['getPet']?.description).to.include('2030-12-05').and.to.include('`status` filter');
+      for (const id of ['listPets', 'createPet']) {
+        expect(operations[id]).not.to.have.any.keys('deprecated', 'x-deprecated-sunset');
+      }
+    });
+
+    it('of the bodies of answers', () => {
+      const bodies = Object.entries(operations).flatMap(([id, { responses }]) =>
+        Object.entries(responses).map(([status, { content }]) => {
+          const { $ref = '' } = content?.['application/json'].schema ?? {};
+          return `${id} ${status} ${$ref.replace('#/components/schemas/', '')}`;
+        }),
+      );
+      expect(bodies).to.include.members([
+        'listPets 200 Pets',
+        'listPets 401 Error',
+        'createPet 201 Pet',
+        'createPet 400 Error',
+        'createPet 401 Error',
+        'getPet 200 Pet',
+        'getPet 401 Error',
+        'getPet 404 Error',
+      ]);
+      expect(bodies.filter((body) => / [45]\d\d (?!Error)/.test(body))).to.deep.equal([]);
+    });
+
+    it('of stability: no marker on any of the three', () => {
+      for (const operation of Object.values(operations))
+        expect(operation).not.to.have.property('x-stability');
+    });
+  });
+
+  it('marks an operation whose declaration says that it is not stable', () => {
+    const text = documentText(DEFAULT_HTTP_SETTINGS, {
+      ...OPERATIONS,
+      listPets: { ...OPERATIONS.listPets, stability: 'beta' },
+    });
+    const marked = operationsOf(JSON.parse(text) as OpenApiDocument);
+    expect(marked['listPets']?.['x-stability']).to.equal('beta');
+    expect(marked['getPet']).not.to.have.property('x-stability');
+  });
+
+  it('prints the bounds of int64 to the digit', () => {
+    expect(openApiDocument()).to.include('"minimum": -9223372036854775808,');
+    expect(openApiDocument()).to.include('"maximum": 9223372036854775807,');
+    for (const name of ['Pet', 'NewPet']) {
+      expect(document.components.schemas[name])
+        .to.have.nested.property('properties.categoryId')
+        .that.includes({ minimum: INT64_MIN, maximum: INT64_MAX });
+    }
+  });
+
+  it('is the same text for the same settings', () => {
+    const settings = { publicUrl: 'https://animals.example.org/v1' };
+    expect(openApiDocument(settings)).to.equal(openApiDocument({ ...settings }));
+    expect(openApiDocument()).to.equal(openApiDocument(DEFAULT_HTTP_SETTINGS));
+  });
+
+  it('is in the repository as a service with default settings publishes it', () => {
+    const copy = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+    expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
+  });
+
+  describe('names as servers', () => {
+    it('the two addresses of the settings', () => {
+      const settings = {
+        publicUrl: 'https://animals.example.org/v1',
+        stagingUrl: 'https://staging.example.org/shop/v1',
+      };
+      expect(serversOf(settings)).to.deep.equal([
+        ['https://animals.example.org/v1', 'Production'],
+        ['https://staging.example.org/shop/v1', 'Staging'],
+      ]);
+    });
+
+    it('the base path where no public address is set, and no staging that nobody set', () => {
+      expect(serversOf({})).to.deep.equal([['/v1', 'Production']]);
+      expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['/animals/v1', 'Production']]);
+      expect(serversOf({ stagingUrl: 'https://staging.example.org/v1' })).to.deep.equal([
+        ['/v1', 'Production'],
+        ['https://staging.example.org/v1', 'Staging'],
+      ]);
+    });
+  });
+
+  describe('declares the statuses that the settings can produce', () => {
+    it('and no other', () => {
+      expect(statusesOf(document)).to.deep.equal({
+        listPets: ['200', '304', '400', '401', '403', '408', '417', '431', '500', '503'],
+        createPet: [
+          '201',
+          '400',
+          '401',
+          '403',
+          '408',
+          '409',
+          '413',
+          '415',
+          '417',
+          '422',
+          '431',
+          '500',
+          '503',
+        ],
+        getPet: ['200', '304', '400', '401', '403', '404', '408', '417', '431', '500', '503'],
+      });
+    });
+
+    it('410 in the place of what getPet answered before, where it is switched off', () => {
+      expect(statusesOf(documentFor({ getPet: 'off' }))).to.deep.equal({
+        ...statusesOf(document),
+        getPet: ['400', '401', '408', '410', '417', '431', '500', '503'],
+      });
+    });
+
+    it('each with the codes that it may have, and an example of each', () => {
+      for (const { responses } of Object.values(operations)) {
+        for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
+          if (Number(status) < 400) continue;
+          expect(codes.map((code) => String(ERROR_STATUS[code as ErrorCode]))).to.deep.equal(
+            codes.map(() => status),
+          );
+          const { examples = {} } = content?.['application/json'] ?? {};
+          expect(
+            Object.entries(examples).map(([name, { value }]) => [
+              name,
+              value['code'],
+              String(value['status']),
+            ]),
+          ).to.deep.equal(codes.map((code) => [code, code, status]));
+          expect(codes).not.to.deep.equal([]);
+        }
+      }
+    });
+  });
+
+  it('gives examples that are valid', () => {
+    const judge = judgeFor(document);
+    const faults: string[] = [];
+    let examples = 0;
+    const check = (where: string, schema: Parameters<typeof judge>[0], value: unknown): void => {
+      examples += 1;
+      const fault = judge(schema)(value);
+      if (fault !== undefined) faults.push(`${where}: ${fault}`);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      for (const value of (schema['examples'] as unknown[] | undefined) ?? []) check(name, schema, value);
+    }
+    for (const [name, { schema, example }] of Object.entries(document.components.headers)) {
+      check(name, schema, example);
+    }
+    for (const [id, { responses }] of Object.entries(operations)) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const { schema, examples = {} } = content?.['application/json'] ?? { schema: {} };
+        for (const { value } of Object.values(examples)) check(`${id} ${status}`, schema, value);
+      }
+    }
+    expect(faults).to.deep.equal([]);
+    expect(examples).to.be.greaterThan(40);
+  });
+});
