@@ -2,7 +2,7 @@
 // against the built service: int64 to the last digit where the language has one. Usage: npm run generated-clients.
 // Needs Java 17 and Maven (which brings the generator from Maven Central), Python 3 and Go.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
