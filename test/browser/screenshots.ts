@@ -32,7 +32,9 @@ try {
         });
       await take('head');
       await keyField(page).fill(KEY);
-      await fieldOf(page, 'createPet', 'body').fill('{"name":"Bella","categoryId":9223372036854775807}');
+      await fieldOf(page, 'createPet', 'body').fill(
+        '{\n  "name": "Bella",\n  "categoryId": 9223372036854775807\n}',
+      );
       await send(page, 'createPet');
       const create = operationOn(page, 'createPet');
       await (viewport.width < 1000 ? create.locator('.given') : create).evaluate((shown) =>

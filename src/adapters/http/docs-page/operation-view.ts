@@ -139,7 +139,7 @@ function answerView(answer: Answer, schemas: Schemas): HTMLElement {
                   'dd',
                   {},
                   line(header.description),
-                  header.example ? element('code', {}, header.example) : [],
+                  header.example ? element('code', { class: 'example' }, header.example) : [],
                 ),
               ),
             ),

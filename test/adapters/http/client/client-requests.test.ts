@@ -146,6 +146,7 @@ describe('The options of AnimalStoreClient', () => {
     'https://animals.example/v1?a=b',
     'https://animals.example/v1#a',
     'https://user:password@animals.example/v1',
+    'https://user@animals.example/v1',
   ]) {
     it(`do not take ${JSON.stringify(baseUrl)} as an address`, () => {
       expect(() => client({ baseUrl }))
