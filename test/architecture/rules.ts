@@ -66,16 +66,30 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'contract suites know ports, not adapters',
-    place: /^test\/contract\//,
+    place: /^test\/contract\/(?!http\/)/,
     mayImport: ['test/contract/', 'src/index.ts', ...INNER],
     instead: 'The suites are exported: let the subject that a test hands over bring what is its own.',
+  },
+  {
+    law: 'the suite of the HTTP interface knows no transport',
+    place: /^test\/contract\/http\//,
+    // What a service is made of around the transport that is tried.
+    mayImport: [
+      ...['test/contract/', ...INNER, 'src/adapters/http/*', 'src/adapters/http/node/'],
+      ...['src/adapters/api-keys/', 'src/adapters/memory/'],
+    ],
+    instead: 'The suite is exported: let the transport be handed over.',
   },
 ];
 
 /** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
 export const NODE_RULE = {
   law: 'only adapters and bootstrap use Node.js',
-  places: [/^src\/adapters\/(?!http\/(?:(?:fetch|client)\/.*|[^/]+)$)/, /^src\/bootstrap\//],
+  places: [
+    /^src\/adapters\/(?!http\/(?:(?:fetch|client)\/.*|[^/]+)$)/,
+    /^src\/bootstrap\//,
+    /^test\/contract\/http\//, // puts bytes on sockets
+  ],
   instead: 'Use what every runtime has (crypto.subtle, TextEncoder), or declare a port.',
 } as const;
 

@@ -7,7 +7,7 @@ import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from '../adapte
 import { equivalenceDocument, recordingOf, type Result } from './equivalence.js';
 import { startFetchService } from './fetch-service.js';
 import { startKoaService } from './koa-service.js';
-import type { Start } from './subject.js';
+import type { Start } from '../contract/http/subject.js';
 import { recordTranscript } from './transcript-recording.js';
 import { readTranscript, replay, transcriptText } from './transcript.js';
 

@@ -1,9 +1,9 @@
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
-import type { Answer } from './conversation.js';
-import { get, type RowRequest, type Situation } from './request-row.js';
-import type { Subject } from './subject.js';
-import { fillRequest } from './wire.js';
+import type { Answer } from '../contract/http/conversation.js';
+import { get, type RowRequest, type Situation } from '../contract/http/request-row.js';
+import type { Subject } from '../contract/http/subject.js';
+import { fillRequest } from '../contract/http/wire.js';
 import { keysOf, wire } from './wired-service.js';
 
 /** Starts the service as it is wired, but for the transport: requests are given to the fetch handler. */

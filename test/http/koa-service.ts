@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { startService } from '../../src/bootstrap/service.js';
-import { get, type Situation } from './request-row.js';
-import { converse } from './socket-client.js';
-import type { Subject } from './subject.js';
-import { fillRequest, messageOf } from './wire.js';
+import { get, type Situation } from '../contract/http/request-row.js';
+import { converse } from '../contract/http/socket-client.js';
+import type { Subject } from '../contract/http/subject.js';
+import { fillRequest, messageOf } from '../contract/http/wire.js';
 import { keysOf, wire } from './wired-service.js';
 
 /** Starts the service as it is wired, over Koa, on a free port, in this process. */

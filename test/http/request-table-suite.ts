@@ -1,10 +1,10 @@
-import { Catalogue } from './catalogue.js';
-import { startReady, type Ready } from './ready-subject.js';
-import type { Row, Situation } from './request-row.js';
-import { REQUEST_TABLE } from './request-table.js';
-import { runRow } from './run-row.js';
-import { SCENARIOS, type Scenario } from './request-scenarios.js';
-import type { Start } from './subject.js';
+import { Catalogue } from '../contract/http/catalogue.js';
+import { startReady, type Ready } from '../contract/http/ready-subject.js';
+import type { Row, Situation } from '../contract/http/request-row.js';
+import { REQUEST_TABLE } from '../contract/http/request-table.js';
+import { runRow } from '../contract/http/run-row.js';
+import { SCENARIOS, type Scenario } from '../contract/http/request-scenarios.js';
+import type { Start } from '../contract/http/subject.js';
 
 /**
  * Binds the HTTP contract to mocha: every row and every scenario, a test each, against services that `start`

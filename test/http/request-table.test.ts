@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { ERROR_STATUS } from '../../src/adapters/http/error-answers.js';
 import { requestOf, startFetchService } from './fetch-service.js';
 import { startKoaService } from './koa-service.js';
-import type { RowRequest } from './request-row.js';
-import { ROWS } from './request-table.js';
-import { SCENARIOS } from './request-scenarios.js';
+import type { RowRequest } from '../contract/http/request-row.js';
+import { ROWS } from '../contract/http/request-table.js';
+import { SCENARIOS } from '../contract/http/request-scenarios.js';
 import { describeHttpContract } from './request-table-suite.js';
 
 /** Whether a Request can say all of it: two values of a header are one to it, and some headers are not its own. */

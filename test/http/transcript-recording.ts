@@ -8,8 +8,8 @@ import {
   type Header,
   type RowRequest,
   type Situation,
-} from './request-row.js';
-import type { Start } from './subject.js';
+} from '../contract/http/request-row.js';
+import type { Start } from '../contract/http/subject.js';
 import { Session, type Exchange } from './transcript.js';
 
 type Ask = (request: RowRequest) => Promise<Exchange>;

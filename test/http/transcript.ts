@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { headerValues, type Answer } from './conversation.js';
-import type { RowRequest, Situation } from './request-row.js';
-import type { Start, Subject } from './subject.js';
-import { fillRequest } from './wire.js';
+import { headerValues, type Answer } from '../contract/http/conversation.js';
+import type { RowRequest, Situation } from '../contract/http/request-row.js';
+import type { Start, Subject } from '../contract/http/subject.js';
+import { fillRequest } from '../contract/http/wire.js';
 
 /*
  * Requests and their answers, told so that they are the same on every service that answers alike: what a

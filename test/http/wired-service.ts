@@ -6,8 +6,8 @@ import { createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
 import { IdempotencyConflictError, StoreUnavailableError } from '../../src/domain/errors.js';
-import { SITUATIONS, type SituationSetup, type Situation } from './request-row.js';
-import type { Keys } from './subject.js';
+import { SITUATIONS, type SituationSetup, type Situation } from '../contract/http/request-row.js';
+import type { Keys } from '../contract/http/subject.js';
 
 const HOUR = 60 * 60 * 1000;
 const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e_f-0123456789==' };

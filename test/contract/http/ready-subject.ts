@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict';
-import { nextTarget } from './catalogue.js';
+import { strict as assert } from 'node:assert';
+import { nextTarget } from './next-target.js';
 import {
   SEED,
   get,

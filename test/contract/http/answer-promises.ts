@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { STATUS_CODES } from 'node:http';
 import { headerValues, type Answer } from './conversation.js';
 

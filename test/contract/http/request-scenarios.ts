@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { checkAnswer, header } from './answer-promises.js';
-import { nextTarget } from './catalogue.js';
+import { nextTarget } from './next-target.js';
 import type { Ready } from './ready-subject.js';
 import {
   JSON_CONTENT,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/adapters/http/error-answers.js';
+import type { ErrorCode } from '../../../src/adapters/http/error-answers.js';
 
 /*
  * The HTTP contract as data: a row is a request and what must come back, told by a promise in plain words.
