@@ -27,6 +27,21 @@ export {
   type DeprecatedCallRepositorySubject,
 } from './deprecated-call-repository-contract.js';
 export type { MoreHandles } from './handles.js';
+export {
+  SITUATIONS,
+  environmentOf,
+  fetchSubjects,
+  httpContract,
+  listenerSubjects,
+  serviceSubjects,
+  wireHttp,
+  type HttpKeys,
+  type HttpSubject,
+  type RunningService,
+  type Situation,
+  type SituationSetup,
+  type WiredHttp,
+} from './http-contract.js';
 export { petRepositoryContract, type PetRepositorySubject } from './pet-repository-contract.js';
 export { runContract, type RunContractOptions } from './run-contract.js';
 export { storeContracts, type StoreHandles, type StoreSubject } from './store-contracts.js';

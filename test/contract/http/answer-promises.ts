@@ -63,6 +63,7 @@ function checkBody(answer: Answer, method: string | undefined): void {
   }
   assert.equal(header(answer, 'Content-Type'), JSON_TYPE);
   if (method === 'HEAD') {
+    assert.equal(body.length, 0, 'an answer to HEAD has no body');
     assert.ok(
       Number(header(answer, 'Content-Length')) > 0,
       'a HEAD tells the length of what a GET would get',
