@@ -48,6 +48,33 @@ const BATCH_SIZE = 100;
  */
 const CAPACITY = 100_000;
 
+interface Count {
+  readonly day: string;
+  readonly operationId: string;
+  readonly keyId: string;
+  calls: number;
+  /** The time of the last call, in milliseconds since 1970. */
+  last: number;
+}
+
+/** A day in UTC: from `begins`, before `ends`, in milliseconds since 1970. */
+interface Day {
+  readonly text: string;
+  readonly begins: number;
+  readonly ends: number;
+}
+
+const MILLISECONDS_OF_DAY = 86_400_000;
+
+function dayOf(time: number): Day {
+  const begins = Math.floor(time / MILLISECONDS_OF_DAY) * MILLISECONDS_OF_DAY;
+  return {
+    text: new Date(begins).toISOString().slice(0, 10),
+    begins,
+    ends: begins + MILLISECONDS_OF_DAY,
+  };
+}
+
 /**
  * Counts who still calls deprecated operations. Counting is a few steps in memory: it waits for nothing and
  * never throws. Somebody else calls `write` every few seconds, and `close` at the end; what was counted since
@@ -58,10 +85,10 @@ export class DeprecatedCallCounter {
   readonly #clock: Clock;
   readonly #log: DeprecatedCallLog;
   /** Not yet on their way to the store, by day, operation and key. */
-  #counts = new Map<string, { -readonly [Field in keyof DeprecatedCalls]: DeprecatedCalls[Field] }>();
+  #counts = new Map<string, Count>();
   /** On their way, or refused and to be given again as they are. */
   readonly #batches: DeprecatedCallBatch[] = [];
-  #today = '';
+  #today: Day = dayOf(0);
   readonly #toldToday = new Set<string>();
   #uncounted = 0;
   #failing = false;
@@ -79,17 +106,18 @@ export class DeprecatedCallCounter {
 
   count(call: DeprecatedCall): void {
     const { operationId, keyId } = call;
-    const now = this.#clock.now();
-    const day = now.toISOString().slice(0, 10);
-    const id = JSON.stringify([day, operationId, keyId]);
-    this.#tellFirst(id, day, call);
+    const now = this.#clock.now().getTime();
+    const day = this.#dayAt(now);
+    // The length tells where the one ends and the other begins.
+    const id = `${day} ${operationId.length} ${operationId}${keyId}`;
+    this.#tellFirst(id, call);
     if (this.#repository === undefined) return;
     const counted = this.#counts.get(id);
     if (counted !== undefined) {
       counted.calls += 1;
-      if (now > counted.lastAt) counted.lastAt = new Date(now);
+      counted.last = Math.max(counted.last, now);
     } else if (this.#counts.size < CAPACITY) {
-      this.#counts.set(id, { day, operationId, keyId, calls: 1, lastAt: new Date(now) });
+      this.#counts.set(id, { day, operationId, keyId, calls: 1, last: now });
     } else {
       this.#uncounted += 1;
     }
@@ -113,12 +141,18 @@ export class DeprecatedCallCounter {
     if (lost > 0) this.#log.lost(lost);
   }
 
-  #tellFirst(id: string, day: string, call: DeprecatedCall): void {
-    if (day !== this.#today || this.#toldToday.size >= CAPACITY) {
-      this.#today = day;
+  /** The day in UTC, as text: made once a day, for it costs more than all else. */
+  #dayAt(time: number): string {
+    if (time < this.#today.begins || time >= this.#today.ends) {
+      this.#today = dayOf(time);
       this.#toldToday.clear();
     }
+    return this.#today.text;
+  }
+
+  #tellFirst(id: string, call: DeprecatedCall): void {
     if (this.#toldToday.has(id)) return;
+    if (this.#toldToday.size >= CAPACITY) this.#toldToday.clear();
     this.#toldToday.add(id);
     this.#log.firstOfDay(call);
   }
@@ -138,7 +172,16 @@ export class DeprecatedCallCounter {
   }
 
   #takeBatches(): void {
-    const counts = [...this.#counts.values()];
+    const counts = Array.from(
+      this.#counts.values(),
+      ({ day, operationId, keyId, calls, last }): DeprecatedCalls => ({
+        day,
+        operationId,
+        keyId,
+        calls,
+        lastAt: new Date(last),
+      }),
+    );
     this.#counts = new Map();
     for (let start = 0; start < counts.length; start += BATCH_SIZE) {
       this.#batches.push({ id: crypto.randomUUID(), counts: counts.slice(start, start + BATCH_SIZE) });

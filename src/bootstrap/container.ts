@@ -1,6 +1,7 @@
 import { Container, type ContainerModule } from 'inversify';
 import { apiKeyAuthentication } from './modules/api-key-authentication.js';
 import { application } from './modules/application.js';
+import { httpInterface } from './modules/http-interface.js';
 import { koaTransport } from './modules/koa-transport.js';
 import { memoryStore } from './modules/memory-store.js';
 import { mongodbStore } from './modules/mongodb-store.js';
@@ -25,6 +26,7 @@ export async function createContainer(
     mongodbStore,
     application,
     apiKeyAuthentication,
+    httpInterface,
     koaTransport,
     ...adapters,
   );

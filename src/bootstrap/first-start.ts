@@ -35,7 +35,10 @@ export async function firstKey(
 }
 
 /** What is told of a first key: itself, once, and a line to paste. */
-export const firstKeyNotice = (key: string, url: string): string => `\
+export const firstKeyNotice = (
+  key: string,
+  { url, docsUrl }: { readonly url: string; readonly docsUrl: string },
+): string => `\
 There was no API key yet, so one was made. It is shown only this once:
 
   ${key}
@@ -45,5 +48,7 @@ Add an animal, and list them:
   curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'
 
   curl ${url}/pets -H 'Authorization: Bearer ${key}'
+
+Or try it in a browser: ${docsUrl}
 
 `;

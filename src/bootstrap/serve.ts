@@ -33,7 +33,7 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
     // An authenticator of others has its own ways in.
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
       const key = await firstKey(settings, await managedKeys(container), (message) => logger.warn(message));
-      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service.url));
+      if (key !== undefined) process.stdout.write(firstKeyNotice(key, service));
     }
   } catch (error) {
     if (!isAnimalStoreError(error) || error.code !== 'service_unavailable') {
@@ -45,7 +45,11 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   }
   const short = settings.staticKeys.filter(isShortStaticKey).length;
   if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);
-  logger.info({ url: service.url, store: location }, `ready at ${service.url}, animals in ${location}`);
+  const { url, docsUrl } = service;
+  logger.info(
+    { url, docs: docsUrl, store: location },
+    `ready at ${url}, docs at ${docsUrl}, animals in ${location}`,
+  );
 
   await stopSignal;
   const inTime = await service.stop();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from 'inversify';
+import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
 import { startDeprecatedCallWriting } from './deprecated-call-writing.js';
 import { TOKENS } from './tokens.js';
@@ -8,6 +9,8 @@ import { TOKENS } from './tokens.js';
 export interface Service {
   /** Where the operations are, base path included. */
   readonly url: string;
+  /** Where people read what the operations are, and try them. */
+  readonly docsUrl: string;
   /**
    * Stops in order: not ready, every answer closes its connection, no new connections, requests in flight
    * answered, counts of deprecated calls written, store closed. Resolves to whether all of it was done in time.
@@ -27,9 +30,11 @@ export async function startService(container: Container): Promise<Service> {
     });
     const counter = await container.getAsync(TOKENS.deprecatedCallCounter);
     const listening = await server.listen(port, host);
+    const origin = `http://${addressOf(host)}:${listening}`;
     const writing = startDeprecatedCallWriting(counter);
     return {
-      url: `http://${addressOf(host)}:${listening}${http.basePath}`,
+      url: origin + http.basePath,
+      docsUrl: origin + DOCS_PATH,
       async stop(drainDelay = settings.drainDelay) {
         readiness.stop();
         server.drain();

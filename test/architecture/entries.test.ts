@@ -117,9 +117,10 @@ describe('Importing', () => {
       expect(packagesIn(effects)).to.include('mongodb');
     });
 
-    it('./client loads the inner layers and its own folder only: nothing that a browser lacks', async () => {
+    it('./client loads the inner layers, its own folder and a rule of the interface: nothing that a browser lacks', async () => {
       const { loaded } = await importing(await entryUrl('./client'));
-      const places = /\/build\/src\/(?:adapters\/http\/client|application|domain|exact-json\.js)/;
+      const http = 'adapters\\/http\\/(?:client\\/|idempotency-key\\.js)';
+      const places = new RegExp(`/build/src/(?:${http}|application/|domain/|exact-json\\.js)`);
       for (const url of loaded) expect(url).to.match(places);
       expect(loaded.length).to.be.greaterThan(10);
     });
@@ -132,10 +133,10 @@ describe('Importing', () => {
     });
   });
 
-  it('any module prints nothing and does nothing, but the one that is the command', async () => {
+  it('any module prints nothing and does nothing, but the command and the docs page', async () => {
     const built = new URL('build/src/', ROOT);
     const modules = (await readdir(built, { recursive: true }))
-      .filter((name) => name.endsWith('.js') && !name.endsWith('main.js'))
+      .filter((name) => name.endsWith('.js') && !/main\.js$|\bdocs-page\b.page\.js$/.test(name))
       .map((name) => new URL(name.replaceAll('\\', '/'), built).href);
     const { loaded, exports } = await importing(...modules);
     expect(loaded).to.include.members(modules);

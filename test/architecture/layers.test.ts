@@ -88,6 +88,7 @@ describe('The architecture', () => {
     const http = 'src/adapters/http/route.ts';
     const fetch = 'src/adapters/http/fetch/fetch-handler.ts';
     const koa = 'src/adapters/http/koa/koa-transport.ts';
+    const page = 'src/adapters/http/docs-page/page.ts';
     const client = 'src/adapters/http/client/animal-store-client.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const contract = 'test/contract/planted.ts';
@@ -109,6 +110,8 @@ describe('The architecture', () => {
       [http, "import { TOKENS } from '../../bootstrap/tokens.js';", lawOf(http)],
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
+      [page, "import { parse } from '../../../exact-json.js';", lawOf(page)],
+      [page, "import type { ErrorCode } from '../error-answers.js';", lawOf(page)],
       [fetch, "import '../koa/koa-transport.js';", lawOf(koa)],
       [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(koa)],
       [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
@@ -121,6 +124,7 @@ describe('The architecture', () => {
       [contract, "import { connect } from 'node:net';", NODE_RULE.law],
       [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
+      [page, "import { readFile } from 'node:fs/promises';", NODE_RULE.law],
       [fetch, "import { Readable } from 'node:stream';", NODE_RULE.law],
       [client, "import { randomUUID } from 'node:crypto';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],

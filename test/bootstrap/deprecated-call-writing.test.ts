@@ -31,14 +31,16 @@ class TellingRepository extends MemoryDeprecatedCallRepository {
 describe('The writing of counts of deprecated calls', () => {
   let repository: TellingRepository;
   let counter: DeprecatedCallCounter;
+  let alive: NodeJS.Timeout;
   beforeEach(() => {
+    alive = setInterval(() => {}, 1000); // the writing keeps no process alive
     repository = new TellingRepository();
     counter = new DeprecatedCallCounter({ repository });
   });
+  afterEach(() => clearInterval(alive));
   const calls = async (): Promise<number | undefined> => (await repository.list())[0]?.calls;
 
   it('goes on by itself, also after the store refused, and gives the store a bounded time', async () => {
-    const alive = setInterval(() => {}, 1000); // it keeps no process alive itself
     const writing = startDeprecatedCallWriting(counter, 5);
     try {
       counter.count(CALL);
@@ -51,7 +53,6 @@ describe('The writing of counts of deprecated calls', () => {
       expect(repository.signals).to.have.length(5);
       for (const signal of repository.signals) expect(signal).to.be.instanceOf(AbortSignal);
     } finally {
-      clearInterval(alive);
       await writing.stop();
     }
   });

@@ -86,12 +86,14 @@ describe('A first start', () => {
   });
 
   it('tells the key on a line of its own, and lines to paste', () => {
-    const lines = firstKeyNotice('ast_test_key', 'http://127.0.0.1:8080/v1').split('\n');
+    const service = { url: 'http://127.0.0.1:8080/v1', docsUrl: 'http://127.0.0.1:8080/docs' };
+    const lines = firstKeyNotice('ast_test_key', service).split('\n');
     expect(lines).to.include('  ast_test_key');
     expect(lines.filter((line) => line.startsWith('  curl '))).to.deep.equal([
       `  curl http://127.0.0.1:8080/v1/pets -H 'Authorization: Bearer ast_test_key' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'`,
       "  curl http://127.0.0.1:8080/v1/pets -H 'Authorization: Bearer ast_test_key'",
     ]);
+    expect(lines).to.include('Or try it in a browser: http://127.0.0.1:8080/docs');
     expect(lines.at(-1)).to.equal('');
   });
 });

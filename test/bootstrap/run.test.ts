@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { openApiDocument } from '../../src/adapters/http/open-api-document.js';
 import { run } from '../../src/bootstrap/run.js';
 import type { Outcome } from './program.js';
 
@@ -56,7 +57,7 @@ describe('A command line, run', () => {
     expect(err).to.equal('--name is missing\nSee: animal-store keys issue --help\n');
   });
 
-  for (const command of ['serve', 'keys list', 'keys issue --name till']) {
+  for (const command of ['serve', 'openapi', 'keys list', 'keys issue --name till']) {
     it(`ends with 2 at wrong settings, all named before anything is opened: ${command}`, async () => {
       environment = { ...environment, PORT: 'eighty', LOG_LEVEL: 'loud' };
       expect(await outcome(...command.split(' '))).to.deep.equal({
@@ -70,6 +71,22 @@ describe('A command line, run', () => {
       expect(existsSync(join(folder, 'pets.db'))).to.equal(false);
     });
   }
+
+  it('prints the OpenAPI document that the settings describe, and opens nothing', async () => {
+    const publicUrl = 'https://animals.example.org/v1';
+    environment = {
+      ...environment,
+      PUBLIC_URL: publicUrl,
+      STAGING_URL: 'https://a.example/v1',
+      GET_PET: 'off',
+    };
+    expect(await outcome('openapi')).to.deep.equal({
+      code: 0,
+      out: openApiDocument({ publicUrl, stagingUrl: 'https://a.example/v1', getPet: 'off' }),
+      err: '',
+    });
+    expect(existsSync(join(folder, 'pets.db'))).to.equal(false);
+  });
 
   it('ends with 2 at a store that no adapter knows', async () => {
     environment = { STORE_URL: 'mongo://me:secret@host' };
@@ -112,6 +129,7 @@ describe('A command line, run', () => {
   });
 
   it('ends with 1 and one line at what cannot be done', async () => {
+    await outcome('keys', 'issue', '--name', 'till');
     expect(await outcome('keys', 'revoke', 'nobody')).to.deep.equal({
       code: 1,
       out: '',

@@ -39,7 +39,7 @@ describe('serve', () => {
     const { code, out, err } = await program.stop();
     expect({ code, out }).to.deep.equal({ code: 0, out: '' });
     expect(messages(err)).to.deep.equal([
-      `ready at ${url}, animals in ${join(folder, 'data', 'animal-store.db')}`,
+      `ready at ${url}, docs at ${new URL('/docs', url).href}, animals in ${join(folder, 'data', 'animal-store.db')}`,
       'stopping on SIGTERM',
       'stopped',
     ]);

@@ -137,6 +137,12 @@ describe('The service', () => {
     it('with the base path', async () => {
       expect((await start({ BASE_PATH: '/animals/v1' })).url).to.match(/:\d+\/animals\/v1$/);
     });
+
+    it('and where its docs page is', async () => {
+      const { url, docsUrl } = await start({ BASE_PATH: '/animals/v1' });
+      expect(docsUrl).to.equal(new URL('/docs', url).href);
+      expect(await ask(docsUrl)).to.include({ status: 200 });
+    });
   });
 
   it('closes the store again when the port is taken', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { INTERFACE_PROMISES, OF_THE_DESCRIPTION } from './interface-promises.js';
+import { INTERFACE_PROMISES } from './interface-promises.js';
 import { SCENARIOS } from '../contract/http/request-scenarios.js';
 import { ROWS } from '../contract/http/request-table.js';
 
@@ -43,13 +43,7 @@ export function conformanceDocument(names: readonly string[]): string {
     });
     return `## ${title}\n\n${items.join('\n')}\n`;
   });
-  const rest = `## Of the description, not of the service
-
-These sentences are about the published description of the interface, which the service does not serve.
-
-${OF_THE_DESCRIPTION.map((sentence) => `- ${escaped(sentence)}`).join('\n')}
-`;
-  return [HEAD, ...sections, rest].join('\n');
+  return [HEAD, ...sections].join('\n');
 }
 
 const counted = (reference: string, names: readonly string[]): string =>

@@ -5,7 +5,7 @@ import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
 import { SettableClock } from '../adapters/api-keys/settable-clock.js';
-import { LossyProxy } from './lossy-proxy.js';
+import { LossyProxy, numbers } from './lossy-proxy.js';
 
 const KEY = 'key-of-exactly-once-0123456789';
 const HOUR = 60 * 60 * 1000;
@@ -80,15 +80,6 @@ async function each(count: number, atOnce: number, work: (index: number) => Prom
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-/** Numbers from 0 to 1, the same every time (a linear congruential generator). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 /** What an Idempotency-Key promises, over HTTP and at a size at which chance has its say. */

@@ -14,6 +14,7 @@ interface InterfacePromise {
   readonly shownBy: readonly string[];
 }
 
+const DOCUMENT = 'open-api/document.test.ts';
 const CREATED = 'takes members in any order, and white space around them';
 const NO_KEY = 'answers 401 missing_api_key to';
 const WRONG_KEY = 'answers 401 invalid_api_key to';
@@ -405,6 +406,42 @@ export const INTERFACE_PROMISES: readonly PromiseSection[] = [
     ],
   },
   {
+    title: 'The description',
+    promises: [
+      {
+        sentence: 'All operations belong to the tag animals, and are called listPets, createPet and getPet.',
+        shownBy: [`${DOCUMENT}: of the operations: their ids, methods and paths, all with the tag animals`],
+      },
+      {
+        sentence: 'The service publishes two server addresses, production and staging.',
+        shownBy: [
+          `${DOCUMENT}: the two addresses of the settings`,
+          'names the public address in the OpenAPI document, where it is known',
+        ],
+      },
+      {
+        sentence: 'All operations are secured by one scheme, named bearerAuth.',
+        shownBy: [`${DOCUMENT}: of authentication: one scheme, bearerAuth, for every operation`],
+      },
+      {
+        sentence:
+          'Pet, NewPet, Pets, PetStatus and Error have the fields, types and formats of the interface.',
+        shownBy: [`${DOCUMENT}: of the resources: their fields, types and which are required`],
+      },
+      {
+        sentence: 'The interface description itself carries version 1.0.0.',
+        shownBy: [`${DOCUMENT}: of its version, in OpenAPI 3.1`],
+      },
+      {
+        sentence: 'Operations may carry a stability marker, x-stability; none of the three does.',
+        shownBy: [
+          `${DOCUMENT}: marks an operation whose declaration says that it is not stable`,
+          `${DOCUMENT}: of stability: no marker on any of the three`,
+        ],
+      },
+    ],
+  },
+  {
     title: 'Versioning',
     promises: [
       {
@@ -417,17 +454,11 @@ export const INTERFACE_PROMISES: readonly PromiseSection[] = [
       },
       {
         sentence: 'GET /pets/{petId} is flagged as deprecated, with removal on 5 December 2030.',
-        shownBy: [DEPRECATED],
+        shownBy: [
+          DEPRECATED,
+          `${DOCUMENT}: of getPet: an int64 in the path, deprecated, gone on 5 December 2030`,
+        ],
       },
     ],
   },
 ];
-
-/** Sentences about the interface's own description, which the running service does not publish. */
-export const OF_THE_DESCRIPTION = [
-  'All operations belong to the tag animals.',
-  'The operations are called listPets, createPet and getPet.',
-  'The scheme is called bearerAuth.',
-  'The description carries version 1.0.0.',
-  'Operations may carry a stability marker; none of the three does.',
-] as const;

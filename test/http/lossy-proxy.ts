@@ -1,18 +1,28 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+/** Numbers from 0 to 1, the same every time (a linear congruential generator). */
+export function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
 /** Stands between client and service and loses answers, with their connection: the client cannot know what became of its request. */
 export class LossyProxy {
   /** What was lost, as text. */
   readonly lost: string[] = [];
-  readonly #target: URL;
-  readonly #loses: () => boolean;
+  /** Where requests go; without it, connections break at once. */
+  target: URL | undefined;
+  readonly #loses: () => boolean | 'the end';
   readonly #sockets = new Set<Socket>();
   readonly #listener: Server;
 
-  /** @param loses asked for each answer */
-  constructor(target: string, loses: () => boolean) {
-    this.#target = new URL(target);
+  /** @param loses asked for each answer; `the end` lets a part of it through */
+  constructor(target: string, loses: () => boolean | 'the end') {
+    this.target = new URL(target);
     this.#loses = loses;
     this.#listener = createServer((client) => this.#serve(client));
   }
@@ -21,7 +31,7 @@ export class LossyProxy {
   async open(): Promise<string> {
     this.#listener.listen(0, '127.0.0.1');
     await once(this.#listener, 'listening');
-    const url = new URL(this.#target);
+    const url = new URL(this.target ?? '');
     url.port = String((this.#listener.address() as AddressInfo).port);
     return url.href;
   }
@@ -34,7 +44,11 @@ export class LossyProxy {
   }
 
   #serve(client: Socket): void {
-    const server = connect(Number(this.#target.port), this.#target.hostname);
+    if (this.target === undefined) {
+      client.on('error', () => {}).destroy();
+      return;
+    }
+    const server = connect(Number(this.target.port), this.target.hostname);
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -50,12 +64,14 @@ export class LossyProxy {
     client.pipe(server);
     // Answers to creates are as short as to come in one piece.
     server.on('data', (answer) => {
-      if (this.#loses()) {
-        this.lost.push(answer.toString());
-        client.destroy();
-      } else {
+      const loses = this.#loses();
+      if (loses === false) {
         client.write(answer);
+        return;
       }
+      this.lost.push(answer.toString());
+      if (loses === 'the end') client.end(answer.subarray(0, answer.length / 2), () => client.destroy());
+      else client.destroy();
     });
   }
 }

@@ -6,9 +6,11 @@ import { ERROR_STATUS } from '../../src/adapters/http/error-answers.js';
 import { bindContract } from '../contract/bind-contract.js';
 import { fetchRequest } from '../contract/http/fetch-message.js';
 import { httpContract } from '../contract/http-contract.js';
+import type { OpenHttp } from '../contract/http/http-subject.js';
 import type { RowRequest } from '../contract/http/request-row.js';
 import { ROWS } from '../contract/http/request-table.js';
 import { SCENARIOS } from '../contract/http/request-scenarios.js';
+import { heldToDocument, type Tally } from '../open-api/held-to-document.js';
 import { fetchServices } from './fetch-service.js';
 import { koaServices } from './koa-service.js';
 
@@ -71,18 +73,22 @@ describe('The table of requests', () => {
   });
 });
 
+/** The contract, every answer besides being held to the OpenAPI document that the service publishes. */
+function bindHttpContract(open: OpenHttp): void {
+  const tally: Tally = { held: 0, outside: 0 };
+  bindContract(httpContract, heldToDocument(open, tally));
+  after(() => {
+    const { held, outside } = tally;
+    console.log(`${held} answers were held to the OpenAPI document, ${outside} were to what is not in it`);
+  });
+}
+
 describe('Koa on the memory store', () => {
-  bindContract(
-    httpContract,
-    koaServices(() => 'memory:'),
-  );
+  bindHttpContract(koaServices(() => 'memory:'));
 });
 
 describe('Fetch on the memory store', () => {
-  bindContract(
-    httpContract,
-    fetchServices(() => 'memory:'),
-  );
+  bindHttpContract(fetchServices(() => 'memory:'));
 });
 
 describe('SQLite in a folder of its own', () => {
@@ -100,10 +106,10 @@ describe('SQLite in a folder of its own', () => {
   after(() => rm(folder, { recursive: true }));
 
   describe('Koa on the SQLite store', () => {
-    bindContract(httpContract, koaServices(newStore));
+    bindHttpContract(koaServices(newStore));
   });
 
   describe('Fetch on the SQLite store', () => {
-    bindContract(httpContract, fetchServices(newStore));
+    bindHttpContract(fetchServices(newStore));
   });
 });

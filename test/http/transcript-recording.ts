@@ -103,7 +103,7 @@ const MISTAKES: readonly RowRequest[] = [
   { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}')] },
   { ...post(PET), headers: [bearer('{{readOnlyKey}}'), JSON_CONTENT] },
   ...['/orders', '/pets/', '/pets/1/2', '/Pets', ''].map((path) => get(path)),
-  ...['/', '/v2/pets', '//pets', '/livez/'].map((target) => ({ method: 'GET', target, headers: [] })),
+  ...['/nothing', '/v2/pets', '//pets', '/livez/'].map((target) => ({ method: 'GET', target, headers: [] })),
   ...['PUT', 'DELETE', 'PROPFIND'].map((method) => send(method, '/pets')),
   send('POST', '/pets/1'),
   ...['/pets', '/pets/1', '/orders'].map((path) => send('OPTIONS', path)),

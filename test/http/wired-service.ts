@@ -20,7 +20,11 @@ export interface Wired {
   readonly used: Promise<void>;
 }
 
-export async function wire(situation: Situation, storeUrl: string): Promise<Wired> {
+export async function wire(
+  situation: Situation,
+  storeUrl: string,
+  adapters: readonly ContainerModule[] = [],
+): Promise<Wired> {
   const { store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const ailing = new ContainerModule(({ rebind }) => {
@@ -36,7 +40,7 @@ export async function wire(situation: Situation, storeUrl: string): Promise<Wire
     SHUTDOWN_DEADLINE: fault === 'occupied' ? '50ms' : '1s',
     ...environmentOf(situation),
   });
-  return { container: await createContainer(settings, [ailing]), fault, used };
+  return { container: await createContainer(settings, [...adapters, ailing]), fault, used };
 }
 
 /** The static keys, and managed ones that are issued in the store. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { readRequestToken } from '../../src/adapters/http/idempotency-key.js';
 import { readNewPet } from '../../src/adapters/http/new-pet-body.js';
 import { readPetId, readPetQuery } from '../../src/adapters/http/parameters.js';
 import { PAGE_LIMIT, isPageLimit } from '../../src/application/list-pets.js';
@@ -7,6 +8,7 @@ import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { parse, stringify } from '../../src/exact-json.js';
+import { requestWith } from '../adapters/http/request-with.js';
 import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';
 
 const RUNS = { numRuns: 3_000 };
@@ -33,8 +35,8 @@ const integer = fc.oneof(
 const blankish = fc
   .array(
     fc.constantFrom(
-      ...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000',
-      ...['\0', '\u180e', '\u200b', '\ufeff', '\u001f', 'a', '🐶', '\n'],
+      ...Array.from('\t\n\v\f\r \u0085\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000'),
+      ...Array.from('\0\u180e\u200b\ufeff\u001fa🐶'),
     ),
     { maxLength: 4 },
   )
@@ -63,29 +65,28 @@ const json: fc.Arbitrary<string> = fc.oneof(
   fc.jsonValue().map((value) => JSON.stringify(value)),
 );
 
+/** Runs over generated values, and sees that both the good and the bad were among them. */
+function agree<T>(values: fc.Arbitrary<T>, published: (value: T) => boolean, taken: (value: T) => boolean) {
+  const seen = { true: 0, false: 0 };
+  fc.assert(
+    fc.property(values, (value) => {
+      const good = taken(value);
+      seen[`${good}`] += 1;
+      expect(published(value)).to.equal(good);
+    }),
+    RUNS,
+  );
+  expect(Math.min(seen.true, seen.false), JSON.stringify(seen)).to.be.greaterThan(RUNS.numRuns / 50);
+}
+
+/** What a validator sees of a JSON text. An integer beyond int64 is no bigint to `parse`; here it is one. */
+const seen = (source: string): unknown => (/^-?\d+$/.test(source) ? BigInt(source) : parse(source));
+
 describe('The published schemas take what the service takes, and nothing else:', () => {
   const document = documentFor();
   const judge = judgeFor(document);
   const parameter = (id: string, name: string): Schema =>
     operationsOf(document)[id]?.parameters?.find((of) => of.name === name)?.schema ?? {};
-
-  /** Runs over generated values, and sees that both the good and the bad were among them. */
-  function agree<T>(values: fc.Arbitrary<T>, published: (value: T) => boolean, taken: (value: T) => boolean) {
-    const seen = { true: 0, false: 0 };
-    fc.assert(
-      fc.property(values, (value) => {
-        const good = taken(value);
-        seen[`${good}`] += 1;
-        expect(published(value)).to.equal(good);
-      }),
-      RUNS,
-    );
-    expect(Math.min(seen.true, seen.false), JSON.stringify(seen)).to.be.greaterThan(RUNS.numRuns / 50);
-  }
-
-  /** What a validator sees of a JSON text. An integer beyond int64 is no bigint to `parse`; here it is one. */
-  const seen = (source: string): unknown =>
-    /^-?\d+$/.test(source) ? BigInt(source) : (parse(source) as unknown);
 
   it('names', () => {
     const isName = judge({ $ref: '#/components/schemas/NewPet' });
@@ -154,6 +155,25 @@ describe('The published schemas take what the service takes, and nothing else:',
       text,
       (status) => isStatus(status) === undefined,
       (status) => takes(() => readPetQuery(new URLSearchParams({ status }).toString())),
+    );
+  });
+
+  it('idempotency keys', () => {
+    const isKey = judge(parameter('createPet', 'Idempotency-Key'));
+    const character = fc.oneof(
+      fc.constantFrom('"', '\\', ' ', '!', '~', '\u007f', 'é'),
+      fc.string({ maxLength: 1 }),
+    );
+    const key = fc.array(character, { maxLength: 4 }).map((characters) => characters.join(''));
+    const quoted = key.map((text) => `"${text}"`);
+    agree(
+      fc.oneof(
+        key,
+        quoted,
+        fc.integer({ min: 250, max: 258 }).map((length) => 'k'.repeat(length)),
+      ),
+      (value) => isKey(value) === undefined,
+      (value) => takes(() => readRequestToken(requestWith({ 'idempotency-key': value }), undefined)),
     );
   });
 

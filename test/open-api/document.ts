@@ -10,7 +10,7 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -18,17 +18,20 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface Content {
+interface Content {
   readonly 'application/json': {
     readonly schema: Schema;
-    readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+    readonly examples?: Readonly<
+      Record<string, { readonly summary: string; readonly value: Readonly<Record<string, unknown>> }>
+    >;
   };
 }
 
-export interface Response {
+interface Response {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: Content;
+  readonly 'x-error-codes'?: readonly string[];
 }
 
 export interface DocumentedOperation {
@@ -44,7 +47,7 @@ export interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-export interface HeaderComponent {
+interface HeaderComponent {
   readonly required: boolean;
   readonly schema: Schema;
   readonly example: unknown;
@@ -75,6 +78,23 @@ export const operationsOf = ({ paths }: OpenApiDocument): Readonly<Record<string
       Object.values(item).map((operation) => [operation.operationId, operation]),
     ),
   );
+
+/** The operation that answers a request, if it is one of the document; `basePath` is what its paths are below. */
+export function operationAt(
+  { paths }: OpenApiDocument,
+  basePath: string,
+  method: string,
+  path: string,
+): DocumentedOperation | undefined {
+  if (!path.startsWith(basePath)) return undefined;
+  const below = path.slice(basePath.length);
+  const template = Object.keys(paths).find((candidate) =>
+    new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(below),
+  );
+  // The document does not speak of HEAD: it is a GET without a body.
+  const member = method === 'HEAD' ? 'get' : method.toLowerCase();
+  return template === undefined ? undefined : paths[template]?.[member];
+}
 
 /** What judges values by schemas of the document. */
 export const judgeFor = ({ components }: OpenApiDocument): ((schema: Schema) => Judge) =>

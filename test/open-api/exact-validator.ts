@@ -18,7 +18,7 @@ export function exactValidator(components: Readonly<Record<string, Exact>>): (sc
     strictSchema: true,
     allErrors: true,
     unicodeRegExp: true,
-    formats: { 'uri-reference': (text: string) => URL.canParse(text, 'http://localhost') },
+    formats: { int64: true, 'uri-reference': (text: string) => URL.canParse(text, 'http://localhost') },
   });
   ajv.addKeyword({
     keyword: INTEGER,
@@ -53,7 +53,7 @@ function forAjv(schema: Exact): unknown {
   if (Array.isArray(schema)) return schema.map(forAjv);
   if (typeof schema === 'bigint') return Number(schema);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, format, minimum, maximum, const: only, ...rest } = schema as Record<string, Exact>;
+  const { type, minimum, maximum, const: only, ...rest } = schema as Record<string, Exact>;
   const exact =
     typeof only === 'bigint'
       ? { ...rest, [INTEGER]: { minimum: only, maximum: only } }

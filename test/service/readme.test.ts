@@ -35,13 +35,14 @@ describe('The README', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   /** Runs a program that imports the package by its name, in a folder of its own; resolves to what it prints. */
-  async function output(code: string): Promise<string> {
+  async function output(code: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
     // Within the package its own name can be imported.
     const file = join(dirname(fileURLToPath(import.meta.url)), `readme-${process.pid}-${Date.now()}.mjs`);
     writeFileSync(file, code);
     try {
-      return (await run(process.execPath, ['--disable-warning=ExperimentalWarning', file], { cwd: folder }))
-        .stdout;
+      const env = { ...process.env, ...environment };
+      const args = ['--disable-warning=ExperimentalWarning', file];
+      return (await run(process.execPath, args, { cwd: folder, env })).stdout;
     } finally {
       rmSync(file);
     }
@@ -89,6 +90,31 @@ describe('The README', () => {
         'true true',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('shows how to call the service from another program', async () => {
+    const [code = ''] = blocks('Call it from another program', 'js');
+    const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' });
+    const service = await startService(await createContainer(settings));
+    try {
+      expect(await output(code, { BASE_URL: service.url, API_KEY: KEY })).to.equal(
+        [
+          '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}',
+          'no animal 4711',
+          'invalid_api_key 401',
+          '',
+        ].join('\n'),
+      );
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('shows how to serve by Fetch', async () => {
+    const [code = ''] = blocks('Serve it by Fetch', 'js');
+    expect(await output(code)).to.equal(
+      '201 /shop/v1/pets/1 {"id":1,"name":"Bella","categoryId":1,"status":"available"}\n',
     );
   });
 

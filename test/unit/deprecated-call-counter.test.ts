@@ -76,6 +76,23 @@ describe('DeprecatedCallCounter', () => {
     ]);
   });
 
+  it('tells operations and keys apart, however alike they are together', async () => {
+    const alike = [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['a', 'b c'],
+      ['a b', 'c'],
+      ['a', '1 bc'],
+    ] as const;
+    for (const [operationId, keyId] of alike) counter.count(callBy(keyId, operationId));
+    await counter.write();
+    expect(
+      repository.batches.flatMap(({ counts }) =>
+        counts.map(({ operationId, keyId }) => [operationId, keyId]),
+      ),
+    ).to.deep.equal(alike);
+  });
+
   it('counts by the day in UTC that the clock says', async () => {
     for (const time of [
       '2026-11-20T23:59:59.999Z',

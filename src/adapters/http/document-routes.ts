@@ -1,3 +1,4 @@
+import { conditional } from './conditional.js';
 import { JSON_TYPE } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { openApiDocument } from './open-api-document.js';
@@ -14,7 +15,7 @@ export function documentRoutes(settings: HttpSettings): Route[] {
     {
       path: '/openapi.json',
       open: true,
-      endpoints: new Map([['GET', { answer: async () => answer }]]),
+      endpoints: new Map([['GET', { answer: ({ request }) => conditional(request, answer) }]]),
       headers: {},
     },
   ];

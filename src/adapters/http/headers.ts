@@ -42,6 +42,22 @@ export const HEADERS = {
     required: true,
     example: (baseUrl) => `${baseUrl}/pets/1`,
   },
+  EntityTag: {
+    name: 'ETag',
+    description:
+      'Names this answer (RFC 9110, 8.8.3): sent in `If-None-Match`, it is answered 304 while the answer, its `Link` ' +
+      'included, would be the same.',
+    schema: { type: 'string', pattern: '^"[^"]+"$' },
+    required: true,
+    example: () => '"47DEQpj8HBSa-_TImW-5JC"',
+  },
+  IdempotencyReplayed: {
+    name: 'Idempotency-Replayed',
+    description: 'The animal was added by an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+    required: false,
+    example: () => 'true',
+  },
   Challenge: {
     name: 'WWW-Authenticate',
     description:

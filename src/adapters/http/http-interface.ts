@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './authorization.js';
 import { crossOriginHeaders } from './cross-origin.js';
 import { Deadlines } from './deadline.js';
+import { docsRoutes, type DocsFile } from './docs-routes.js';
 import { documentRoutes } from './document-routes.js';
 import { errorAnswer, type ErrorCode } from './error-answers.js';
 import { healthRoutes } from './health-routes.js';
@@ -23,6 +24,8 @@ export interface HttpInterfaceOptions {
   readonly readiness: Readiness;
   readonly settings?: Partial<HttpSettings> | undefined;
   readonly log?: HttpLog | undefined;
+  /** The docs page; without it nothing is served at `/docs` and `/`. */
+  readonly docs?: readonly DocsFile[] | undefined;
   /**
    * Told of every call of a deprecated operation by a good key, whatever the answer: it is the caller that has
    * to change. Has to return at once, and not throw.
@@ -49,6 +52,7 @@ export class HttpInterface {
     readiness,
     settings,
     log = silentLog,
+    docs,
     onDeprecatedCall,
   }: HttpInterfaceOptions) {
     this.#authenticator = authenticator;
@@ -60,6 +64,7 @@ export class HttpInterface {
       ...operationRoutes(store, this.settings),
       ...healthRoutes(readiness),
       ...documentRoutes(this.settings),
+      ...(docs ? docsRoutes(docs, this.settings) : []),
     ];
   }
 

@@ -31,7 +31,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Names in their usual spelling. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; empty where there is no body. */
+  /** Text of the Content-Type; empty where there is no body. */
   readonly body: string;
 }
 

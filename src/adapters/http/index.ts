@@ -1,4 +1,5 @@
 /** The HTTP interface apart from any framework, to write a transport on. */
+export type { DocsFile } from './docs-routes.js';
 export { ERROR_STATUS, type ErrorCode } from './error-answers.js';
 export { HttpError, type HttpErrorCode } from './http-error.js';
 export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';

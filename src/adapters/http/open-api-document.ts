@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { stringify } from '../../exact-json.js';
 import { ERROR_STATUS, type ErrorCode } from './error-answers.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
@@ -30,6 +31,16 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
   'internal_error',
   'service_unavailable',
 ];
+
+/** What every conditional operation takes. What is no list of entity tags matches nothing. */
+const IF_NONE_MATCH: Operation['parameters'] = {
+  'If-None-Match': {
+    in: 'header',
+    schema: Type.String(),
+    description:
+      'The `ETag` of an answer that the client has: 304 while it would be the same (RFC 9110, 13.1.2).',
+  },
+};
 
 /**
  * The OpenAPI 3.1 document of the interface, as a service with these settings offers it: every status that it
@@ -84,7 +95,8 @@ function paths(operations: Operations, settings: HttpSettings): Keywords {
 }
 
 function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
-  const { parameters, summary, stability, deprecation, body } = operation;
+  const { summary, stability, deprecation, body, conditional } = operation;
+  const parameters = { ...operation.parameters, ...(conditional && IF_NONE_MATCH) };
   const declared = Object.entries(parameters).map(([name, parameter]) => ({
     name,
     in: parameter.in,
@@ -135,15 +147,24 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
   // Numbers as names of members stand in ascending order.
   return {
     ...(!removed && { [operation.success.status]: successResponse(operation) }),
+    ...(!removed && operation.conditional && { 304: notModifiedResponse(operation) }),
     ...Object.fromEntries(answers),
   };
 }
 
-const successResponse = ({ success, deprecation }: Operation): Keywords => ({
-  description: success.description,
-  headers: headers(success.headers ?? [], deprecation),
-  content: json(jsonSchema(success.schema)),
+const successResponse = (operation: Operation): Keywords => ({
+  description: operation.success.description,
+  headers: successHeaders(operation),
+  content: json(jsonSchema(operation.success.schema)),
 });
+
+const notModifiedResponse = (operation: Operation): Keywords => ({
+  description: 'Nothing has changed since the answer whose `ETag` was sent in `If-None-Match`.',
+  headers: successHeaders(operation),
+});
+
+const successHeaders = ({ success, conditional, deprecation }: Operation): Keywords =>
+  headers([...(conditional ? (['EntityTag'] as const) : []), ...(success.headers ?? [])], deprecation);
 
 function errorResponse(
   status: number,
@@ -164,10 +185,9 @@ function errorResponse(
       described.flatMap((error) => error.headers ?? []),
       ofRoute ? operation.deprecation : undefined,
     ),
-    content: json(
-      { ...jsonSchema(ErrorSchema), properties: { code: { enum: codes }, status: { const: status } } },
-      { examples: Object.fromEntries(examples) },
-    ),
+    // Not in a schema of its own: generators of clients would make a type of each, and lose the members of Error.
+    'x-error-codes': codes,
+    content: json(jsonSchema(ErrorSchema), { examples: Object.fromEntries(examples) }),
   };
 }
 

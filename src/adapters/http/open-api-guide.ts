@@ -34,8 +34,14 @@ Every error is an object of \`code\`, \`message\` and \`status\`, the last repea
 a code that is published keeps its meaning, and each response names those it can have. The \`message\` is for people, \
 and its wording may change. Tell the operator the \`X-Request-Id\` of an answer that you did not expect.
 
-Answers of 503 carry \`Retry-After\`. A GET can be repeated at any time. A POST that got no answer, 500 or 503 may \
-have stored the animal.
+Answers of 503 carry \`Retry-After\`. A GET can be repeated at any time. A POST that got no answer, or one of 500 or \
+503, may have stored the animal: repeat it with the \`Idempotency-Key\` that it was sent with, and the animal is there \
+once. Without one, repeating may add it twice.
+
+## Caching
+
+Answers to GET carry an \`ETag\`. Sent back in \`If-None-Match\`, it is answered 304, without a body, while nothing \
+has changed.
 
 ## Requests
 

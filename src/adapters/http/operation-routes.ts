@@ -4,7 +4,7 @@ import { decodeUtf8, requireJsonBody } from './body-headers.js';
 import { conditional } from './conditional.js';
 import { HttpError } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
 import { readRequestToken } from './idempotency-key.js';
 import { readNewPet } from './new-pet-body.js';
 import {
@@ -22,7 +22,7 @@ import type { Endpoint, Exchange, Route } from './route.js';
 /** The routes of the interface's operations, by their declarations. */
 export function operationRoutes(store: AnimalStore, settings: HttpSettings): Route[] {
   const { basePath, deprecatedSince } = settings;
-  const baseUrl = settings.publicUrl ?? basePath;
+  const baseUrl = baseUrlOf(settings);
   const answers: Record<OperationId, Endpoint['answer']> = {
     listPets: listPets(store, baseUrl),
     createPet: createPet(store, baseUrl),
@@ -32,7 +32,7 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
     scope: OPERATIONS[id].scope,
     removed: isRemoved(id, settings) ? removedMessage(OPERATIONS[id], baseUrl) : undefined,
     deprecated: deprecated(id, OPERATIONS[id]),
-    answer: answers[id],
+    answer: answerOf(OPERATIONS[id], answers[id]),
   });
   const ids = Object.keys(OPERATIONS) as OperationId[];
   return [...Map.groupBy(ids, (id) => OPERATIONS[id].path)].map(([path, onPath]) => ({
@@ -54,17 +54,24 @@ export function operationRoutes(store: AnimalStore, settings: HttpSettings): Rou
 const deprecated = (operationId: OperationId, { deprecation }: Operation): Endpoint['deprecated'] =>
   deprecation && { operationId, sunset: deprecation.sunset };
 
+/** The answer as it is, or, where the declaration says so, only to who does not have it already. */
+const answerOf = (
+  { conditional: isConditional }: Operation,
+  answer: Endpoint['answer'],
+): Endpoint['answer'] =>
+  isConditional ? async (exchange) => conditional(exchange.request, await answer(exchange)) : answer;
+
 const listPets =
   (store: AnimalStore, baseUrl: string) =>
   async ({ request, deadline }: Exchange): Promise<HttpAnswer> => {
     const query = readPetQuery(request.query);
     const { pets, next } = await deadline.within(store.listPets(query, deadline));
     const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
-    return conditional(request, {
+    return {
       status: OPERATIONS.listPets.success.status,
       headers: next === undefined ? headers : { ...headers, Link: nextLink(baseUrl, request.query, next) },
       body: petsJson(pets),
-    });
+    };
   };
 
 /** The Link to the next page (RFC 8288): the same query, unknown parameters too, with the cursor set to go on. */
@@ -116,14 +123,14 @@ const missingBody = (): HttpError =>
 
 const getPet =
   (store: AnimalStore) =>
-  async ({ request, parameters, deadline }: Exchange): Promise<HttpAnswer> => {
+  async ({ parameters, deadline }: Exchange): Promise<HttpAnswer> => {
     const sent = parameters['petId'] ?? '';
     const petId = readPetId(sent);
     if (petId === undefined) throw new PetNotFoundError(sent);
     const pet = await deadline.within(store.getPet(petId, deadline));
-    return conditional(request, {
+    return {
       status: OPERATIONS.getPet.success.status,
       headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
       body: petJson(pet),
-    });
+    };
   };

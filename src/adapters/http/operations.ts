@@ -7,6 +7,7 @@ import type { DEPRECATION_HEADERS, HeaderName } from './headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   CursorSchema,
+  IdempotencyKeySchema,
   NewPetSchema,
   PageLimitSchema,
   PetIdSchema,
@@ -35,12 +36,14 @@ export interface Operation {
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: { readonly schema: TSchema; readonly description: string };
   readonly success: Success;
+  /** It answers 304 to who has the answer already (`If-None-Match`). */
+  readonly conditional?: true;
   /** The errors that it answers with, beside those that every operation may answer with. */
   readonly errors: readonly ErrorCode[];
 }
 
 export interface Parameter {
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly schema: TSchema;
   readonly description: string;
 }
@@ -99,6 +102,7 @@ export const OPERATIONS = {
       schema: PetsSchema,
       headers: ['NextLink'],
     },
+    conditional: true,
     errors: ['invalid_parameter', 'invalid_cursor'],
   },
   createPet: {
@@ -107,9 +111,19 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Add an animal',
     description:
-      'Adds an animal and assigns its `id`. An answer other than 201 means that this request stored nothing, ' +
-      'but for 500 and 503: then it may have been stored.',
-    parameters: {},
+      'Adds an animal and assigns its `id`. To be able to repeat the request without adding the animal twice, ' +
+      'send an `Idempotency-Key`. An answer of 4xx means that this request stored nothing.',
+    parameters: {
+      'Idempotency-Key': {
+        in: 'header',
+        schema: IdempotencyKeySchema,
+        description:
+          'Names this one animal, so that repeating the request is safe: use a new one, such as a UUID, for each. ' +
+          'The same key with the same animal repeats the first answer, with `Idempotency-Replayed: true`; with ' +
+          'another animal it is 422. In double quotes or without, which is the same key. Keys belong to the API ' +
+          'key, and are kept for 24 hours; a request that was refused leaves its key free.',
+      },
+    },
     body: {
       schema: NewPetSchema,
       description: 'The animal, as `application/json` in UTF-8, not compressed.',
@@ -118,9 +132,18 @@ export const OPERATIONS = {
       status: 201,
       description: 'The animal was added; `Location` says where it is.',
       schema: PetSchema,
-      headers: ['Location'],
+      headers: ['Location', 'IdempotencyReplayed'],
     },
-    errors: ['missing_body', 'malformed_json', 'invalid_pet', 'payload_too_large', 'unsupported_media_type'],
+    errors: [
+      'missing_body',
+      'malformed_json',
+      'invalid_pet',
+      'invalid_parameter',
+      'idempotency_conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+      'idempotency_key_reused',
+    ],
   },
   getPet: {
     method: 'GET',
@@ -143,6 +166,7 @@ export const OPERATIONS = {
       },
     },
     success: { status: 200, description: 'The animal.', schema: PetSchema },
+    conditional: true,
     errors: ['pet_not_found'],
   },
 } as const satisfies Record<string, Operation>;

@@ -5,6 +5,7 @@ import type { Fault } from '../../domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
 import { DEFAULT_STATUS, NAME_PATTERN, categoryIdFault, nameFault, statusFault } from '../../domain/pet.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
 import { COMPONENT, KEYWORDS, type Keywords } from './json-schema.js';
 
 /*
@@ -26,7 +27,7 @@ const NameSchema = ruled<string>(nameFault, {
   minLength: 1,
   pattern: NAME_PATTERN,
   description:
-    "The animal's name: any Unicode text with a character that is not blank (Unicode's White_Space), without U+0000. " +
+    "The animal's name: any Unicode text with a character that is not blank (Unicode's White_Space), without U+0000 and lone surrogates. " +
     'Kept exactly as it was given.',
 });
 
@@ -117,6 +118,9 @@ export const PageLimitSchema = ruled<number>((limit) => (isPageLimit(limit) ? un
 
 /** Where a page begins. What is in a cursor is nobody's business but the store's. */
 export const CursorSchema = Type.String();
+
+/** The value of an Idempotency-Key header. */
+export const IdempotencyKeySchema = Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN });
 
 const newPet = Compile(NewPetSchema);
 

@@ -65,7 +65,7 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
    * it does not see animals that another program changes, or replaces by as many others below the greatest id.
    */
   async survey(call: Call = {}): Promise<CatalogueSurvey> {
-    const counting = { ...call, patience: COUNT };
+    const counting = { signal: call.signal, patience: COUNT };
     const pets = await this.#session.run('counting the animals', counting, (signal) =>
       this.#pets.countDocuments({ _id: { $gt: 0n } }, abortable({ maxTimeMS: COUNT.attemptTimeout }, signal)),
     );
@@ -192,10 +192,10 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
 
   #run<Result>(
     doing: string,
-    call: Call,
+    { signal }: Call,
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    return this.#session.run(doing, { ...call, patience: BATCH }, attempt);
+    return this.#session.run(doing, { signal, patience: BATCH }, attempt);
   }
 
   /** Ids that are no positive numbers are in no batch. */

@@ -184,13 +184,13 @@ export class MongoSession {
 
   async run<Result>(
     doing: string,
-    options: CallOptions,
+    { signal, retry, patience }: CallOptions,
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const admit = (): void => {
       if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
     };
-    const running = this.connection.run(doing, { ...options, admit }, attempt);
+    const running = this.connection.run(doing, { signal, retry, patience, admit }, attempt);
     this.#running.add(running);
     try {
       return await running;

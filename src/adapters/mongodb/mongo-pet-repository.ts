@@ -102,8 +102,8 @@ export class MongoPetRepository implements PetRepository {
       .toArray();
   }
 
-  check(call: Call = {}): Promise<void> {
-    return this.#session.run('checking the store', { ...call, retry: false }, async (signal) => {
+  check({ signal: given }: Call = {}): Promise<void> {
+    return this.#session.run('checking the store', { signal: given, retry: false }, async (signal) => {
       // More than a ping: it takes the primary, and the right to read.
       await this.#pets.findOne({}, abortable({ projection: { _id: 1 }, ...SERVER_LIMIT }, signal));
     });

@@ -30,6 +30,7 @@ export interface MongoStore {
   readonly location: string;
   readonly pets: MongoPetRepository;
   readonly apiKeys: MongoApiKeyRepository;
+  /** Who calls what is deprecated. Opened when it is first asked for. */
   readonly deprecatedCalls: MongoDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: MongoCatalogueTransfer;
@@ -54,10 +55,10 @@ export async function openMongoStore(
   const connection = new MongoConnection(client, databaseIn(url), { timeout, mustExist, tell });
   const pets = new MongoPetRepository(connection);
   const apiKeys = new MongoApiKeyRepository(connection);
-  const deprecatedCalls = new MongoDeprecatedCallRepository(connection);
+  let deprecatedCalls: MongoDeprecatedCallRepository | undefined;
   let transfer: MongoCatalogueTransfer | undefined;
   const close = async (): Promise<void> => {
-    await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close(), transfer?.close()]);
+    await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls?.close(), transfer?.close()]);
   };
   if (mustExist && !(await mayHoldStore(connection))) {
     await close();
@@ -67,7 +68,9 @@ export async function openMongoStore(
     location,
     pets,
     apiKeys,
-    deprecatedCalls,
+    get deprecatedCalls() {
+      return (deprecatedCalls ??= new MongoDeprecatedCallRepository(connection));
+    },
     get transfer() {
       return (transfer ??= new MongoCatalogueTransfer(connection));
     },

@@ -17,6 +17,7 @@ export interface SqliteStore {
   readonly file: string;
   readonly pets: SqlitePetRepository;
   readonly apiKeys: SqliteApiKeyRepository;
+  /** Who calls what is deprecated. Opened when it is first asked for. */
   readonly deprecatedCalls: SqliteDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: SqliteCatalogueTransfer;
@@ -38,18 +39,20 @@ export async function openSqliteStore(
   const connection = await openSqliteConnection(path, { busyTimeout, mustExist });
   const pets = new SqlitePetRepository(connection);
   const apiKeys = new SqliteApiKeyRepository(connection);
-  const deprecatedCalls = new SqliteDeprecatedCallRepository(connection);
+  let deprecatedCalls: SqliteDeprecatedCallRepository | undefined;
   let transfer: SqliteCatalogueTransfer | undefined;
   return Object.freeze({
     file: connection.file,
     pets,
     apiKeys,
-    deprecatedCalls,
+    get deprecatedCalls() {
+      return (deprecatedCalls ??= new SqliteDeprecatedCallRepository(connection));
+    },
     get transfer() {
       return (transfer ??= new SqliteCatalogueTransfer(connection));
     },
     close: async () => {
-      await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls.close(), transfer?.close()]);
+      await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls?.close(), transfer?.close()]);
     },
   });
 }

@@ -1,41 +1,10 @@
 import { ContainerModule } from 'inversify';
-import { HttpInterface } from '../../adapters/http/http-interface.js';
-import { silentLog } from '../../adapters/http/http-log.js';
 import { createKoaApp } from '../../adapters/http/koa/koa-transport.js';
-import { Readiness } from '../../adapters/http/readiness.js';
-import { provide, provideValue } from '../provide.js';
+import { provide } from '../provide.js';
 import { TOKENS } from '../tokens.js';
 
-/** The HTTP interface, and Koa to carry it. */
+/** The HTTP interface carried by Koa. Rebind the one token for another transport. */
 export const koaTransport = new ContainerModule((options) => {
-  provideValue(options, TOKENS.httpLog, silentLog);
-  provide(
-    options,
-    TOKENS.readiness,
-    [TOKENS.petRepository],
-    (pets) => new Readiness((call) => pets.check(call)),
-  );
-  provide(
-    options,
-    TOKENS.httpInterface,
-    [
-      TOKENS.animalStore,
-      TOKENS.authenticator,
-      TOKENS.readiness,
-      TOKENS.settings,
-      TOKENS.httpLog,
-      TOKENS.deprecatedCallCounter,
-    ],
-    (store, authenticator, readiness, { http: settings }, log, counter) =>
-      new HttpInterface({
-        store,
-        authenticator,
-        readiness,
-        settings,
-        log,
-        onDeprecatedCall: (call) => counter.count(call),
-      }),
-  );
   provide(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();
     return (request, response) => void handle(request, response);

@@ -17,7 +17,9 @@ export const sqliteStore = new ContainerModule((options) => {
       return {
         pets: store.pets,
         apiKeys: store.apiKeys,
-        deprecatedCalls: store.deprecatedCalls,
+        get deprecatedCalls() {
+          return store.deprecatedCalls;
+        },
         get transfer() {
           return store.transfer;
         },

@@ -8,7 +8,13 @@ import { Readiness } from '../../../src/adapters/http/readiness.js';
 import { StoreUnavailableError } from '../../../src/domain/errors.js';
 import { HeldPetRepository } from './held-pet-repository.js';
 import { closeServers, head, inTime, listening } from './node/listening-server.js';
-import { RawConnection, exchange, expectErrorShape, type RawAnswer } from './node/raw-connection.js';
+import {
+  RawConnection,
+  exchange,
+  expectErrorShape,
+  parseAnswers,
+  type RawAnswer,
+} from './node/raw-connection.js';
 
 const openDoor: Authenticator = {
   authenticate: async () => ({
@@ -121,6 +127,23 @@ describe('Requests beyond MAX_IN_FLIGHT', () => {
       await connection.closed;
     }
     await exchange(port, '@@\r\n\r\n'); // the server has heard of all of them by now
+    expect(pets.calls).to.have.lengthOf(0);
+    await expectTwoFree(pets, port);
+  });
+
+  it('find them free again after bodies whose chunks are none, which the server itself answers', async () => {
+    const { pets, port } = await service({ settings });
+    const chunked = head('POST /v1/pets', KEY, 'Transfer-Encoding: chunked', 'Expect: 100-continue');
+    for (let round = 0; round < 5; round += 1) {
+      const connection = await RawConnection.open(port, chunked);
+      await connection.until((received) => received.includes(' 100 Continue')); // the body is being waited for
+      connection.send(round % 2 === 0 ? 'zz\r\n' : '5\r\n{"nam\r\nzz\r\n');
+      await connection.closed;
+      const [refused] = parseAnswers(
+        Buffer.from(connection.received.replace(/^HTTP.*? 100 Continue\r\n\r\n/, '')),
+      ).answers;
+      expectErrorShape(refused, 400, 'malformed_request');
+    }
     expect(pets.calls).to.have.lengthOf(0);
     await expectTwoFree(pets, port);
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Decimal128, Double, Int32, Long, ObjectId, type Collection } from 'mongodb';
 import {
@@ -251,6 +252,19 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
   );
 
   it(
+    'waits with a batch for a database that is away, longer than one look-out for a server takes',
+    throughProxy(server, async ({ transfer }, proxy) => {
+      await transfer.survey();
+      await proxy.close();
+      const writing = transfer.writePets(pets(20));
+      await delay(2500);
+      await proxy.open();
+      await writing;
+      expect(await transfer.readPets({ limit: 50 })).to.deep.equal(pets(20));
+    }),
+  );
+
+  it(
     'ends by its signal while nothing answers',
     throughProxy(server, async ({ transfer }, proxy) => {
       await transfer.survey();
@@ -268,13 +282,15 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
     throughProxy(server, async ({ transfer }, _, database) => {
       const direct = await openMongoStore(uriOf(server, database));
       const { store } = await transfer.survey();
-      expect(store).to.match(/^[0-9a-f-]{36}$/);
-      expect((await direct.transfer.survey()).store).to.equal(store);
+      const { store: same } = await direct.transfer.survey();
       await direct.close();
+      expect(store).to.match(/^[0-9a-f-]{36}$/);
+      expect(same).to.equal(store);
       await inDatabase(server, async (another) => {
         const other = await openMongoStore(uriOf(server, another));
-        expect((await other.transfer.survey()).store).to.not.equal(store);
+        const survey = await other.transfer.survey();
         await other.close();
+        expect(survey.store).to.not.equal(store);
       })();
     }),
   );

@@ -12,8 +12,9 @@ export class MongoProxy {
   readonly dropReplies = new Map<string, number>();
   /** Nothing comes through in either direction, though connections are taken. */
   silent = false;
-  /** Awaited before a command goes on to the server; `count` is how often it came. */
-  onCommand: (name: string, count: number) => Promise<unknown> | undefined = () => undefined;
+  /** Awaited before a command goes on to the server; `count` is how often it came, `gone` the end of its connection. */
+  onCommand: (name: string, count: number, gone: Promise<unknown>) => Promise<unknown> | undefined = () =>
+    undefined;
   #port = 0;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
@@ -53,6 +54,7 @@ export class MongoProxy {
     const server = connect(this.#target);
     const requests = new Frames();
     let losesReply = false;
+    const gone = once(client, 'close');
     let passing: Promise<unknown> = Promise.resolve();
     const end = (): void => {
       client.destroy();
@@ -76,7 +78,7 @@ export class MongoProxy {
           this.dropReplies.set(name, drops - 1);
           losesReply = true;
         }
-        const held = this.onCommand(name, this.count(name));
+        const held = this.onCommand(name, this.count(name), gone);
         passing = passing.then(() => held).then(() => server.write(frame), end);
       }
     });

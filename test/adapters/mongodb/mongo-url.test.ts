@@ -44,6 +44,7 @@ describe('The URL of a MongoDB store', () => {
         `mongodb://user:${encodeURIComponent(SECRET)}@one,two:27018/animals?replicaSet=r`,
         'mongodb://one:27017,two:27018/animals',
       ],
+      ['mongodb://Two:27018,one:27017/animals', 'mongodb://one:27017,two:27018/animals'],
       ['mongodb://one', 'mongodb://one:27017/animal-store'],
       ['mongodb://[::1]:27018/?appName=x', 'mongodb://[::1]:27018/animal-store'],
       ['mongodb+srv://user:x@cluster.example.com/animals', 'mongodb+srv://cluster.example.com/animals'],

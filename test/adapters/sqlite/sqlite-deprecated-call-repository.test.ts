@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -84,6 +85,22 @@ describe('SqliteDeprecatedCallRepository', () => {
       expect(calls).to.deep.equal(
         new Map([['of both', 400], ...processes.map(({ pid }) => [`of ${pid}`, 200] as const)]),
       );
+    }),
+  );
+
+  it(
+    'keeps a store open only once it was asked for, and until it is closed too',
+    inFolder(async (folder) => {
+      const file = join(folder, 'animals.db');
+      const store = await openSqliteStore(file);
+      const counts = store.deprecatedCalls;
+      expect(store.deprecatedCalls).to.equal(counts);
+      await Promise.all([store.pets.close(), store.apiKeys.close()]);
+      await counts.record({ id: 'b', counts: [counted('k')] });
+      expect(await counts.list()).to.deep.equal([counted('k')]);
+      expect(existsSync(`${file}-wal`)).to.equal(true);
+      await store.close();
+      expect(existsSync(`${file}-wal`)).to.equal(false);
     }),
   );
 

@@ -40,9 +40,11 @@ export const ANSWER_PROMISES: Readonly<Record<string, AnswerPromise>> = {
   },
   'lets caches keep nothing but what a GET found, and that for the client alone': (answer, { method }) =>
     assert.equal(header(answer, 'Cache-Control'), cacheControl(answer.status, method)),
-  'names the media type and the charset of every body': (answer) => {
-    if (hasBody(answer)) assert.equal(header(answer, 'Content-Type'), JSON_TYPE);
-    else assert.deepEqual(headerValues(answer, 'Content-Type'), []);
+  'names the media type and the charset of every body': (answer, { path }) => {
+    if (!hasBody(answer)) return assert.deepEqual(headerValues(answer, 'Content-Type'), []);
+    const type = header(answer, 'Content-Type');
+    if (answer.status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
+    else assert.equal(type, JSON_TYPE);
   },
   'says of every body how many bytes it has, and sends as many': (answer, { method }) => {
     if (!hasBody(answer)) assert.equal(answer.body.length, 0);
@@ -89,6 +91,9 @@ function checkEntityTag(answer: Answer, { method, path, basePath }: Asked): void
   if (found && path.startsWith(`${basePath}/pets`)) assert.match(header(answer, 'ETag'), /^"[\w-]{22}"$/);
   else if (!found) assert.deepEqual(headerValues(answer, 'ETag'), []);
 }
+
+/** Where people are served, with texts of other types than JSON. */
+const FOR_PEOPLE = /^\/(?:docs(?:\/.*)?)?$/;
 
 /** The shape of the interface: three members, the status repeated. */
 function checkError({ status, body }: Answer): void {

@@ -48,8 +48,8 @@ export interface Expectation {
   readonly message?: RegExp;
   /** Headers that must have this value, match, or, with `null`, be absent. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
-  /** The body to the byte; `{{id}}` stands for the new animal's. */
-  readonly body?: string;
+  /** The body to the byte, or what it has to have; `{{id}}` stands for the new animal's. */
+  readonly body?: string | RegExp;
   /** The server closes the connection after the answer, and answers nothing more on it. Looked at over a socket only. */
   readonly closes?: true;
   /** The server leaves the connection open, and says so. Looked at over a socket only. */

@@ -149,7 +149,11 @@ export const SCENARIOS: readonly Scenario[] = [
       ['a missing key', { method: 'GET', target: '{{base}}/pets', headers: [] }],
       ['a lacking scope', { ...get('/pets'), headers: [bearer('{{writeOnlyKey}}')] }],
       ['/livez', { method: 'GET', target: '/livez', headers: [] }],
+      ['/openapi.json', { method: 'GET', target: '/openapi.json', headers: [] }],
       ['/readyz', { method: 'GET', target: '/readyz', headers: [] }],
+      ['/docs', { method: 'GET', target: '/docs', headers: [] }],
+      ['/docs/page.js', { method: 'GET', target: '/docs/page.js', headers: [] }],
+      ['/', { method: 'GET', target: '/', headers: [] }],
     ] satisfies ReadonlyArray<readonly [string, RowRequest]>
   ).map(([what, request]): Scenario => ({
     name: `answers HEAD with the status and the headers of GET, for ${what}`,
@@ -324,6 +328,18 @@ export const SCENARIOS: readonly Scenario[] = [
       }
       assert.equal(tags.length, 4);
       assert.equal(new Set(tags).size, 4);
+    },
+  },
+  {
+    name: 'sends the docs page again only to a client that has another',
+    async run(subject) {
+      for (const target of ['/docs', '/docs/page.css', '/docs/page.js']) {
+        const request: RowRequest = { method: 'GET', target, headers: [] };
+        const tag = header(await ask(subject, request), 'ETag');
+        const known = await ask(subject, { ...request, headers: [['If-None-Match', `"x", W/${tag}`]] });
+        assert.equal(known.status, 304);
+        assert.equal(header(known, 'ETag'), tag);
+      }
     },
   },
   {

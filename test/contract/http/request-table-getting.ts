@@ -142,6 +142,7 @@ const paths: Row[] = [
 
     '{{base}}/categories',
     '{{base}}/livez',
+    '{{base}}/openapi.json',
     '{{base}}/../livez',
     '{{base}}/%2e%2e/livez',
     '{{base}}/%ZZ',
@@ -156,7 +157,6 @@ const paths: Row[] = [
     socketOnly: resolvedByUrls(target),
   })),
   ...[
-    '/',
     '/V1/pets',
     '//pets',
     '/pets',
@@ -169,6 +169,8 @@ const paths: Row[] = [
     '/livez/',
     '/LIVEZ',
     '/readyz/x',
+    '/openapi.json/',
+    '/OpenAPI.json',
     '/favicon.ico',
     '/.git/config',
     '/metrics',

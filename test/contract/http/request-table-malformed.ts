@@ -72,6 +72,16 @@ const headers: Row[] = [
     { status: 431, code: 'headers_too_large', closes: true },
   ),
   row(
+    'answers 431 to headers of 17 KiB that would get an animal',
+    `GET {{base}}/pets/{{pet}} HTTP/1.1\r\n${HEAD}X-A: ${'a'.repeat(17 * 1024)}\r\n\r\n`,
+    { status: 431, code: 'headers_too_large', closes: true },
+  ),
+  row(
+    'answers 417 to an unknown expectation of getting an animal',
+    `GET {{base}}/pets/{{pet}} HTTP/1.1\r\n${HEAD}Expect: foo\r\n\r\n`,
+    { status: 417, code: 'expectation_failed', closes: true },
+  ),
+  row(
     'answers 431 to a target of 17 KiB',
     `GET {{base}}/pets?${'a'.repeat(17 * 1024)} HTTP/1.1\r\n${HEAD}\r\n`,
     { status: 431, code: 'headers_too_large', closes: true },

@@ -34,7 +34,7 @@ const methods: Row[] = [
     request: send('DELETE', '/orders'),
     expect: { status: 404, code: 'route_not_found', headers: { Allow: null } },
   },
-  ...['/livez', '/readyz'].flatMap((target): Row[] => [
+  ...['/livez', '/readyz', '/openapi.json'].flatMap((target): Row[] => [
     {
       name: `answers 405 to POST ${target}`,
       request: { method: 'POST', target, headers: [] },
@@ -112,7 +112,7 @@ const requestIds: Row[] = [
   },
   {
     name: 'keeps the request id of a path that is not served',
-    request: { method: 'GET', target: '/', headers: [['X-Request-Id', 'nowhere']] },
+    request: { method: 'GET', target: '/nowhere', headers: [['X-Request-Id', 'nowhere']] },
     expect: { status: 404, code: 'route_not_found', headers: { 'X-Request-Id': 'nowhere' } },
   },
   {

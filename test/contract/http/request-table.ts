@@ -2,6 +2,8 @@ import type { Row } from './request-row.js';
 import { AUTHENTICATION } from './request-table-authentication.js';
 import { BODIES } from './request-table-bodies.js';
 import { BODY_HEADERS } from './request-table-body-headers.js';
+import { DOCS } from './request-table-docs.js';
+import { DOCUMENT } from './request-table-document.js';
 import { FIELDS } from './request-table-fields.js';
 import { GETTING } from './request-table-getting.js';
 import { CONDITIONAL } from './request-table-conditional.js';
@@ -24,7 +26,9 @@ export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'creating an animal once': IDEMPOTENCY,
   'conditional reads': CONDITIONAL,
   'pages of other origins': CROSS_ORIGIN,
+  'the docs page': DOCS,
   'methods, headers and faults of the service': MESSAGES,
+  'the published description': DOCUMENT,
   'messages that are not well-formed': MALFORMED,
 };
 

@@ -1,5 +1,6 @@
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
+import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
 import { Readiness } from '../../../src/adapters/http/readiness.js';
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
@@ -28,6 +29,7 @@ export async function wireHttp(situation: Situation): Promise<WiredHttp> {
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), keys: apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,
+    docs: await readDocsFiles(),
   });
   return { http, keys: await issueKeys(apiKeys), used };
 }

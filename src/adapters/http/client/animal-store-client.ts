@@ -11,6 +11,7 @@ import { PAGE_LIMIT, requireLimitAndStatus } from '../../../application/list-pet
 import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
 import { isInt64 } from '../../../domain/int64.js';
 import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import type { Answer } from './answer.js';
 import { clientSettings, type AnimalStoreClientOptions } from './client-options.js';
 import { linkTarget } from './link-header.js';
@@ -33,7 +34,8 @@ import { UnexpectedAnswerError } from './service-error.js';
  * what the service's operator asks for. The API key is in no error, and cannot be got out of the client.
  *
  * Runs on everything that has a standard `fetch`. In a browser the service has to allow the page's origin
- * (`CORS_ORIGINS`): else answers have no readable Link header, and every page looks like the last.
+ * (`CORS_ORIGINS`). Where a proxy does that in its place, it has to expose the same headers as the service:
+ * without a readable Link, every page looks like the last.
  */
 export class AnimalStoreClient implements AnimalStore {
   readonly #requests: RequestSender;
@@ -146,8 +148,11 @@ const randomKey = (): string =>
     '',
   );
 
+/** The service's own rule for the header, in which the token stands in quotes. */
+const quotedToken = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+
 function headerToken(token: unknown): string {
-  if (typeof token === 'string' && /^[!#-[\]-~]{1,255}$/.test(token)) return token;
+  if (typeof token === 'string' && quotedToken.test(`"${token}"`)) return token;
   throw new InvalidParameterError([
     {
       field: 'request.token',

@@ -101,6 +101,8 @@ export class RequestSender {
   async #exchange(url: string, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
     const { apiKey, fetch, answerLimit } = this.#settings;
     const authorization = `Bearer ${await apiKey()}`;
+    // A fetch that heeds no signal would still send what nobody waits for.
+    signal.throwIfAborted();
     const { method, headers, body } = request;
     const init: RequestInit = {
       method,

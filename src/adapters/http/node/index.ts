@@ -1,3 +1,4 @@
-/** A listening server for any request listener of Node.js. */
+/** A listening server for any request listener of Node.js, and the files of the docs page. */
+export { readDocsFiles } from './docs-files.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
 export { SERVER_LIMITS, type ServerLimits } from './server-limits.js';

@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import type { Call } from '../../../../src/application/call.js';
+import { StoreUnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import { BELLA, bella, fakeService, html, json, never, type Sent, type Step } from './fake-service.js';
 
@@ -12,7 +14,14 @@ const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call
   allPets: (client, call) => client.allPets({}, call).next(),
 };
 
-const REASONS = [new Error('given up'), 'given up', 0, null, { given: 'up' }];
+const REASONS = [
+  new Error('given up'),
+  'given up',
+  0,
+  null,
+  { given: 'up' },
+  new StoreUnavailableError('of the caller'),
+];
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -36,12 +45,14 @@ describe('A signal ends a call of AnimalStoreClient', () => {
           begun.resolve(request);
           return new Promise(() => {});
         });
-        const calling = call(client({ retries: 3 }), controller);
+        const retried: unknown[] = [];
+        const calling = call(client({ onRetry: (notice) => retried.push(notice) }), controller);
         const { init } = await begun.promise;
         controller.abort(reason);
         expect(await rejectionOf(calling)).to.equal(reason);
         expect(init.signal?.aborted).to.equal(true);
         expect(sent).to.have.length(1);
+        expect(retried).to.deep.equal([]);
         expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
       }
     });
@@ -98,15 +109,18 @@ describe('A signal ends a call of AnimalStoreClient', () => {
   it('that waits for the API key', async () => {
     const controller = new AbortController();
     const asked = Promise.withResolvers<void>();
+    const key = Promise.withResolvers<string>();
     const apiKey = (): Promise<string> => {
       asked.resolve();
-      return new Promise(() => {});
+      return key.promise;
     };
     const { client, sent } = fakeService(json(200, '[]'));
     const calling = client({ apiKey }).listPets({}, controller);
     await asked.promise;
     controller.abort('given up');
     expect(await rejectionOf(calling)).to.equal('given up');
+    key.resolve('a-key-that-comes-too-late');
+    await setImmediate();
     expect(sent).to.deep.equal([]);
   });
 

@@ -1,6 +1,6 @@
 import { animalStoreContract } from '../../../contract/animal-store-contract.js';
 import { bindContract } from '../../../contract/bind-contract.js';
-import { clientSubject } from './client-subject.js';
+import { clientSubject, socketlessSubject } from './client-subject.js';
 
 for (const store of ['memory', 'SQLite'] as const) {
   describe(`AnimalStoreClient of the service on ${store}`, function () {
@@ -9,3 +9,8 @@ for (const store of ['memory', 'SQLite'] as const) {
     bindContract(animalStoreContract, clientSubject(store));
   });
 }
+
+describe('AnimalStoreClient of the fetch transport', function () {
+  this.timeout(120_000);
+  bindContract(animalStoreContract, socketlessSubject);
+});

@@ -8,7 +8,18 @@ import {
   isAnimalStoreError,
 } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { BELLA, bella, errorJson, fakeService, html, json, never, type Step } from './fake-service.js';
+import {
+  BELLA,
+  bella,
+  broken,
+  errorJson,
+  failingHook,
+  fakeService,
+  html,
+  json,
+  never,
+  type Step,
+} from './fake-service.js';
 
 const OPERATIONS: Readonly<
   Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
@@ -22,19 +33,9 @@ const OPERATIONS: Readonly<
   ],
 };
 
-const brokenBody = async (): Promise<Response> =>
-  new Response(
-    new ReadableStream({
-      start: (controller) => {
-        controller.enqueue(new Uint8Array(5));
-        controller.error(new TypeError('terminated'));
-      },
-    }),
-  );
-
 const WORTH_REPEATING: ReadonlyArray<readonly [string, Step]> = [
   ['a network that fails', new TypeError('fetch failed')],
-  ['an answer that breaks off', brokenBody],
+  ['an answer that breaks off', broken],
   ['an answer that never comes', never],
   ['502 of a proxy', html(502)],
   ['503 of a proxy', html(503)],
@@ -111,10 +112,8 @@ describe('AnimalStoreClient repeats', () => {
 });
 
 describe('AnimalStoreClient pauses before it repeats', () => {
-  const failing = () => fakeService(new TypeError('fetch failed'));
-
   it('up to twice as long each time, up to the longest pause', async () => {
-    const { client, timing } = failing();
+    const { client, timing } = fakeService(new TypeError('fetch failed'));
     timing.chance = 1;
     await rejectionOf(client({ retries: 8, retryDelay: 100, maxRetryDelay: 2000 }).listPets());
     expect(timing.passed).to.deep.equal([100, 200, 400, 800, 1600, 2000, 2000, 2000]);
@@ -122,7 +121,7 @@ describe('AnimalStoreClient pauses before it repeats', () => {
 
   it('for a random part of that, down to nothing', async () => {
     for (const chance of [0, 0.25]) {
-      const { client, timing } = failing();
+      const { client, timing } = fakeService(new TypeError('fetch failed'));
       timing.chance = chance;
       await rejectionOf(client({ retries: 3, retryDelay: 100 }).listPets());
       expect(timing.passed).to.deep.equal([100 * chance, 200 * chance, 400 * chance]);
@@ -175,27 +174,36 @@ describe('AnimalStoreClient pauses before it repeats', () => {
   });
 
   it('and tells of each pause', async () => {
-    const notices: RetryNotice[] = [];
+    const notices: unknown[] = [];
+    const onRetry = ({ operation, retry, delay, error }: RetryNotice): void =>
+      void notices.push([operation, retry, delay, error.name]);
     const { client } = fakeService(
       html(502),
       errorJson(429, 'rate_limited', { 'Retry-After': '1' }),
       json(200, '[]'),
     );
-    await client({ retryDelay: 100, onRetry: (notice) => notices.push(notice) }).listPets();
-    expect(notices.map(({ error, ...notice }) => ({ ...notice, name: error.name }))).to.deep.equal([
-      { operation: 'listPets', retry: 1, delay: 50, name: 'StoreUnavailableError' },
-      { operation: 'listPets', retry: 2, delay: 1100, name: 'ServiceError' },
+    await client({ retryDelay: 100, onRetry }).listPets();
+    expect(notices).to.deep.equal([
+      ['listPets', 1, 50, 'StoreUnavailableError'],
+      ['listPets', 2, 1100, 'ServiceError'],
     ]);
   });
 
   it('also when the one who is told fails', async () => {
     const { client } = fakeService(html(502), json(200, '[]'));
-    const onRetry = (): never => {
-      throw new Error('the log is full');
-    };
-    expect(await client({ onRetry }).listPets()).to.deep.equal({ pets: [] });
+    expect(await client({ onRetry: failingHook }).listPets()).to.deep.equal({ pets: [] });
   });
 });
+
+/** An answer whose body never comes, but for an end by the signal. */
+const withoutBody: Step = async ({ init }) =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        init.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+      },
+    }),
+  );
 
 describe('The deadlines of AnimalStoreClient', () => {
   it('end an attempt, and leave time for others', async () => {
@@ -217,17 +225,10 @@ describe('The deadlines of AnimalStoreClient', () => {
   });
 
   it('count the time of the API key, of the answer, and of its body', async () => {
-    const slowBody = async ({ init }: { init: RequestInit }): Promise<Response> =>
-      new Response(
-        new ReadableStream({
-          start: (controller) =>
-            init.signal?.addEventListener('abort', () => controller.error(init.signal?.reason)),
-        }),
-      );
     const limits = { attemptDeadline: 300, retries: 0 };
     for (const [step, options] of [
       [never, {}],
-      [slowBody, {}],
+      [withoutBody, {}],
       [json(200, '[]'), { apiKey: () => new Promise<string>(() => {}) }],
     ] as const) {
       const { client, timing } = fakeService(step);

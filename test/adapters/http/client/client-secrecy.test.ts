@@ -9,7 +9,7 @@ describe('The API key of AnimalStoreClient', () => {
     const { client } = fakeService(json(200, '[]'));
     const one = client();
     const texts = [
-      String(one),
+      Object.prototype.toString.call(one),
       JSON.stringify(one),
       inspect(one, { depth: Infinity, showHidden: true, showProxy: true }),
       ...textsOf(one),

@@ -40,6 +40,22 @@ export const never: Step = ({ init }) =>
     init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
   });
 
+/** An answer that breaks off in its body. */
+export const broken: Step = async () =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new Uint8Array(5));
+        controller.error(new TypeError('terminated'));
+      },
+    }),
+  );
+
+/** A hook that fails. */
+export const failingHook = (): never => {
+  throw new Error('the log is full');
+};
+
 /** A client of a service that does the given steps, one for each request; the last one from then on. */
 export function fakeService(...steps: readonly Step[]) {
   const sent: Sent[] = [];

@@ -1,0 +1,45 @@
+/*
+ * Takes animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and
+ * then lists all that are available:
+ *
+ *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node examples/client.mjs
+ *
+ * Started again with the same lines within 24 hours, it adds nothing: the key of each create is made of its line.
+ */
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { isAnimalStoreError, stringify } from 'animal-store';
+import { AnimalStoreClient, ServiceError } from 'animal-store/client';
+
+const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
+
+const store = new AnimalStoreClient({
+  baseUrl: BASE_URL,
+  apiKey: API_KEY,
+  onRetry: ({ operation, retry, delay, error }) =>
+    console.error(`${operation}: ${error.message} Retry ${retry} in ${Math.round(delay)} ms.`),
+  onDeprecated: ({ operation, sunset }) => console.error(`${operation} goes on ${sunset?.toUTCString()}`),
+});
+
+// Ctrl-C ends what is under way, in order.
+const interruption = new AbortController();
+process.once('SIGINT', () => interruption.abort(new Error('interrupted')));
+const { signal } = interruption;
+
+try {
+  for await (const line of createInterface({ input: process.stdin, signal })) {
+    const [, name, category] = /^(.*\S)\s+(-?\d+)$/.exec(line) ?? [];
+    if (name === undefined) throw new TypeError(`not a name and a category: ${line}`);
+    const token = createHash('sha256').update(line).digest('hex');
+    const animal = { name, categoryId: BigInt(category) };
+    const { pet, replayed } = await store.createPet(animal, { request: { scope: 'example', token }, signal });
+    console.log(replayed ? 'was there' : 'added', stringify(pet));
+  }
+  for await (const pet of store.allPets({ status: 'available' }, { signal })) console.log(stringify(pet));
+} catch (error) {
+  if (isAnimalStoreError(error)) console.error(error.code, error.message);
+  else if (error instanceof ServiceError) {
+    console.error(error.code, error.message, `(request ${error.requestId})`);
+  } else console.error(String(error));
+  process.exitCode = 1;
+}

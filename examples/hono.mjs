@@ -1,0 +1,29 @@
+// The animal store within a Hono application, below a prefix. Links and Locations have it because the base path
+// does. (Where a framework strips the prefix, leave the base path as it is, and give its address as publicUrl.)
+// With animal-store, @hono/node-server and hono installed beside it:
+//   API_KEY=a-key-of-your-own node hono.mjs
+import { serve } from '@hono/node-server';
+import { createAnimalStore } from 'animal-store';
+import { ApiKeyAuthenticator } from 'animal-store/api-keys';
+import { createFetchHandler } from 'animal-store/fetch';
+import { HttpInterface, Readiness } from 'animal-store/http';
+import { MemoryPetRepository } from 'animal-store/memory';
+import { Hono } from 'hono';
+
+const pets = new MemoryPetRepository();
+const http = new HttpInterface({
+  store: createAnimalStore({ pets }),
+  authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
+  readiness: new Readiness((call) => pets.check(call)),
+  settings: { basePath: '/shop/v1' },
+});
+const animals = createFetchHandler(http);
+
+const app = new Hono();
+app.get('/', (context) => context.text('The shop. Its animals are at /shop/v1/pets.\n'));
+app.all('/shop/v1/*', (context) => animals(context.req.raw));
+
+const port = Number(process.env.PORT ?? 8080);
+serve({ fetch: app.fetch, hostname: '127.0.0.1', port, overrideGlobalObjects: false }, (address) => {
+  console.log(`http://127.0.0.1:${address.port}`);
+});

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import type { Service } from '../../../../src/bootstrap/service.js';
+import type { Pet } from '../../../../src/domain/pet.js';
+import { times } from '../../../contract/samples.js';
+import { LossyProxy, numbers } from '../../../http/lossy-proxy.js';
+import { temporaryFolder } from '../../sqlite/temporary-store.js';
+import { KEY, startAnimalService } from './client-subject.js';
+
+/** Repeats for as long as it takes, with hardly a pause. */
+const PATIENT = { apiKey: KEY, retries: 1000, retryDelay: 2, maxRetryDelay: 50, callDeadline: 60_000 };
+
+describe('AnimalStoreClient of a service on SQLite whose answers get lost', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service;
+  let proxy: LossyProxy;
+  /** Where the service is by way of the proxy. */
+  let url: string;
+  /** The probability that an answer is lost; half of those get out in part. */
+  let loss: number;
+
+  const start = (): Promise<Service> => startAnimalService(`sqlite:${join(folder.path, 'animals.db')}`);
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    service = await start();
+    loss = 0;
+    const random = numbers(5);
+    proxy = new LossyProxy(service.url, () => random() < loss && (random() < 0.5 || 'the end'));
+    url = await proxy.open();
+  });
+
+  afterEach(async () => {
+    await proxy.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  async function restart(): Promise<void> {
+    proxy.target = undefined;
+    await service.stop();
+    service = await start();
+    proxy.target = new URL(service.url);
+  }
+
+  /** Creates animals, twenty at a time; resolves to what the calls resolved to, by name. */
+  async function createAnimals(count: number, onCreated: (created: number) => void = () => {}) {
+    const client = new AnimalStoreClient({ baseUrl: url, ...PATIENT });
+    const created = new Map<string, Pet>();
+    const names = times(count, (number) => `Pet ${number}`).values();
+    const work = async (): Promise<void> => {
+      for (const name of names) {
+        const { pet, replayed } = await client.createPet({ name, categoryId: 2n ** 63n - 1n });
+        expect(replayed).to.equal(false);
+        created.set(name, pet);
+        onCreated(created.size);
+      }
+    };
+    await Promise.all(times(20, work));
+    return created;
+  }
+
+  async function expectJustThese(created: ReadonlyMap<string, Pet>, count: number): Promise<void> {
+    const stored: Pet[] = [];
+    const client = new AnimalStoreClient({ baseUrl: service.url, apiKey: KEY });
+    for await (const pet of client.allPets()) stored.push(pet);
+    expect(created.size).to.equal(count);
+    expect(stored).to.have.length(count);
+    for (const pet of stored) expect(created.get(pet.name)).to.deep.equal(pet);
+  }
+
+  it('creates 500 animals for 500 calls, when three answers in ten are lost', async () => {
+    loss = 0.3;
+    const created = await createAnimals(500);
+    expect(proxy.lost.length).to.be.greaterThan(100);
+    await expectJustThese(created, 500);
+  });
+
+  it('meets every animal once, when three answers in ten are lost', async () => {
+    const created = await createAnimals(100);
+    loss = 0.3;
+    const met: Pet[] = [];
+    const client = new AnimalStoreClient({ baseUrl: url, ...PATIENT });
+    for await (const pet of client.allPets({ limit: 3 })) met.push(pet);
+    expect(proxy.lost.length).to.be.greaterThan(5);
+    expect(met.map(({ name }) => name)).to.have.members([...created.keys()]);
+    expect(met).to.have.length(100);
+  });
+
+  it('creates 200 animals for 200 calls, when the service is stopped and started again meanwhile', async () => {
+    const restarted = Promise.withResolvers<void>();
+    const created = await createAnimals(200, (count) => {
+      if (count === 60) restart().then(restarted.resolve, restarted.reject);
+    });
+    await restarted.promise;
+    await expectJustThese(created, 200);
+  });
+});

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { inFolder } from '../../sqlite/temporary-store.js';
+
+const PACKAGE = fileURLToPath(new URL('../../../../../', import.meta.url));
+const COMPILER = join(PACKAGE, 'node_modules/typescript/bin/tsc');
+
+/** A program for browsers: it has their types, and none of Node.js. */
+const CONFIGURATION = {
+  compilerOptions: {
+    target: 'es2024',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    types: [],
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+  },
+};
+
+const PROGRAM = `
+import { isAnimalStoreError, type AnimalStore, type Pet } from 'animal-store';
+import { AnimalStoreClient, ServiceError, type DeprecationNotice, type Fetch } from 'animal-store/client';
+
+const counted: Fetch = (url, init) => fetch(url, init);
+const store: AnimalStore = new AnimalStoreClient({ baseUrl: new URL('/v1', location.href), apiKey: 'a', fetch: counted });
+const client = new AnimalStoreClient({
+  baseUrl: 'https://animals.example/v1',
+  apiKey: async () => 'a',
+  fetch,
+  onDeprecated: ({ operation, sunset }: DeprecationNotice) => console.warn(operation, sunset?.toISOString()),
+});
+export async function pets(): Promise<Pet[]> {
+  const pets: Pet[] = [await store.getPet(1n)];
+  try {
+    for await (const pet of client.allPets({ status: 'sold' }, { signal: AbortSignal.timeout(5) })) pets.push(pet);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'rate_limited') console.warn(error.retryAfter);
+    if (isAnimalStoreError(error) && error.code === 'service_unavailable') console.warn(error.retryAfter);
+  }
+  return pets;
+}
+`;
+
+async function compile(folder: string, program: string): Promise<string> {
+  await writeFile(join(folder, 'program.ts'), program);
+  const compiling = promisify(execFile)(process.execPath, [COMPILER, '-p', folder]);
+  return compiling.then(
+    () => 'compiled',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+describe('The types of AnimalStoreClient', () => {
+  it(
+    'compile in a program for browsers, without those of Node.js',
+    inFolder(async (folder) => {
+      await mkdir(join(folder, 'node_modules'));
+      await symlink(PACKAGE, join(folder, 'node_modules/animal-store'), 'junction');
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIGURATION));
+      expect(await compile(folder, PROGRAM)).to.equal('compiled');
+      expect(await compile(folder, PROGRAM.replace('getPet(1n)', "getPet('1')"))).to.include('error TS2345');
+    }),
+  ).timeout(60_000);
+});

@@ -1,0 +1,107 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+
+/** How long a server may take to start, in milliseconds: a busy machine is slow. */
+const START = 30_000;
+
+/** A server that a test starts, kills and starts again: always at the same port, with the same data. */
+export class OwnServer {
+  readonly #command: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'animal-store-mongod-'));
+  #port = 0;
+  #process: ChildProcess | undefined;
+
+  /** @param command a command line in which `{port}` and `{path}` stand for these. */
+  constructor(command: string) {
+    this.#command = command;
+  }
+
+  /** Its port is known, and nothing listens there. */
+  async reserve(): Promise<this> {
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    ({ port: this.#port } = listener.address() as AddressInfo);
+    listener.close();
+    await once(listener, 'close');
+    return this;
+  }
+
+  uri(database: string, login = ''): string {
+    return `mongodb://${login}127.0.0.1:${this.#port}/${database}?directConnection=true&authSource=admin`;
+  }
+
+  /** Resolves as soon as it takes connections. */
+  async start(...options: readonly string[]): Promise<void> {
+    const words = this.#command
+      .replaceAll('{port}', String(this.#port))
+      .replaceAll('{path}', this.#folder)
+      .split(/\s+/);
+    const [program = '', ...args] = [...words, ...options];
+    const child = spawn(program, args, { stdio: 'ignore' });
+    this.#process = child;
+    let failure: unknown;
+    child.on('error', (error) => (failure = error));
+    for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
+      if (failure === undefined && child.exitCode === null && performance.now() - since < START) continue;
+      throw new Error(`MONGODB_TEST_COMMAND does not start a server: ${program}`, { cause: failure });
+    }
+  }
+
+  /** Ends it with no chance to tidy up. */
+  async kill(): Promise<void> {
+    if (this.#process?.pid === undefined || this.#process.exitCode !== null || this.#process.signalCode)
+      return;
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Runs a command on the database `admin`, without a login. */
+  async administer(command: object): Promise<void> {
+    const client = new MongoClient(this.uri('admin'));
+    try {
+      await client.db().command({ ...command });
+    } finally {
+      await client.close();
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #listens(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect(this.#port, '127.0.0.1');
+      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    });
+  }
+}
+
+/** A suite that kills its server: it runs where `MONGODB_TEST_COMMAND` says how one is started. */
+export function describeOnOwnServer(title: string, body: (open: () => Promise<OwnServer>) => void): void {
+  const command = process.env['MONGODB_TEST_COMMAND'];
+  if (command === undefined || command === '') {
+    describe(title, () => void it('is not run: no MONGODB_TEST_COMMAND says how a server is started'));
+    return;
+  }
+  describe(`${title} [${command.split(/\s+/)[0]?.split('/').at(-1)}]`, () => {
+    const servers: OwnServer[] = [];
+    afterEach(async () => {
+      for (const server of servers.splice(0)) await server.remove();
+    });
+    body(async () => {
+      const server = await new OwnServer(command).reserve();
+      servers.push(server);
+      return server;
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const DOCUMENTS = globSync('{*.md,docs/**/*.md}', { cwd: ROOT });
+
+/** The text without its code blocks, in which other rules hold. */
+const proseOf = (document: string): string =>
+  readFileSync(join(ROOT, document), 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
+
+/** What a heading is called in links, as it is on most sites. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsOf = (file: string): string[] =>
+  [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+/** The links that lead to nothing: no such file, or no such heading in it. */
+function brokenLinks(document: string): string[] {
+  const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const file = path === '' ? document : join(dirname(document), path);
+    if (!existsSync(join(ROOT, file))) return true;
+    return anchor !== undefined && !anchorsOf(file).includes(anchor);
+  });
+}
+
+/** The files and folders named in code spans that are not there. */
+function missingPaths(document: string): string[] {
+  const spans = [...proseOf(document).matchAll(/`((?:src|test|docs|tools|examples|\.ci)\/[\w./-]*)`/g)];
+  return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
+}
+
+describe('The documents', () => {
+  it('are found', () => {
+    expect(DOCUMENTS).to.include.members(['README.md', join('docs', 'architecture.md')]);
+    expect(DOCUMENTS.flatMap((document) => [...proseOf(document).matchAll(/\]\(/g)])).to.not.be.empty;
+  });
+
+  for (const document of DOCUMENTS) {
+    it(`have no link that leads to nothing: ${document}`, () => {
+      expect(brokenLinks(document)).to.deep.equal([]);
+    });
+
+    it(`name no file that is not there: ${document}`, () => {
+      expect(missingPaths(document)).to.deep.equal([]);
+    });
+  }
+});

@@ -1,0 +1,88 @@
+// Lets Schemathesis make up requests from the OpenAPI document that the built service publishes, valid ones and
+// invalid ones, and hold the answers to it: all of its checks and phases, no failure, no warning.
+// Usage: npm run fuzz [-- --cases 10000] [--seeds 1,2,3,random] [--stores memory,sqlite]: each seed on each store,
+// at least so many requests each time. Schemathesis comes from PyPI into a virtual environment below build/.
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startService } from './service.mjs';
+
+const VERSION = '4.32.5';
+const KEY = 'fuzzing-key-0123456789';
+const root = fileURLToPath(new URL('..', import.meta.url));
+const environment = join(root, `build/schemathesis-${VERSION}`);
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '10000' },
+    seeds: { type: 'string', default: '1,2,3,random' },
+    stores: { type: 'string', default: 'memory,sqlite' },
+  },
+});
+const cases = Number(values.cases);
+
+/** Runs a program to its end. Resolves to its output, and whether it ended well. */
+async function output(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part) => (text += part));
+  const [code] = await once(child, 'close');
+  return { passed: code === 0, text };
+}
+
+async function mustSucceed(command, args) {
+  const { passed, text } = await output(command, args);
+  if (!passed) throw new Error(`${command} ${args.join(' ')}\n${text}`);
+}
+
+async function install() {
+  const bin = join(environment, 'bin');
+  if (!existsSync(join(bin, 'schemathesis'))) {
+    await mustSucceed('python3', ['-m', 'venv', environment]);
+    const options = ['install', '--quiet', '--disable-pip-version-check'];
+    await mustSucceed(join(bin, 'pip'), [...options, `schemathesis==${VERSION}`]);
+  }
+  return join(bin, 'schemathesis');
+}
+
+async function fuzz(schemathesis, store, seed) {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
+  const storeUrl = store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`;
+  const { url, stop } = await startService(KEY, storeUrl);
+  cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
+  const began = performance.now();
+  try {
+    // There are three operations, and phases with cases of their own: so each gets more than it needs to.
+    const examples = Math.ceil(cases / 4);
+    const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
+    const { passed, text } = await output(
+      schemathesis,
+      ['run', new URL('/openapi.json', url).href, ...options.split(' ')],
+      { cwd: folder, env: { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' } },
+    );
+    const generated = Number(/^ {2}(\d+) generated/m.exec(text)?.[1] ?? 0);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(
+      `seed ${seed} on ${store}: ${generated} cases in ${seconds} s, ${passed ? 'no fault' : 'FAULTS'}`,
+    );
+    if (!passed) console.log(text);
+    else if (generated < cases) console.log(`these are fewer than ${cases}`);
+    return passed && generated >= cases;
+  } finally {
+    await stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const schemathesis = await install();
+const seeds = values.seeds.split(',').map((seed) => (seed === 'random' ? randomInt(2 ** 31) : Number(seed)));
+for (const seed of seeds) {
+  for (const store of values.stores.split(',')) {
+    if (!(await fuzz(schemathesis, store, seed))) process.exitCode = 1;
+  }
+}
