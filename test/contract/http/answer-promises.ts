@@ -22,23 +22,61 @@ export function header(answer: Answer, name: string): string {
   return values[0] ?? '';
 }
 
+type AnswerPromise = (answer: Answer, asked: Asked) => void;
+
+/** What all answers promise, whatever was asked. */
+export const ANSWER_PROMISES: Readonly<Record<string, AnswerPromise>> = {
+  'answers with a status that is one': ({ status }) =>
+    assert.ok(STATUS_CODES[status] !== undefined, `no status: ${status}`),
+  'gives every answer a request id': (answer) =>
+    assert.match(header(answer, 'X-Request-Id'), /^[A-Za-z0-9._-]{1,128}$/),
+  'has no answer taken for another type than it names': (answer) =>
+    assert.equal(header(answer, 'X-Content-Type-Options'), 'nosniff'),
+  'dates every answer that comes over a socket': (answer, { overSocket }) => {
+    if (overSocket) assert.match(header(answer, 'Date'), / GMT$/);
+  },
+  'tells in no answer what it is made of': (answer) => {
+    for (const name of TELLING) assert.deepEqual(headerValues(answer, name), [], `${name} tells too much`);
+  },
+  'lets caches keep nothing but what a GET found, and that for the client alone': (answer, { method }) =>
+    assert.equal(header(answer, 'Cache-Control'), cacheControl(answer.status, method)),
+  'names the media type and the charset of every body': (answer, { path }) => {
+    if (!hasBody(answer)) return assert.deepEqual(headerValues(answer, 'Content-Type'), []);
+    const type = header(answer, 'Content-Type');
+    if (answer.status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
+    else assert.equal(type, JSON_TYPE);
+  },
+  'says of every body how many bytes it has, and sends as many': (answer, { method }) => {
+    if (!hasBody(answer)) assert.equal(answer.body.length, 0);
+    else if (method !== 'HEAD') assert.equal(header(answer, 'Content-Length'), String(answer.body.length));
+  },
+  'answers a HEAD with the length of what a GET would get, and no body': (answer, { method }) => {
+    if (method !== 'HEAD' || !hasBody(answer)) return;
+    assert.equal(answer.body.length, 0, 'an answer to HEAD has no body');
+    assert.ok(Number(header(answer, 'Content-Length')) > 0);
+  },
+  'writes every body in UTF-8': ({ body }) => void new TextDecoder('utf-8', { fatal: true }).decode(body),
+  'answers every error in the shape of the interface': (answer, { method }) => {
+    if (answer.status >= 400 && method !== 'HEAD') checkError(answer);
+  },
+  'says on every answer of getPet that it is deprecated, and on no other': checkDeprecation,
+  'gives an entity tag to what a GET found, and to nothing else': checkEntityTag,
+  'says with a status what belongs to it': (answer) => {
+    const { status } = answer;
+    if (status === 401) assert.match(header(answer, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
+    if (status === 405) header(answer, 'Allow');
+    if (status === 503) assert.match(header(answer, 'Retry-After'), /^[1-9]\d*$/);
+    if (status === 201) header(answer, 'Location');
+  },
+};
+
 /** Holds an answer to what all of them promise, whatever was asked. */
 export function checkAnswer(answer: Answer, asked: Asked): void {
-  const { status } = answer;
-  assert.ok(STATUS_CODES[status] !== undefined, `no status: ${status}`);
-  assert.match(header(answer, 'X-Request-Id'), /^[A-Za-z0-9._-]{1,128}$/);
-  assert.equal(header(answer, 'X-Content-Type-Options'), 'nosniff');
-  if (asked.overSocket) assert.match(header(answer, 'Date'), / GMT$/);
-  for (const name of TELLING) assert.deepEqual(headerValues(answer, name), [], `${name} tells too much`);
-  assert.equal(header(answer, 'Cache-Control'), cacheControl(status, asked.method));
-  checkBody(answer, asked);
-  checkDeprecation(answer, asked);
-  checkEntityTag(answer, asked);
-  if (status === 401) assert.match(header(answer, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
-  if (status === 405) header(answer, 'Allow');
-  if (status === 503) assert.match(header(answer, 'Retry-After'), /^[1-9]\d*$/);
-  if (status === 201) header(answer, 'Location');
+  for (const check of Object.values(ANSWER_PROMISES)) check(answer, asked);
 }
+
+/** To a HEAD it is not sent, and yet told of. */
+const hasBody = ({ status }: Answer): boolean => status !== 204 && status !== 304;
 
 /** Only what a GET found may be kept, by the client alone, and asked for again each time. */
 const cacheControl = (status: number, method: string | undefined): string =>
@@ -56,29 +94,6 @@ function checkEntityTag(answer: Answer, { method, path, basePath }: Asked): void
 
 /** Where people are served, with texts of other types than JSON. */
 const FOR_PEOPLE = /^\/(?:docs(?:\/.*)?)?$/;
-
-function checkBody(answer: Answer, { method, path }: Asked): void {
-  const { status, body } = answer;
-  if (status === 204 || status === 304) {
-    assert.deepEqual(headerValues(answer, 'Content-Type'), []);
-    assert.equal(body.length, 0);
-    return;
-  }
-  const type = header(answer, 'Content-Type');
-  if (status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
-  else assert.equal(type, JSON_TYPE);
-  if (method === 'HEAD') {
-    assert.equal(body.length, 0, 'an answer to HEAD has no body');
-    assert.ok(
-      Number(header(answer, 'Content-Length')) > 0,
-      'a HEAD tells the length of what a GET would get',
-    );
-    return;
-  }
-  assert.equal(header(answer, 'Content-Length'), String(body.length));
-  assert.equal(new TextDecoder('utf-8', { fatal: true }).decode(body).length > 0, true);
-  if (status >= 400) checkError(answer);
-}
 
 /** The shape of the interface: three members, the status repeated. */
 function checkError({ status, body }: Answer): void {

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { checkAnswer, header } from './answer-promises.js';
+import { ANSWER_PROMISES, checkAnswer, header } from './answer-promises.js';
 import { nextTarget } from './next-target.js';
 import type { Ready } from './ready-subject.js';
-import { JSON_CONTENT, PET, bearer, get, post, send, type RowRequest } from './request-row.js';
+import { JSON_CONTENT, PET, bearer, fill, get, post, send, type RowRequest } from './request-row.js';
 import type { Situation } from './situation.js';
 import { headerValues, type Answer } from './conversation.js';
 
@@ -162,6 +162,18 @@ export const SCENARIOS: readonly Scenario[] = [
       assert.equal(head.status, got.status);
       assert.deepEqual(lasting(head), lasting(got));
       assert.equal(head.body.length, 0);
+    },
+  })),
+  // Every row is held to all of them; here each has a name by which it can fail.
+  ...Object.entries(ANSWER_PROMISES).map(([name, check]): Scenario => ({
+    name,
+    async run(subject) {
+      const { overSocket, values } = subject;
+      for (const request of OF_ALL_KINDS) {
+        const path = fill(request.target, values).split('?', 1)[0] ?? '';
+        const { method } = request;
+        check(await ask(subject, request), { method, path, basePath: values.base, overSocket });
+      }
     },
   })),
   {
@@ -350,6 +362,30 @@ export const SCENARIOS: readonly Scenario[] = [
       }
     },
   },
+];
+
+/** Requests that are answered 200, 201, 204, 304 and by every kind of error that a client can make. */
+const OF_ALL_KINDS: readonly RowRequest[] = [
+  ...['GET', 'HEAD'].flatMap((method) => [
+    send(method, '/pets?limit=1'),
+    send(method, '/pets/{{pet}}'),
+    send(method, '/pets/0'),
+    send(method, '/pets/{{pet}}', ['If-None-Match', '{{petTag}}']),
+    send(method, '/pets?limit=0'),
+    send(method, '/orders'),
+    { method, target: '{{base}}/pets', headers: [] },
+    { method, target: '{{base}}/pets/{{pet}}', headers: [bearer('nobody')] },
+    { method, target: '{{base}}/pets', headers: [bearer('{{writeOnlyKey}}')] },
+    { method, target: '/livez', headers: [] },
+  ]),
+  post('{"name":"Ren\u00e9e \ud83d\udc15","categoryId":7}'),
+  post('{'),
+  post('{"name":"Bella"}'),
+  post(''),
+  { ...send('POST', '/pets', ['Content-Type', 'text/plain']), body: PET },
+  send('OPTIONS', '/pets'),
+  send('DELETE', '/pets/{{pet}}'),
+  { method: 'GET', target: '/', headers: [] },
 ];
 
 const STATUSES = ['available', 'pending', 'sold'];

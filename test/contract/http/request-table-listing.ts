@@ -35,6 +35,7 @@ const limits: Row[] = [
     'Infinity',
     '5%00',
     '5%0A',
+    '%2535',
     '%D9%A5',
     '%EF%BC%95',
     '1000',

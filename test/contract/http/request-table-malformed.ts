@@ -189,6 +189,11 @@ const pipelines: Row[] = [
       ],
     },
   ),
+  row(
+    'sends nothing between the headers of an answer to HEAD and the next answer',
+    `HEAD {{base}}/pets?limit=1 HTTP/1.1\r\n${HEAD}\r\n${LIST}`,
+    { status: 200, staysOpen: true, further: [{ status: 200 }] },
+  ),
   row('answers the requests before a malformed one first', `${LIST}${LIST}GET {{base}}/pets\r\n\r\n${ADD}`, {
     status: 200,
     further: [{ status: 200 }, { status: 400, code: 'malformed_request', closes: true }],

@@ -20,7 +20,8 @@ export function fillRequest<R extends RawRequest | RowRequest>(
 export function messageOf(request: RawRequest | RowRequest, host: string, answers: number): Message {
   if ('raw' in request) {
     const bytes = Buffer.from(request.raw, 'latin1');
-    const methods = Array.from({ length: answers }, () => request.raw.split(' ', 1)[0] ?? '');
+    const [method = ''] = request.raw.split(' ', 1);
+    const methods = Array.from({ length: answers }, (_, index) => (index === 0 ? method : 'GET'));
     return { bytes, methods };
   }
   const { method, target, headers, body, chunked, awaitsContinue } = request;
