@@ -109,8 +109,11 @@ function runningTest(self: unknown, argument: unknown): RunningTest {
   };
 }
 
+/** The context of vitest is a function. */
 const canSkip = (context: unknown): context is RunnerContext =>
-  typeof context === 'object' && context !== null && 'skip' in context && typeof context.skip === 'function';
+  ((typeof context === 'object' && context !== null) || typeof context === 'function') &&
+  'skip' in context &&
+  typeof context.skip === 'function';
 
 /** `describe`, `it` and `after` or `afterAll` of a test runner that makes them global. */
 export function globalsOfRunner(): TestRunner {

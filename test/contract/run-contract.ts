@@ -4,8 +4,8 @@ import { suiteOf, type RunOptions } from './suite.js';
 export interface RunContractOptions extends RunOptions {
   /** Leaves out, without a word, the cases whose name is not wanted. */
   readonly only?: ((name: string) => boolean) | undefined;
-  /** Told of each result as soon as it is there, with the number of results that there will be. */
-  readonly onResult?: ((result: CaseResult, count: number) => void) | undefined;
+  /** Told of each result as soon as it is there, with the number of results that there will be; awaited. */
+  readonly onResult?: ((result: CaseResult, count: number) => unknown) | undefined;
   /** Once it is aborted no other case is begun: the run rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,7 +28,7 @@ export async function runContract<S extends Subject, Given extends string = neve
       signal?.throwIfAborted();
       const result = await run();
       results.push(result);
-      onResult?.(result, cases.length);
+      await onResult?.(result, cases.length);
     }
     return results;
   } finally {
