@@ -15,7 +15,7 @@ export class JoseAuthenticator {
    * @param options of `jwtVerify`; `algorithms`, `issuer` and `audience` say whose tokens count
    * @param isRevoked whether the token with this `jti` is not to be honoured any more
    */
-  constructor(key, { isRevoked = () => false, ...options }) {
+  constructor(key, { isRevoked = async () => false, ...options }) {
     this.#key = key;
     this.#options = { ...options, requiredClaims: ['sub', 'exp'] };
     this.#isRevoked = isRevoked;

@@ -85,9 +85,9 @@ export class PostgresPetRepository {
   }
 
   async findById(id, { signal } = {}) {
-    const one = async (client) =>
-      (await client.query('SELECT * FROM pets WHERE id = $1', [id])).rows.map(petOf);
-    return (await this.#use('reading an animal', signal, one))[0];
+    const find = (client) => client.query('SELECT * FROM pets WHERE id = $1', [id]);
+    const { rows } = await this.#use('reading an animal', signal, find);
+    return rows.map(petOf)[0];
   }
 
   async list({ after = 0n, limit, status }, { signal } = {}) {

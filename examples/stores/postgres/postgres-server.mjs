@@ -17,10 +17,11 @@ async function programs() {
     .find((bin) => existsSync(`${bin}/initdb`));
 }
 
+const id = async (flag) => Number((await run('id', [flag, 'postgres'])).stdout);
+
 /** Who runs the server: it refuses root. */
 async function user() {
   if (process.getuid() !== 0) return {};
-  const id = async (flag) => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
