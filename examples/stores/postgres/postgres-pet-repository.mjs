@@ -91,11 +91,10 @@ export class PostgresPetRepository {
   }
 
   async list({ after = 0n, limit, status }, { signal } = {}) {
-    return this.#use('listing animals', signal, async (client) => {
-      const [filter, values] = status ? ['AND status = $3', [after, limit, status]] : ['', [after, limit]];
-      const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
-      return (await client.query(query, values)).rows.map(petOf);
-    });
+    const [filter, values] = status ? ['AND status = $3', [after, limit, status]] : ['', [after, limit]];
+    const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
+    const { rows } = await this.#use('listing animals', signal, (client) => client.query(query, values));
+    return rows.map(petOf);
   }
 
   async check({ signal } = {}) {
