@@ -70,8 +70,13 @@ describe('The public types', () => {
     symlinkSync(ROOT, join(folder, 'node_modules/animal-store'), 'dir');
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     const compilerOptions = {
-      ...{ target: 'es2024', lib: ['es2024'], module: 'nodenext', strict: true, noEmit: true },
-      ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+      target: 'es2024',
+      lib: ['es2024'],
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     writeFileSync(join(folder, 'sound.ts'), ADAPTER);
