@@ -29,7 +29,14 @@ const folder = mkdtempSync(join(tmpdir(), 'animal-store-package-'));
 /** Resolves to what the command prints; rejects with what it printed, where it fails. */
 async function run(command, args, options = {}) {
   try {
-    return (await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 26, timeout: 300_000, ...options })).stdout;
+    return (
+      await promisify(execFile)(command, args, {
+        cwd: folder,
+        maxBuffer: 2 ** 26,
+        timeout: 300_000,
+        ...options,
+      })
+    ).stdout;
   } catch (cause) {
     const { code, stdout, stderr } = cause;
     throw new Error(`${command} ${args.join(' ')} ends with ${code}:\n${stdout}${stderr}`, { cause });
