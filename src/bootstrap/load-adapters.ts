@@ -15,19 +15,25 @@ export async function loadAdapters(specifiers: readonly string[]): Promise<reado
   const adapters: ContainerModule[] = [];
   for (const specifier of specifiers) {
     try {
-      const { adapter } = (await import(resolveSpecifier(specifier))) as { adapter?: unknown };
+      const { adapter } = await importModule(specifier);
       if (isContainerModule(adapter)) adapters.push(named(specifier, adapter));
       else
         faults.push(`ADAPTERS names ${specifier}, which exports no adapter: a ContainerModule of inversify`);
     } catch (error) {
-      faults.push(
-        `ADAPTERS names ${specifier}, which cannot be loaded: ${firstLine(error)}${hint(specifier)}`,
-      );
+      faults.push(`ADAPTERS names ${specifier}, which cannot be loaded: ${whyNotLoaded(specifier, error)}`);
     }
   }
   if (faults.length > 0) throw new SettingsError(faults);
   return adapters;
 }
+
+/** Imports a module as if it were named in one that stands in the working directory. */
+export const importModule = async (specifier: string): Promise<Readonly<Record<string, unknown>>> =>
+  import(resolveSpecifier(specifier));
+
+/** In one line. */
+export const whyNotLoaded = (specifier: string, error: unknown): string =>
+  `${firstLine(error)}${hint(specifier)}`;
 
 function resolveSpecifier(specifier: string): string {
   if (/^(?:file|data|node):/.test(specifier)) return specifier;
@@ -57,5 +63,5 @@ const hint = (specifier: string): string =>
   !specifier.startsWith('.') && existsSync(specifier) ? ` (the file is ./${specifier})` : '';
 
 /** By its form, not its class: the module may have been made by another copy of inversify. */
-const isContainerModule = (value: unknown): value is ContainerModule =>
+export const isContainerModule = (value: unknown): value is ContainerModule =>
   typeof value === 'object' && value !== null && 'load' in value && 'id' in value;

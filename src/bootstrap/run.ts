@@ -5,6 +5,7 @@ import type { Operations, Terminal } from '../adapters/cli/operations.js';
 import { openApiDocument } from '../adapters/http/open-api-document.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
+import { checkStore } from './check-store.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
 import { deprecatedCalls } from './deprecations.js';
@@ -24,6 +25,7 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
     withKeys: (use, options) => withKeys(process.env, use, options),
     copy: (request, onProgress) => copy(request, onProgress, process),
     deprecatedCalls: (query) => deprecatedCalls(query, process.env),
+    checkStore: (request, onProgress) => checkStore(request, onProgress, process),
   };
   const { stdout, stderr } = process;
   const terminal: Terminal = {

@@ -92,6 +92,7 @@ describe('The architecture', () => {
     const client = 'src/adapters/http/client/animal-store-client.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const contract = 'test/contract/planted.ts';
+    const httpContract = 'test/contract/http/run-row.ts';
 
     const PLANTED: ReadonlyArray<readonly [path: string, line: string, law: string]> = [
       [domain, "import { PAGE_LIMIT } from '../application/list-pets.js';", lawOf(domain)],
@@ -118,7 +119,9 @@ describe('The architecture', () => {
       [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],
       ['src/bootstrap/run.ts', "import '../../test/contract/contract.js';", lawOf('src/bootstrap/run.ts')],
       [contract, "import '../../src/adapters/memory/memory-pet-repository.js';", lawOf(contract)],
+      [httpContract, "import '../../../src/adapters/http/koa/koa-transport.js';", lawOf(httpContract)],
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],
+      [contract, "import { connect } from 'node:net';", NODE_RULE.law],
       [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
       [page, "import { readFile } from 'node:fs/promises';", NODE_RULE.law],

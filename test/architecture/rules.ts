@@ -72,16 +72,34 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'contract suites know ports, not adapters',
-    place: /^test\/contract\//,
+    place: /^test\/contract\/(?!http\/)/,
     mayImport: ['test/contract/', 'src/index.ts', ...INNER],
     instead: 'The suites are exported: let the subject that a test hands over bring what is its own.',
+  },
+  {
+    law: 'the suite of the HTTP interface knows no transport',
+    place: /^test\/contract\/http\//,
+    // What a service is made of around the transport that is tried.
+    mayImport: [
+      'test/contract/',
+      ...INNER,
+      'src/adapters/http/*',
+      'src/adapters/http/node/',
+      'src/adapters/api-keys/',
+      'src/adapters/memory/',
+    ],
+    instead: 'The suite is exported: let the transport be handed over.',
   },
 ];
 
 /** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
 export const NODE_RULE = {
   law: 'only adapters and bootstrap use Node.js',
-  places: [/^src\/adapters\/(?!http\/(?:(?:fetch|client|docs-page)\/.*|[^/]+)$)/, /^src\/bootstrap\//],
+  places: [
+    /^src\/adapters\/(?!http\/(?:(?:fetch|client|docs-page)\/.*|[^/]+)$)/,
+    /^src\/bootstrap\//,
+    /^test\/contract\/http\//, // puts bytes on sockets
+  ],
   instead: 'Use what every runtime has (crypto.subtle, TextEncoder), or declare a port.',
 } as const;
 
@@ -133,8 +151,9 @@ export const RUNTIME_RULE = {
 
 /** Where a module may be imported whose name is known only when the program runs: rules cannot see it. */
 export const COMPUTED_RULE = {
-  law: 'only the loader of adapters imports what cannot be seen here',
-  place: /^src\/bootstrap\/load-adapters\.ts$/,
+  law: 'only what loads others imports what cannot be seen here',
+  // Adapters of others, and the suites, which are compiled after the program.
+  place: /^src\/bootstrap\/(?:load-adapters|contract-suites)\.ts$/,
   instead: 'Write the name out as one string.',
 } as const;
 

@@ -2,7 +2,7 @@ import { assert } from 'chai';
 import type { Fetch } from '../../src/adapters/http/client/client-options.js';
 import { clientSubject } from '../adapters/http/client/client-subject.js';
 import { animalStoreContract, type AnimalStoreSubject } from '../contract/animal-store-contract.js';
-import { runCase } from '../contract/contract.js';
+import { runContract } from '../contract/run-contract.js';
 
 interface Bite {
   readonly that: string;
@@ -110,15 +110,19 @@ const BITES: readonly Bite[] = [
   },
 ];
 
+/** What becomes of the case with this name; nothing if there is none. */
+async function outcomesOf(caseName: string, open: () => Promise<AnimalStoreSubject>): Promise<string[]> {
+  const results = await runContract(animalStoreContract, open, { only: (name) => name === caseName });
+  return results.map(({ outcome }) => outcome);
+}
+
 describe('the contract of AnimalStore, over HTTP', function () {
   this.timeout(60_000);
 
   for (const { that, caughtBy, open } of BITES) {
     it(`catches a client that ${that}`, async () => {
-      const contractCase = animalStoreContract.cases.find(({ name }) => name === caughtBy);
-      assert.ok(contractCase, `there is no case ${caughtBy}`);
-      assert.equal((await runCase(contractCase, clientSubject('memory'))).outcome, 'passed');
-      assert.equal((await runCase(contractCase, open)).outcome, 'failed');
+      assert.deepEqual(await outcomesOf(caughtBy, clientSubject('memory')), ['passed']);
+      assert.deepEqual(await outcomesOf(caughtBy, open), ['failed']);
     });
   }
 });

@@ -1,5 +1,6 @@
 import { assert, expect } from 'chai';
-import { runContract, type Contract, type Subject } from '../contract/contract.js';
+import type { Contract, Subject } from '../contract/contract.js';
+import { runContract } from '../contract/run-contract.js';
 
 /** An implementation that is wrong in exactly one way. */
 export interface Bite<S> {
@@ -9,6 +10,9 @@ export interface Bite<S> {
   readonly caughtBy: string;
   readonly open: () => Promise<S>;
 }
+
+/** Enough to show what goes wrong with a great many; every broken store has the walk. */
+const ANIMALS = 1500;
 
 /** Shows that a contract passes what keeps it and fails what breaks it. */
 export function bites<S extends Subject>(
@@ -23,13 +27,13 @@ export function bites<S extends Subject>(
     });
 
     it('passes one that is not broken, and owes it every case', async () => {
-      const results = await runContract(contract, unbroken);
+      const results = await runContract(contract, unbroken, { animals: ANIMALS });
       expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
     });
 
     for (const { that, caughtBy, open } of broken) {
       it(`catches one that ${that}`, async () => {
-        const results = await runContract(contract, open);
+        const results = await runContract(contract, open, { animals: ANIMALS });
         const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
         assert.include(failed, caughtBy);
       });

@@ -5,6 +5,7 @@ import { copiesCases } from './pet-repository/copies.js';
 import { durabilityCases } from './pet-repository/durability.js';
 import { endingCases } from './pet-repository/ending.js';
 import { lapsingCases } from './pet-repository/lapsing.js';
+import { orderingCases } from './pet-repository/ordering.js';
 import { readingCases } from './pet-repository/reading.js';
 import { sharingCases } from './pet-repository/sharing.js';
 import type { PetRepositorySubject } from './pet-repository/subject.js';
@@ -12,7 +13,7 @@ import { traversingCases } from './pet-repository/traversing.js';
 
 export type { PetRepositorySubject } from './pet-repository/subject.js';
 
-/** What every store of animals promises. Durability and sharing are owed by those that declare them. */
+/** What every store of animals promises. Capabilities are owed by those that declare them. */
 export const petRepositoryContract: Contract<PetRepositorySubject> = {
   port: 'PetRepository',
   cases: [
@@ -25,5 +26,6 @@ export const petRepositoryContract: Contract<PetRepositorySubject> = {
     ...endingCases,
     ...durabilityCases,
     ...sharingCases,
+    ...orderingCases,
   ],
 };

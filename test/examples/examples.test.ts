@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { ContainerModule } from 'inversify';
-import { startKoaService } from '../http/koa-service.js';
-import { converse } from '../http/socket-client.js';
+import { converse } from '../contract/http/socket-client.js';
+import { koaServices } from '../http/koa-service.js';
 import { readTranscript, replay } from '../http/transcript.js';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -103,7 +103,7 @@ describe('The examples', () => {
       const names = new Set<string>();
       const transcript = readTranscript(readFileSync(new URL('test/http/transcript.jsonl', ROOT), 'utf8'));
       const { equal, difference } = await replay(transcript, async (situation) => {
-        const subject = await startKoaService(situation, 'memory:', [adapter]);
+        const subject = await koaServices(() => 'memory:', [adapter])(situation);
         return {
           ...subject,
           async send(request, wanted) {

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_PROMISES } from './interface-promises.js';
-import { SCENARIOS } from './request-scenarios.js';
-import { ROWS } from './request-table.js';
+import { SCENARIOS } from '../contract/http/request-scenarios.js';
+import { ROWS } from '../contract/http/request-table.js';
 
 /** Every test that can show a promise: rows and scenarios by name, others as `FILE: TITLE`. */
 export function testNames(testFolder: string): readonly string[] {
@@ -30,7 +30,7 @@ Generated, and held to its sources by a test: \`npm run build && node tools/conf
 
 Every sentence of the interface that promises something of the service, and the tests that show it. A name
 that ends in an ellipsis stands for all tests whose names begin so. Those without a file are rows and
-scenarios of \`test/http\`: each runs against the started service, over a socket, on every store. Besides, every
+scenarios of \`test/contract/http\`: each runs against the started service, over a socket, on every store. Besides, every
 answer in them is held to the shape of errors, to the content type and to the headers that all answers have.
 `;
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from '../adapters/mongodb/mongo-server.js';
 import { equivalenceDocument, recordingOf, type Result } from './equivalence.js';
-import { startFetchService } from './fetch-service.js';
-import { startKoaService } from './koa-service.js';
-import type { Start } from './subject.js';
+import type { OpenHttp } from '../contract/http/http-subject.js';
+import { fetchServices } from './fetch-service.js';
+import { koaServices } from './koa-service.js';
 import { recordTranscript } from './transcript-recording.js';
 import { readTranscript, replay, transcriptText } from './transcript.js';
 
@@ -15,11 +15,11 @@ const ROOT = new URL('../../../', import.meta.url);
 const RECORDING = readFileSync(new URL('test/http/transcript.jsonl', ROOT), 'utf8');
 const DOCUMENT = new URL('docs/equivalence.md', ROOT);
 const TRANSCRIPT = readTranscript(RECORDING);
-const TRANSPORTS = { 'Koa, over a socket': startKoaService, Fetch: startFetchService };
+const TRANSPORTS = { 'Koa, over a socket': koaServices, Fetch: fetchServices };
 
 /** Answers the seventh request with a header more. */
-const otherwise: Start = async (situation) => {
-  const subject = await startFetchService(situation, 'memory:');
+const otherwise: OpenHttp = async (situation) => {
+  const subject = await fetchServices(() => 'memory:')(situation);
   let asked = 0;
   return {
     ...subject,
@@ -38,9 +38,9 @@ describe('The transcript', () => {
 
   /** A test for each transport; `newStore` gives the URL of an empty store. */
   const answersAlike = (store: string, newStore: () => string): void => {
-    for (const [transport, start] of Object.entries(TRANSPORTS)) {
+    for (const [transport, services] of Object.entries(TRANSPORTS)) {
       it(`is answered by ${transport}, on ${store}, as it was recorded`, async () => {
-        const replayed = await replay(TRANSCRIPT, (situation) => start(situation, newStore()));
+        const replayed = await replay(TRANSCRIPT, services(newStore));
         results.push({ transport, store, ...replayed });
         expect(replayed.difference?.answer).to.deep.equal(replayed.difference?.recorded.answer);
         expect(replayed.equal).to.equal(TRANSCRIPT.length);
@@ -49,7 +49,7 @@ describe('The transcript', () => {
   };
 
   it('is what the recorder records, which npm run equivalence -- --record writes down', async () => {
-    const recorded = await recordTranscript((situation) => startFetchService(situation, 'memory:'));
+    const recorded = await recordTranscript(fetchServices(() => 'memory:'));
     expect(transcriptText(recorded)).to.equal(RECORDING);
   });
 

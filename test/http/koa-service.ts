@@ -1,40 +1,24 @@
-import { connect } from 'node:net';
 import type { ContainerModule } from 'inversify';
 import { startService } from '../../src/bootstrap/service.js';
-import { get, type Situation } from './request-row.js';
-import { converse } from './socket-client.js';
-import type { Subject } from './subject.js';
-import { fillRequest, messageOf } from './wire.js';
+import { serviceSubjects } from '../contract/http/http-subjects.js';
+import type { OpenHttp } from '../contract/http/http-subject.js';
 import { keysOf, wire } from './wired-service.js';
 
 /**
- * Starts the service as it is wired, on a free port, in this process: over Koa, if the adapters bring no other
+ * The service as it is wired, on a free port, in this process: over Koa, if the adapters bring no other
  * transport.
  */
-export async function startKoaService(
-  situation: Situation,
-  storeUrl: string,
-  adapters: readonly ContainerModule[] = [],
-): Promise<Subject> {
-  const { container, store, called } = await wire(situation, storeUrl, adapters);
-  const service = await startService(container);
-  const url = new URL(service.url);
-  const subject: Subject = {
-    url: service.url,
-    overSocket: true,
-    values: await keysOf(container),
-    send: (request, { answers = 1, untilClosed = false } = {}) =>
-      converse(url, messageOf(request, url.host, answers), untilClosed),
-    stop: async () => {
-      const inTime = await service.stop(0);
-      if (!inTime && store !== 'occupied') throw new Error('the service did not stop in time');
-    },
-  };
-  if (store === 'occupied') {
-    const request = fillRequest(get('/pets'), { ...subject.values, base: url.pathname });
-    // Ended by nothing but the end of the service.
-    connect(Number(url.port), url.hostname).write(messageOf(request, url.host, 1).bytes);
-    await called;
-  }
-  return subject;
-}
+export const koaServices = (newStore: () => string, adapters: readonly ContainerModule[] = []): OpenHttp =>
+  serviceSubjects(async (situation) => {
+    const { container, fault, used } = await wire(situation, newStore(), adapters);
+    const service = await startService(container);
+    return {
+      url: service.url,
+      keys: await keysOf(container),
+      used,
+      async stop() {
+        const inTime = await service.stop(0);
+        if (!inTime && fault !== 'occupied') throw new Error('the service did not stop in time');
+      },
+    };
+  });

@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ERROR_STATUS } from '../../src/adapters/http/error-answers.js';
-import { requestOf, startFetchService } from './fetch-service.js';
-import { startKoaService } from './koa-service.js';
-import type { RowRequest } from './request-row.js';
-import { ROWS } from './request-table.js';
-import { SCENARIOS } from './request-scenarios.js';
-import { describeHttpContract } from './request-table-suite.js';
+import { bindContract } from '../contract/bind-contract.js';
+import { fetchRequest } from '../contract/http/fetch-message.js';
+import { httpContract } from '../contract/http-contract.js';
+import type { OpenHttp } from '../contract/http/http-subject.js';
+import type { RowRequest } from '../contract/http/request-row.js';
+import { ROWS } from '../contract/http/request-table.js';
+import { SCENARIOS } from '../contract/http/request-scenarios.js';
+import { heldToDocument, type Tally } from '../open-api/held-to-document.js';
+import { fetchServices } from './fetch-service.js';
+import { koaServices } from './koa-service.js';
 
 /** Whether a Request can say all of it: two values of a header are one to it, and some headers are not its own. */
 function isSayable(request: RowRequest): boolean {
@@ -16,7 +20,7 @@ function isSayable(request: RowRequest): boolean {
   if (names.some((name) => name === 'expect' || name === 'connection')) return false;
   if (names.indexOf('authorization') !== names.lastIndexOf('authorization')) return false;
   try {
-    return requestOf(request).url.endsWith(request.target);
+    return fetchRequest(request).url.endsWith(request.target);
   } catch {
     return false;
   }
@@ -69,13 +73,31 @@ describe('The table of requests', () => {
   });
 });
 
-describeHttpContract('Koa on the memory store', (situation) => startKoaService(situation, 'memory:'));
+/** The contract, every answer besides being held to the OpenAPI document that the service publishes. */
+function bindHttpContract(open: OpenHttp): void {
+  const tally: Tally = { held: 0, outside: 0 };
+  bindContract(httpContract, heldToDocument(open, tally));
+  after(() => {
+    const { held, outside } = tally;
+    console.log(`${held} answers were held to the OpenAPI document, ${outside} were to what is not in it`);
+  });
+}
 
-describeHttpContract('Fetch on the memory store', (situation) => startFetchService(situation, 'memory:'));
+describe('Koa on the memory store', () => {
+  bindHttpContract(koaServices(() => 'memory:'));
+});
+
+describe('Fetch on the memory store', () => {
+  bindHttpContract(fetchServices(() => 'memory:'));
+});
 
 describe('SQLite in a folder of its own', () => {
   let folder = '';
   let files = 0;
+  const newStore = (): string => {
+    files += 1;
+    return `sqlite:${join(folder, `${files}.db`)}`;
+  };
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
@@ -83,13 +105,11 @@ describe('SQLite in a folder of its own', () => {
 
   after(() => rm(folder, { recursive: true }));
 
-  describeHttpContract('Koa on the SQLite store', (situation) => {
-    files += 1;
-    return startKoaService(situation, `sqlite:${join(folder, `${files}.db`)}`);
+  describe('Koa on the SQLite store', () => {
+    bindHttpContract(koaServices(newStore));
   });
 
-  describeHttpContract('Fetch on the SQLite store', (situation) => {
-    files += 1;
-    return startFetchService(situation, `sqlite:${join(folder, `${files}.db`)}`);
+  describe('Fetch on the SQLite store', () => {
+    bindHttpContract(fetchServices(newStore));
   });
 });

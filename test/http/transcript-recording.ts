@@ -7,9 +7,9 @@ import {
   send,
   type Header,
   type RowRequest,
-  type Situation,
-} from './request-row.js';
-import type { Start } from './subject.js';
+} from '../contract/http/request-row.js';
+import type { OpenHttp } from '../contract/http/http-subject.js';
+import type { Situation } from '../contract/http/situation.js';
 import { Session, type Exchange } from './transcript.js';
 
 type Ask = (request: RowRequest) => Promise<Exchange>;
@@ -32,7 +32,7 @@ function numbers(seed: number): () => number {
  * Records what a service answers to a client that was drawn with a fixed seed: it adds animals, follows links,
  * gets what it was told of, comes again with what it was given, and makes every mistake there is.
  */
-export async function recordTranscript(start: Start): Promise<readonly Exchange[]> {
+export async function recordTranscript(start: OpenHttp): Promise<readonly Exchange[]> {
   const session = new Session(start);
   const transcript: Exchange[] = [];
   const askIn =

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { headerValues, type Answer } from './conversation.js';
-import type { RowRequest, Situation } from './request-row.js';
-import type { Start, Subject } from './subject.js';
-import { fillRequest } from './wire.js';
+import { headerValues, type Answer } from '../contract/http/conversation.js';
+import type { RowRequest } from '../contract/http/request-row.js';
+import type { HttpSubject, OpenHttp } from '../contract/http/http-subject.js';
+import type { Situation } from '../contract/http/situation.js';
+import { fillRequest } from '../contract/http/wire.js';
 
 /*
  * Requests and their answers, told so that they are the same on every service that answers alike: what a
@@ -39,10 +40,10 @@ const LEFT_OUT = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding
 
 /** Services in the situations of a transcript, started as they are needed. */
 export class Session {
-  readonly #start: Start;
-  readonly #services = new Map<Situation, { readonly subject: Subject; readonly names: Names }>();
+  readonly #start: OpenHttp;
+  readonly #services = new Map<Situation, { readonly subject: HttpSubject; readonly names: Names }>();
 
-  constructor(start: Start) {
+  constructor(start: OpenHttp) {
     this.#start = start;
   }
 
@@ -51,7 +52,7 @@ export class Session {
     const { subject, names } = await this.#service(given);
     const base = new URL(subject.url).pathname;
     const send = async (sent: RowRequest): Promise<Answer> => {
-      const { answers } = await subject.send(fillRequest(sent, { ...subject.values, base, ...names.values }));
+      const { answers } = await subject.send(fillRequest(sent, { ...subject.keys, base, ...names.values }));
       const [answer] = answers;
       assert.ok(answer, `${sent.method} ${sent.target} was not answered`);
       return answer;
@@ -63,10 +64,10 @@ export class Session {
   }
 
   async stop(): Promise<void> {
-    for (const { subject } of this.#services.values()) await subject.stop();
+    for (const { subject } of this.#services.values()) await subject.dispose();
   }
 
-  async #service(given: Situation): Promise<{ readonly subject: Subject; readonly names: Names }> {
+  async #service(given: Situation): Promise<{ readonly subject: HttpSubject; readonly names: Names }> {
     const service = this.#services.get(given) ?? { subject: await this.#start(given), names: new Names() };
     this.#services.set(given, service);
     return service;
@@ -122,7 +123,7 @@ function toldHeader(name: string, value: string, names: Names): string {
 }
 
 /** Asks all that was recorded again, of other services. */
-export async function replay(transcript: readonly Exchange[], start: Start): Promise<Replay> {
+export async function replay(transcript: readonly Exchange[], start: OpenHttp): Promise<Replay> {
   const session = new Session(start);
   let equal = 0;
   let difference: Replay['difference'];

@@ -1,23 +1,23 @@
 import { ContainerModule, type Container } from 'inversify';
-import { ManagedApiKeys } from '../../src/adapters/api-keys/managed-api-keys.js';
-import type { Scope } from '../../src/application/ports/authenticator.js';
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import { createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
-import { IdempotencyConflictError, StoreUnavailableError } from '../../src/domain/errors.js';
-import { SITUATIONS, type SituationSetup, type Situation } from './request-row.js';
-import type { Keys } from './subject.js';
-
-const HOUR = 60 * 60 * 1000;
-const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e_f-0123456789==' };
+import { ailingPets } from '../contract/http/ailing-store.js';
+import { STATIC_KEYS, issueKeys } from '../contract/http/http-keys.js';
+import type { HttpKeys } from '../contract/http/http-subject.js';
+import {
+  SITUATIONS,
+  environmentOf,
+  type Situation,
+  type SituationSetup,
+} from '../contract/http/situation.js';
 
 /** The service as it is wired, for any transport, in a situation. */
 export interface Wired {
   readonly container: Container;
-  readonly store: SituationSetup['store'];
+  readonly fault: SituationSetup['store'];
   /** Resolves when the store, if it is not well, was used for the first time. */
-  readonly called: Promise<void>;
+  readonly used: Promise<void>;
 }
 
 export async function wire(
@@ -25,62 +25,27 @@ export async function wire(
   storeUrl: string,
   adapters: readonly ContainerModule[] = [],
 ): Promise<Wired> {
-  const { settings = {}, store }: SituationSetup = SITUATIONS[situation];
-  const called = Promise.withResolvers<void>();
-  const container = await createContainer(
-    readSettings({
-      HOST: '127.0.0.1',
-      PORT: '0',
-      STORE_URL: storeUrl,
-      API_KEYS: Object.values(STATIC_KEYS).join(','),
-      LOG_LEVEL: 'silent',
-      SHUTDOWN_DEADLINE: '1s',
-      ...settings,
-    }),
-    store === undefined ? adapters : [...adapters, brokenStore(store, called.resolve)],
-  );
-  return { container, store, called: called.promise };
+  const { store: fault }: SituationSetup = SITUATIONS[situation];
+  const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
+  const ailing = new ContainerModule(({ rebind }) => {
+    if (fault) rebind(TOKENS.petRepository).toConstantValue(ailingPets(fault, onCall));
+  });
+  const settings = readSettings({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    STORE_URL: storeUrl,
+    API_KEYS: Object.values(STATIC_KEYS).join(','),
+    LOG_LEVEL: 'silent',
+    // Requests that occupy the service do not end by themselves.
+    SHUTDOWN_DEADLINE: fault === 'occupied' ? '50ms' : '1s',
+    ...environmentOf(situation),
+  });
+  return { container: await createContainer(settings, [...adapters, ailing]), fault, used };
 }
 
 /** The static keys, and managed ones that are issued in the store. */
-export async function keysOf(container: Container): Promise<Keys> {
+export async function keysOf(container: Container): Promise<HttpKeys> {
   const keys = await container.getAsync(TOKENS.apiKeyRepository);
   if (keys === undefined) throw new Error('the store keeps no API keys');
-  const managed = new ManagedApiKeys({ keys });
-  const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
-    (await managed.issue({ name, scopes })).key;
-  const anHourAgo = new ManagedApiKeys({ keys, clock: { now: () => new Date(Date.now() - HOUR) } });
-  const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
-  const revoked = await managed.issue({ name: 'revoked' });
-  await managed.revoke(revoked.record.id);
-  return {
-    ...STATIC_KEYS,
-    managedKey: await issue('everything'),
-    readOnlyKey: await issue('reads', ['pets:read']),
-    writeOnlyKey: await issue('writes', ['pets:write']),
-    expiredKey: expired.key,
-    revokedKey: revoked.key,
-  };
-}
-
-/** An adapter as others would bring it: a store of pets that is not well. `onCall` hears of the first use. */
-function brokenStore(fault: NonNullable<SituationSetup['store']>, onCall: () => void): ContainerModule {
-  const fails = async (): Promise<never> => {
-    onCall();
-    if (fault === 'away') throw new StoreUnavailableError('a secret of the inside', { retryAfter: 7 });
-    if (fault === 'undecided') throw new IdempotencyConflictError({ retryAfter: 3 });
-    if (fault === 'faulty') throw new TypeError('a secret of the inside');
-    return new Promise(() => {});
-  };
-  const pets: PetRepository = {
-    capabilities: { durable: false, shared: false },
-    add: fails,
-    findById: fails,
-    list: fails,
-    check: fault === 'occupied' ? async () => {} : fails,
-    close: async () => {},
-  };
-  return new ContainerModule(({ rebind }) => {
-    rebind(TOKENS.petRepository).toConstantValue(pets);
-  });
+  return issueKeys(keys);
 }

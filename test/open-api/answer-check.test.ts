@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Answer } from '../http/conversation.js';
+import type { Answer } from '../contract/http/conversation.js';
 import { AnswerCheck } from './answer-check.js';
 import { documentFor } from './document.js';
 

@@ -1,5 +1,5 @@
 import { JsonSyntaxError, parse } from '../../src/exact-json.js';
-import { headerValues, type Answer } from '../http/conversation.js';
+import { headerValues, type Answer } from '../contract/http/conversation.js';
 import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
 import type { Judge } from './exact-validator.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from '../../src/exact-json.js';
-import type { RawRequest, RowRequest } from '../http/request-row.js';
-import type { Start, Subject } from '../http/subject.js';
+import type { HttpSubject, OpenHttp } from '../contract/http/http-subject.js';
+import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
 import { AnswerCheck, type Asked } from './answer-check.js';
 import type { OpenApiDocument } from './document.js';
 
@@ -13,13 +13,13 @@ export interface Tally {
 
 /** Starts the same services, every answer of theirs being held to the document that they publish. */
 export const heldToDocument =
-  (start: Start, tally: Tally): Start =>
+  (start: OpenHttp, tally: Tally): OpenHttp =>
   async (situation) => {
     const subject = await start(situation);
     // A service that is too busy has no answer to spare: it is held to the document of one that is not.
     const publisher = situation === 'busy' ? await start('plain') : subject;
     const check = new AnswerCheck(await documentOf(publisher), new URL(subject.url).pathname);
-    if (publisher !== subject) await publisher.stop();
+    if (publisher !== subject) await publisher.dispose();
     return {
       ...subject,
       async send(request, wanted) {
@@ -36,7 +36,7 @@ export const heldToDocument =
     };
   };
 
-async function documentOf(service: Subject): Promise<OpenApiDocument> {
+async function documentOf(service: HttpSubject): Promise<OpenApiDocument> {
   const { answers } = await service.send({ method: 'GET', target: '/openapi.json', headers: [] });
   assert.equal(answers[0]?.status, 200);
   return parse(answers[0].body.toString()) as OpenApiDocument;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
-import type { Situation } from '../http/request-row.js';
-import { ROWS } from '../http/request-table.js';
-import { fillRequest } from '../http/wire.js';
+import type { Situation } from '../contract/http/situation.js';
+import { ROWS } from '../contract/http/request-table.js';
+import { fillRequest } from '../contract/http/wire.js';
 import { documentFor, operationAt, operationsOf } from './document.js';
 import { requestsOf } from './held-to-document.js';
 

@@ -40,6 +40,9 @@ const HOSTILE: ReadonlyArray<readonly [status: number, method: string, target: s
 
 const KEYS = ['ast_live_{"$gt":""}_x_y', '{"$ne":null}', '$where', 'ast_live_$where000_x_y'];
 
+/** Idempotency keys: they become a part of a document's `_id`. */
+const TOKENS = ['{$gt:1}', '$where', '[$ne]', '{$regex:.*}'];
+
 /** Every name with a `$` in a document, with its value, however deep. */
 function operatorsIn(value: unknown): Array<readonly [name: string, value: unknown]> {
   if (Array.isArray(value)) return value.flatMap(operatorsIn);
@@ -94,11 +97,31 @@ describeOnMongo('A service on MongoDB', (server) => {
       }
       for (const key of KEYS) expect((await ask(`${url}/pets`, 'GET', undefined, key)).status).to.equal(401);
 
+      for (const token of TOKENS) {
+        const create = (name: string): Promise<Response> =>
+          fetch(`${url}/pets`, {
+            method: 'POST',
+            headers: {
+              Authorization: `Bearer ${KEY}`,
+              'Content-Type': 'application/json',
+              'Idempotency-Key': token,
+            },
+            body: JSON.stringify({ name, categoryId: 1 }),
+          });
+        const [first, again, other] = [await create(token), await create(token), await create('another')];
+        expect([first.status, again.status, other.status], token).to.deep.equal([201, 201, 422]);
+      }
+
       const queries = proxy.commands.flatMap(queriesOf);
       const operators = queries.flatMap(operatorsIn);
-      expect(new Set(operators.map(([name]) => name))).to.deep.equal(new Set(['$gt']));
+      expect(new Set(operators.map(([name]) => name))).to.deep.equal(new Set(['$gt', '$eq']));
       expect(operators.every(([, value]) => isValue(value))).to.equal(true);
-      expect(JSON.stringify(queries)).to.not.include('where').and.not.include('$ne');
+      for (const query of queries) {
+        const { _id: { $eq: id } = {} } = (query ?? {}) as { readonly _id?: { readonly $eq?: unknown } };
+        // The key of a claim is in the text of its _id, and nowhere else.
+        if (typeof id === 'string') expect(TOKENS).to.include((JSON.parse(id) as unknown[])[1]);
+        else expect(JSON.stringify(query ?? {})).to.not.match(/where|ne\b|regex/);
+      }
       await withDatabase(server, database, async (client) => {
         const stored = await client.db().collection('pets').find().sort({ _id: 1 }).toArray();
         expect(stored.map(({ name }) => name as unknown)).to.deep.equal([
@@ -106,6 +129,7 @@ describeOnMongo('A service on MongoDB', (server) => {
           '$where',
           '{"$gt":""}',
           'a',
+          ...TOKENS,
         ]);
         for (const document of stored) {
           expect(Object.keys(document).sort()).to.deep.equal([
@@ -137,7 +161,7 @@ describeOnMongo('A service on MongoDB', (server) => {
         { $eq: '$where' },
       ]);
     }),
-  );
+  ).timeout(60_000);
 
   it(
     'leaves no work behind of a client that gives up: its add never comes to the database, its place is free at once',

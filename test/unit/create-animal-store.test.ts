@@ -10,11 +10,11 @@ import {
 } from '../../src/domain/errors.js';
 import { untyped } from '../contract/animal-store/subject.js';
 import { animalStoreContract } from '../contract/animal-store-contract.js';
-import { bindToMocha } from '../contract/bind-to-mocha.js';
+import { bindContract } from '../contract/bind-contract.js';
 import { rejectionOf } from '../contract/rejection.js';
 
 describe('createAnimalStore on MemoryPetRepository', () => {
-  bindToMocha(animalStoreContract, async () => {
+  bindContract(animalStoreContract, async () => {
     const pets = new MemoryPetRepository();
     return { store: createAnimalStore({ pets }), dispose: () => pets.close() };
   });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { InvalidParameterError } from '../../domain/errors.js';
+import { checkStore } from './check-store-command.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
 import { listDeprecations } from './deprecations-command.js';
@@ -37,6 +38,7 @@ const COMMANDS: readonly Command[] = [
   rotateKey,
   copyStore,
   listDeprecations,
+  checkStore,
 ];
 
 /**

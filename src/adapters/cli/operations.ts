@@ -27,6 +27,53 @@ export interface Operations {
   copy(request: CopyRequest, onProgress: (progress: CopyProgress) => void): Promise<CopiedStore>;
   /** What the store has counted, in the order of `DeprecatedCallRepository.list`. Makes no store where there is none. */
   deprecatedCalls(query: DeprecatedCallQuery): Promise<readonly ReportedCalls[]>;
+  /**
+   * Holds the store that a module brings to the contracts of its ports.
+   * @throws {UsageError} the module cannot be loaded, or brings no store
+   * @throws {InterruptedError} it was told to stop
+   */
+  checkStore(
+    request: StoreCheckRequest,
+    onProgress: (progress: StoreCheckProgress) => void,
+  ): Promise<readonly PortCheck[]>;
+}
+
+export interface StoreCheckRequest {
+  /** As in ADAPTERS. */
+  readonly module: string;
+  /** As STORE_URL; `{folder}` and `{name}` in it stand for new ones. */
+  readonly url?: string | undefined;
+  /** Only cases with this text in their names. */
+  readonly only?: string | undefined;
+  readonly animals?: number | undefined;
+  /** In milliseconds. */
+  readonly timeLimit?: number | undefined;
+}
+
+export interface StoreCheckProgress {
+  readonly port: string;
+  readonly done: number;
+  readonly count: number;
+  readonly failed: number;
+}
+
+/** What became of the contract of a port. */
+export interface PortCheck {
+  readonly port: string;
+  /** Capabilities that the store has and does not declare. */
+  readonly undeclared: readonly string[];
+  readonly cases: readonly CheckedCase[];
+}
+
+export interface CheckedCase {
+  readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** Why it was skipped. */
+  readonly reason?: string | undefined;
+  /** What it failed with. */
+  readonly error?: unknown;
+  readonly notes: readonly string[];
+  readonly milliseconds: number;
 }
 
 export interface ReportedCalls extends DeprecatedCalls {

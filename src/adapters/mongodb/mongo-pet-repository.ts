@@ -20,6 +20,7 @@ const LARGEST_BATCH = 1000;
  * animal (another program's) is no animal: it is in no list, under no id, and told of once; its id stays taken.
  */
 export class MongoPetRepository implements PetRepository {
+  // Not ordered: each process has a block of ids of its own.
   readonly capabilities = Object.freeze({ durable: true, shared: true });
   readonly #session: MongoSession;
   readonly #pets: Collection<PetDocument>;

@@ -39,7 +39,7 @@ type ClaimedPetRow = readonly [...PetRow, fingerprint: string];
 
 /** Animals in an SQLite file: what was answered is on the disk, and several processes may share it. */
 export class SqlitePetRepository implements PetRepository {
-  readonly capabilities = Object.freeze({ durable: true, shared: true });
+  readonly capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
   readonly #session: SqliteSession;
   readonly #connection: SqliteConnection;
   readonly #insert;

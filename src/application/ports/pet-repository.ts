@@ -49,6 +49,12 @@ export interface PetRepositoryCapabilities {
   readonly durable: boolean;
   /** Several processes may use the same store at the same time. */
   readonly shared: boolean;
+  /**
+   * Ids ascend over all processes, in the order in which animals come to be seen: who has seen one is never
+   * shown a lower one that was not there before. So whoever goes on after the last id seen misses none.
+   * Left out: they need not.
+   */
+  readonly ordered?: boolean | undefined;
 }
 
 export interface AddOptions extends Call {

@@ -4,13 +4,13 @@ import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
 import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import { authenticatorContract, type AuthenticatorSubject } from '../../contract/authenticator-contract.js';
-import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { bindContract } from '../../contract/bind-contract.js';
 import { SettableClock } from './settable-clock.js';
 
 const STATIC_KEY = 'a-static-key-of-some-length';
 
 describe('ApiKeyAuthenticator', () => {
-  bindToMocha(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
+  bindContract(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
     const keys = new MemoryApiKeyRepository();
     const clock = new SettableClock();
     const managed = new ManagedApiKeys({ keys, clock });
@@ -39,7 +39,7 @@ describe('ApiKeyAuthenticator', () => {
 });
 
 describe('ApiKeyAuthenticator with static keys only', () => {
-  bindToMocha(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
+  bindContract(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
     const authenticator = new ApiKeyAuthenticator({ staticKeys: [STATIC_KEY, `${STATIC_KEY}-2`] });
     const accepted = [];
     for (const credential of [STATIC_KEY, `${STATIC_KEY}-2`]) {

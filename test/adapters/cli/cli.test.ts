@@ -5,6 +5,7 @@ import { runCli } from '../../../src/adapters/cli/cli.js';
 import { InterruptedError } from '../../../src/adapters/cli/interrupted-error.js';
 import { CopyError, type CopyFault } from '../../../src/application/copy-error.js';
 import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import type { CheckedCase, PortCheck } from '../../../src/adapters/cli/operations.js';
 import { COPIED, FakeOperations, REPORTED, SHOP, WINDOW } from './fake-operations.js';
 
 interface Outcome {
@@ -16,6 +17,8 @@ interface Outcome {
 
 const printed = (out: string): Outcome => ({ code: 0, out, notes: [] });
 const noted = (...notes: string[]): Outcome => ({ code: 0, out: '', notes });
+
+const checked = (name: string): CheckedCase => ({ name, outcome: 'passed', notes: [], milliseconds: 200 });
 
 describe('The command line', () => {
   let operations: FakeOperations;
@@ -53,6 +56,7 @@ describe('The command line', () => {
           'keys rotate',
           'copy',
           'deprecations',
+          'check-store',
         ]);
         expect(operations.asked).to.deep.equal([]);
       });
@@ -67,6 +71,7 @@ describe('The command line', () => {
       'keys rotate',
       'copy',
       'deprecations',
+      'check-store',
     ];
     for (const command of COMMANDS) {
       it(`explains ${command} with an example that works as it stands`, async () => {
@@ -387,6 +392,113 @@ describe('The command line', () => {
     });
   });
 
+  describe('check-store', () => {
+    const broken = Object.assign(new Error("'sold' !== 'gone'"), { name: 'AssertionError' });
+    const CHECKS: readonly PortCheck[] = [
+      {
+        port: 'PetRepository',
+        undeclared: ['shared'],
+        cases: [
+          checked('keeps a name'),
+          { ...checked('keeps a status'), outcome: 'failed', error: broken },
+          { ...checked('survives'), outcome: 'skipped', reason: 'it does not declare itself durable' },
+          { ...checked('walks'), notes: ['with 5 animals, not 10000'] },
+          { ...checked('is seen by others'), outcome: 'passed' },
+        ],
+      },
+      {
+        port: 'ApiKeyRepository',
+        undeclared: [],
+        cases: [
+          { ...checked('keeps a key'), outcome: 'skipped', reason: 'the store keeps no API keys' },
+          { ...checked('lists keys'), outcome: 'skipped', reason: 'the store keeps no API keys' },
+        ],
+      },
+    ];
+
+    it('tells of each port what failed, what was skipped and why, and what is to be noted; and exits with 1', async () => {
+      operations.checks = CHECKS;
+      expect(await run('check-store', './shelf.js')).to.deep.equal({
+        ...printed(
+          [
+            'PetRepository: 3 passed, 1 failed, 1 skipped (1.0 s)',
+            '  failed: keeps a status',
+            "    'sold' !== 'gone'",
+            '  skipped: it does not declare itself durable',
+            '    survives',
+            '  note: not declared to be shared, though every case of it passed',
+            '  note: walks: with 5 animals, not 10000',
+            'ApiKeyRepository: 0 passed, 0 failed, 2 skipped (0.4 s)',
+            '  skipped: all of it, for the store keeps no API keys',
+            '',
+            '3 passed, 1 failed, 3 skipped.',
+            '',
+          ].join('\n'),
+        ),
+        code: 1,
+      });
+      expect(operations.asked).to.deep.equal([['check-store', { module: './shelf.js' }]]);
+    });
+
+    it('exits with 0 when nothing failed', async () => {
+      operations.checks = CHECKS.slice(1);
+      expect((await run('check-store', './shelf.js')).code).to.equal(0);
+    });
+
+    it('shows where an error came from, with what caused it, no longer than a screen', async () => {
+      const error = new TypeError('pets is not iterable', { cause: new Error('no disk') });
+      const long = Object.assign(new Error('line\n'.repeat(60)), { name: 'AssertionError' });
+      operations.checks = [error, long].map((failure) => ({
+        port: 'PetRepository',
+        undeclared: [],
+        cases: [{ ...checked('lists'), outcome: 'failed', error: failure }],
+      }));
+      const { out } = await run('check-store', './shelf.js');
+      expect(out).to.match(
+        /failed: lists\n {4}TypeError: pets is not iterable\n {8}at .*cli\.test\.[^]*\n {4}caused by Error: no disk\n/,
+      );
+      expect(out).to.match(/(?: {4}line\n){40} {4}\.\.\. \(21 more lines; see --json\)\n/);
+    });
+
+    it('prints everything for machines with --json', async () => {
+      operations.checks = CHECKS;
+      const { code, out } = await run('check-store', './shelf.js', '--json');
+      expect(code).to.equal(1);
+      const { passed, checks }: { passed: boolean; checks: PortCheck[] } = JSON.parse(out);
+      expect(passed).to.equal(false);
+      expect(checks.map(({ port }) => port)).to.deep.equal(['PetRepository', 'ApiKeyRepository']);
+      expect(checks[0]?.undeclared).to.deep.equal(['shared']);
+      expect(checks[0]?.cases[0]).to.deep.equal(checked('keeps a name'));
+      expect(checks[0]?.cases[1]?.error).to.include({ name: 'AssertionError', message: "'sold' !== 'gone'" });
+      expect(checks[1]?.cases[0]).to.include({ outcome: 'skipped', reason: 'the store keeps no API keys' });
+    });
+
+    it('hands on the URL, what to run, how many animals and how long', async () => {
+      const line = 'check-store ./shelf.js --url shelf:{name} --only walks --animals 5 --time-limit 2m';
+      await run(...line.split(' '));
+      expect(operations.asked).to.deep.equal([
+        [
+          'check-store',
+          { module: './shelf.js', url: 'shelf:{name}', only: 'walks', animals: 5, timeLimit: 120_000 },
+        ],
+      ]);
+    });
+
+    it('shows on a terminal how far it is', async () => {
+      const shown: string[] = [];
+      const terminal = { out() {}, note() {}, show: (line: string) => void shown.push(line) };
+      await runCli(['check-store', './shelf.js'], operations, terminal, '1.2.3');
+      expect(shown).to.deep.equal(['PetRepository: 1 of 2', 'PetRepository: 2 of 2, 1 failed', '']);
+    });
+
+    it('that is told to stop says so, and exits as the signal asks', async () => {
+      operations.failure = new InterruptedError('SIGINT', 130);
+      const { code, out, notes } = await run('check-store', './shelf.js');
+      expect({ code, out }).to.deep.equal({ code: 130, out: '' });
+      expect(notes).to.deep.equal([operations.failure.message]);
+    });
+  });
+
   describe('used wrongly exits with 2, does nothing, and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
       ['srve', 'unknown command: "srve"', '--help'],
@@ -401,6 +513,23 @@ describe('The command line', () => {
         '--help',
       ],
       ['--port 80', 'unknown command: "--port"', '--help'],
+      ['check-store', 'MODULE is missing', 'check-store --help'],
+      ['check-store ./a.js ./b.js', 'too many arguments: 2', 'check-store --help'],
+      [
+        'check-store ./a.js --animals 0',
+        '--animals must be a number from 1 to 9999999',
+        'check-store --help',
+      ],
+      [
+        'check-store ./a.js --time-limit soon',
+        '--time-limit must be a duration like 500ms, 30s or 2m',
+        'check-store --help',
+      ],
+      [
+        'check-store ./a.js --time-limit 0',
+        '--time-limit must be a duration like 500ms, 30s or 2m',
+        'check-store --help',
+      ],
       ['serve now', 'too many arguments: 1', 'serve --help'],
       ['serve --port=80', "Unknown option '--port'", 'serve --help'],
       ['keys issue', '--name is missing', 'keys issue --help'],

@@ -7,6 +7,9 @@ import type {
   NewKey,
   Operations,
   ReportedCalls,
+  PortCheck,
+  StoreCheckProgress,
+  StoreCheckRequest,
 } from '../../../src/adapters/cli/operations.js';
 import type { DeprecatedCallQuery } from '../../../src/application/ports/deprecated-call-repository.js';
 import type { CopyProgress } from '../../../src/application/copy-catalogue.js';
@@ -71,6 +74,7 @@ export class FakeOperations implements Operations, KeyOperations {
   readonly issued: KeyRequest[] = [];
   keys: readonly Key[] = [SHOP, WINDOW];
   reported = REPORTED;
+  checks: readonly PortCheck[] = [];
   /** What a copy tells on its way. */
   progress: readonly CopyProgress[] = [];
   /** What every operation but serve is to fail with. */
@@ -102,6 +106,17 @@ export class FakeOperations implements Operations, KeyOperations {
     this.asked.push(['deprecations', query]);
     if (this.failure) throw this.failure;
     return this.reported;
+  }
+
+  async checkStore(
+    request: StoreCheckRequest,
+    onProgress: (progress: StoreCheckProgress) => void,
+  ): Promise<readonly PortCheck[]> {
+    this.asked.push(['check-store', request]);
+    if (this.failure) throw this.failure;
+    onProgress({ port: 'PetRepository', done: 1, count: 2, failed: 0 });
+    onProgress({ port: 'PetRepository', done: 2, count: 2, failed: 1 });
+    return this.checks;
   }
 
   async issue(request: KeyRequest): Promise<NewKey> {

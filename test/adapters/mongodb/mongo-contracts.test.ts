@@ -2,7 +2,7 @@ import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/o
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
-import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { bindContract } from '../../contract/bind-contract.js';
 import { catalogueTransferContract } from '../../contract/catalogue-transfer-contract.js';
 import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
@@ -17,7 +17,8 @@ async function stores(server: MongoServer): Promise<{
   const database = newDatabaseName();
   const opened: MongoStore[] = [];
   const open = async (): Promise<MongoStore> => {
-    const store = await openMongoStore(uriOf(server, database));
+    // The promises are about what is kept, not about time: hundreds of adds at once are much for a busy machine.
+    const store = await openMongoStore(uriOf(server, database), { timeout: 15_000 });
     opened.push(store);
     return store;
   };
@@ -29,7 +30,7 @@ async function stores(server: MongoServer): Promise<{
 }
 
 describeOnMongo('MongoPetRepository', (server) => {
-  bindToMocha(petRepositoryContract, async () => {
+  bindContract(petRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -40,7 +41,7 @@ describeOnMongo('MongoPetRepository', (server) => {
 });
 
 describeOnMongo('MongoApiKeyRepository', (server) => {
-  bindToMocha(apiKeyRepositoryContract, async () => {
+  bindContract(apiKeyRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -51,7 +52,7 @@ describeOnMongo('MongoApiKeyRepository', (server) => {
 });
 
 describeOnMongo('MongoDeprecatedCallRepository', (server) => {
-  bindToMocha(deprecatedCallRepositoryContract, async () => {
+  bindContract(deprecatedCallRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -69,7 +70,7 @@ describeOnMongo('MongoDeprecatedCallRepository', (server) => {
 const handles = ({ transfer, pets, apiKeys: keys }: MongoStore) => ({ transfer, pets, keys });
 
 describeOnMongo('MongoCatalogueTransfer', (server) => {
-  bindToMocha(catalogueTransferContract, async () => {
+  bindContract(catalogueTransferContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -80,7 +81,7 @@ describeOnMongo('MongoCatalogueTransfer', (server) => {
 });
 
 describeOnMongo('createAnimalStore on MongoPetRepository', (server) => {
-  bindToMocha(animalStoreContract, async () => {
+  bindContract(animalStoreContract, async () => {
     const { first, dispose } = await stores(server);
     return { store: createAnimalStore({ pets: first.pets }), dispose };
   });

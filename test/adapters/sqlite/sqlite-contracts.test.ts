@@ -3,7 +3,7 @@ import { openSqliteStore, type SqliteStore } from '../../../src/adapters/sqlite/
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
-import { bindToMocha } from '../../contract/bind-to-mocha.js';
+import { bindContract } from '../../contract/bind-contract.js';
 import { catalogueTransferContract } from '../../contract/catalogue-transfer-contract.js';
 import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
@@ -30,7 +30,7 @@ async function stores(): Promise<{
 }
 
 describe('SqlitePetRepository', () => {
-  bindToMocha(petRepositoryContract, async () => {
+  bindContract(petRepositoryContract, async () => {
     const { first, open, dispose } = await stores();
     const reopen = async () => {
       await first.close();
@@ -41,7 +41,7 @@ describe('SqlitePetRepository', () => {
 });
 
 describe('SqliteApiKeyRepository', () => {
-  bindToMocha(apiKeyRepositoryContract, async () => {
+  bindContract(apiKeyRepositoryContract, async () => {
     const { first, open, dispose } = await stores();
     const reopen = async () => {
       await first.close();
@@ -52,7 +52,7 @@ describe('SqliteApiKeyRepository', () => {
 });
 
 describe('SqliteDeprecatedCallRepository', () => {
-  bindToMocha(deprecatedCallRepositoryContract, async () => {
+  bindContract(deprecatedCallRepositoryContract, async () => {
     const { first, open, dispose } = await stores();
     const reopen = async () => {
       await first.close();
@@ -70,7 +70,7 @@ describe('SqliteDeprecatedCallRepository', () => {
 const handles = ({ transfer, pets, apiKeys: keys }: SqliteStore) => ({ transfer, pets, keys });
 
 describe('SqliteCatalogueTransfer', () => {
-  bindToMocha(catalogueTransferContract, async () => {
+  bindContract(catalogueTransferContract, async () => {
     const { first, open, dispose } = await stores();
     const reopen = async () => {
       await first.close();
@@ -81,7 +81,7 @@ describe('SqliteCatalogueTransfer', () => {
 });
 
 describe('createAnimalStore on SqlitePetRepository', () => {
-  bindToMocha(animalStoreContract, async () => {
+  bindContract(animalStoreContract, async () => {
     const { first, dispose } = await stores();
     return { store: createAnimalStore({ pets: first.pets }), dispose };
   });

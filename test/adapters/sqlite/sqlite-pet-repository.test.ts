@@ -293,10 +293,11 @@ describe('SqlitePetRepository', () => {
     );
 
     it(
-      'of both repositories, or of the store, leaves the file alone in its folder',
-      onStore(async ({ file, pets, apiKeys, close }) => {
+      'of all repositories, or of the store, leaves the file alone in its folder',
+      onStore(async ({ file, pets, apiKeys, deprecatedCalls, close }) => {
         await pets.add(rex);
         await apiKeys.close();
+        await deprecatedCalls.close();
         expect(await readdir(dirname(file))).to.have.members([
           'animals.db',
           'animals.db-shm',

@@ -9,7 +9,7 @@ export function handleOn(memory: PetRepository): PetRepository {
   const closed = new MemoryPetRepository();
   let target = memory;
   return {
-    capabilities: { durable: true, shared: true },
+    capabilities: { durable: true, shared: true, ordered: true },
     add: (pet, options) => target.add(pet, options),
     findById: (id, call) => target.findById(id, call),
     list: (range, call) => target.list(range, call),

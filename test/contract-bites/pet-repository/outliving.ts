@@ -1,7 +1,22 @@
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
-import { claimsOther, handleOn, subject, type PetRepositoryBite } from './broken.js';
+import { claimsOther, handleOn, subject, type Fault, type PetRepositoryBite } from './broken.js';
 
 const forgetsClaims = claimsOther((claim) => ({ ...claim, scope: `another ${claim.scope}` }));
+
+/** The one of each five animals that is not yet to be seen by anyone, by its id. */
+const hidden = new Set<bigint>();
+
+const showsLater: Fault = (pets) => ({
+  async add(pet, options) {
+    const added = await pets.add(pet, options);
+    if (added.pet.id % 5n !== 0n) return added;
+    hidden.add(added.pet.id);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    hidden.delete(added.pet.id);
+    return added;
+  },
+  list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),
+});
 
 export const outliving: readonly PetRepositoryBite[] = [
   {
@@ -70,6 +85,21 @@ export const outliving: readonly PetRepositoryBite[] = [
     that: 'keeps claims by handle',
     caughtBy: 'replays a claim that was made through another handle, and refuses it for another fingerprint',
     open: subject({ other: forgetsClaims }),
+  },
+  {
+    that: 'takes ids by handle from blocks, and declares itself ordered',
+    caughtBy: 'gives each animal an id greater than all before, whichever handle adds it',
+    open: subject({
+      other: () => {
+        const block = new MemoryPetRepository();
+        return { add: (pet, options) => block.add(pet, options) };
+      },
+    }),
+  },
+  {
+    that: 'shows an animal later than one with a greater id, and declares itself ordered',
+    caughtBy: 'shows no animal with an id lower than one seen before, while twenty writers add',
+    open: subject({ first: showsLater, other: showsLater }),
   },
   {
     that: 'closes every handle with one',

@@ -1,6 +1,17 @@
 import { broken, everything, type PetRepositoryBite } from './broken.js';
 
 export const reading: readonly PetRepositoryBite[] = [
+  broken(
+    'goes no further than a thousand animals',
+    'meets each of thousands of animals exactly once, a hundred a page, while others add',
+    (pets) => ({
+      async list(range, call) {
+        const [first] = await pets.list({ limit: 1 });
+        const page = await pets.list(range, call);
+        return page.filter(({ id }) => first !== undefined && id < first.id + 1000n);
+      },
+    }),
+  ),
   broken('lists the newest first', 'lists in ascending order of the ids', (pets) => ({
     list: async (range, call) => (await pets.list(range, call)).toReversed(),
   })),

@@ -1,30 +1,14 @@
 import { strict as assert } from 'node:assert';
-import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import { anotherHandle, reopened } from '../handles.js';
 import { times } from '../samples.js';
 import { append } from './updating.js';
-import {
-  addKeys,
-  fullKey,
-  sampleKey,
-  unlessReopens,
-  unlessShared,
-  type ApiKeyRepositoryCase,
-  type ApiKeyRepositorySubject,
-} from './subject.js';
-
-async function reopened({ keys, reopen }: ApiKeyRepositorySubject): Promise<ApiKeyRepository> {
-  return reopen ? reopen() : keys;
-}
-
-async function anotherHandle({ keys, another }: ApiKeyRepositorySubject): Promise<ApiKeyRepository> {
-  return another ? another() : keys;
-}
+import { DURABLE, SHARED, addKeys, fullKey, sampleKey, type ApiKeyRepositoryCase } from './subject.js';
 
 /** What outlives a handle: the same store opened again, and what other processes see of it. */
 export const outlivingCases: readonly ApiKeyRepositoryCase[] = [
   {
     name: 'has every key exactly as it was after closing and opening again',
-    unless: unlessReopens,
+    needs: DURABLE,
     async run(subject) {
       await addKeys(subject.keys, [sampleKey(), fullKey()]);
       await subject.keys.update('k1', append('changed'));
@@ -36,7 +20,7 @@ export const outlivingCases: readonly ApiKeyRepositoryCase[] = [
   },
   {
     name: 'shows an added and a changed key to another handle as soon as the call is answered',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await subject.keys.add(sampleKey());
@@ -50,7 +34,7 @@ export const outlivingCases: readonly ApiKeyRepositoryCase[] = [
   },
   {
     name: 'refuses an id that is taken through another handle',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await other.add(sampleKey());
@@ -60,7 +44,7 @@ export const outlivingCases: readonly ApiKeyRepositoryCase[] = [
   },
   {
     name: 'lets each of twenty simultaneous updates through two handles take effect once',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await subject.keys.add(sampleKey({ name: '' }));

@@ -1,24 +1,25 @@
 import { strict as assert } from 'node:assert';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { SCOPES } from '../../../src/application/ports/authenticator.js';
+import type { PetRepositoryCapabilities } from '../../../src/application/ports/pet-repository.js';
 import type { ContractCase, Subject } from '../contract.js';
+import { durable, shared, type MoreHandles } from '../handles.js';
 
 /** An empty store of keys to hold to the contract. */
-export interface ApiKeyRepositorySubject extends Subject {
+export interface ApiKeyRepositorySubject extends Subject, MoreHandles<ApiKeyRepository> {
   readonly keys: ApiKeyRepository;
-  /** Closes `keys` and opens the same store again; left out by a store that ends with its process. */
-  readonly reopen?: () => Promise<ApiKeyRepository>;
-  /** One more handle on the same store, as another process has it; left out where there can be none. */
-  readonly another?: () => Promise<ApiKeyRepository>;
+  /** What the store declares itself; when left out, durable with `reopen` and shared with `another`. */
+  readonly capabilities?: PetRepositoryCapabilities | undefined;
 }
 
 export type ApiKeyRepositoryCase = ContractCase<ApiKeyRepositorySubject>;
 
-export const unlessReopens = ({ reopen }: ApiKeyRepositorySubject): string | undefined =>
-  reopen ? undefined : 'the subject declares no `reopen`: the store ends with its process';
-
-export const unlessShared = ({ another }: ApiKeyRepositorySubject): string | undefined =>
-  another ? undefined : 'the subject declares no `another`: the store has one handle only';
+export const DURABLE = durable<ApiKeyRepositorySubject>(
+  ({ capabilities, reopen }) => capabilities?.durable ?? reopen !== undefined,
+);
+export const SHARED = shared<ApiKeyRepositorySubject>(
+  ({ capabilities, another }) => capabilities?.shared ?? another !== undefined,
+);
 
 /** A key of which everything differs from every other id's, with a time of its own. */
 export const sampleKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => {

@@ -1,16 +1,15 @@
 import { strict as assert } from 'node:assert';
 import { fullKey, sampleKey } from '../api-key-repository/subject.js';
+import { anotherHandle, reopened } from '../handles.js';
 import { sampleClaim } from '../pet-repository/claiming.js';
 import { samplePet } from '../samples.js';
 import {
-  anotherHandle,
+  DURABLE,
+  SHARED,
   petWithId,
   petsWithIds,
   readAllClaims,
   readAllPets,
-  reopened,
-  unlessDurable,
-  unlessShared,
   write,
   type CatalogueHandles,
   type CatalogueTransferCase,
@@ -39,7 +38,7 @@ async function assertFilled({ transfer, pets, keys }: CatalogueHandles): Promise
 export const outlivingCases: readonly CatalogueTransferCase[] = [
   {
     name: 'has everything that was written and reserved after closing and opening again',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       await fill(subject);
       await assertFilled(await reopened(subject));
@@ -47,7 +46,7 @@ export const outlivingCases: readonly CatalogueTransferCase[] = [
   },
   {
     name: 'shows what was written and reserved to another handle as soon as it is answered',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await fill(subject);
@@ -56,7 +55,7 @@ export const outlivingCases: readonly CatalogueTransferCase[] = [
   },
   {
     name: 'is the same store by every handle, if it says which',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       const { store } = await subject.transfer.survey();
@@ -67,7 +66,7 @@ export const outlivingCases: readonly CatalogueTransferCase[] = [
   },
   {
     name: 'has another revision when another handle writes',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       const { revision } = await subject.transfer.survey();

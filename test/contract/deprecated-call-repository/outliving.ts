@@ -1,34 +1,13 @@
 import { strict as assert } from 'node:assert';
-import type { DeprecatedCallRepository } from '../../../src/application/ports/deprecated-call-repository.js';
+import { anotherHandle, reopened } from '../handles.js';
 import { times } from '../samples.js';
-import {
-  batchOf,
-  sampleCounts,
-  unlessReopens,
-  unlessShared,
-  type DeprecatedCallRepositoryCase,
-  type DeprecatedCallRepositorySubject,
-} from './subject.js';
-
-async function reopened({
-  counts,
-  reopen,
-}: DeprecatedCallRepositorySubject): Promise<DeprecatedCallRepository> {
-  return reopen ? reopen() : counts;
-}
-
-async function anotherHandle({
-  counts,
-  another,
-}: DeprecatedCallRepositorySubject): Promise<DeprecatedCallRepository> {
-  return another ? another() : counts;
-}
+import { DURABLE, SHARED, batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
 
 /** What outlives a handle: the same store opened again, and what other processes see of it. */
 export const outlivingCases: readonly DeprecatedCallRepositoryCase[] = [
   {
     name: 'has every count exactly as it was after closing and opening again, and adds to it',
-    unless: unlessReopens,
+    needs: DURABLE,
     async run(subject) {
       await subject.counts.record(batchOf(sampleCounts({ calls: 5 }), sampleCounts({ keyId: 'another' })));
       const counts = await reopened(subject);
@@ -39,7 +18,7 @@ export const outlivingCases: readonly DeprecatedCallRepositoryCase[] = [
   },
   {
     name: 'shows what was added to another handle as soon as the call is answered',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       for (const calls of times(10, (number) => number)) {
@@ -50,7 +29,7 @@ export const outlivingCases: readonly DeprecatedCallRepositoryCase[] = [
   },
   {
     name: 'counts every one of twenty simultaneous batches through two handles',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await Promise.all(

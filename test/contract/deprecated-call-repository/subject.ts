@@ -3,24 +3,25 @@ import type {
   DeprecatedCallRepository,
   DeprecatedCalls,
 } from '../../../src/application/ports/deprecated-call-repository.js';
+import type { PetRepositoryCapabilities } from '../../../src/application/ports/pet-repository.js';
 import type { ContractCase, Subject } from '../contract.js';
+import { durable, shared, type MoreHandles } from '../handles.js';
 
 /** An empty store of counts to hold to the contract. */
-export interface DeprecatedCallRepositorySubject extends Subject {
+export interface DeprecatedCallRepositorySubject extends Subject, MoreHandles<DeprecatedCallRepository> {
   readonly counts: DeprecatedCallRepository;
-  /** Closes `counts` and opens the same store again; left out by a store that ends with its process. */
-  readonly reopen?: () => Promise<DeprecatedCallRepository>;
-  /** One more handle on the same store, as another process has it; left out where there can be none. */
-  readonly another?: () => Promise<DeprecatedCallRepository>;
+  /** What the store declares itself; when left out, durable with `reopen` and shared with `another`. */
+  readonly capabilities?: PetRepositoryCapabilities | undefined;
 }
 
 export type DeprecatedCallRepositoryCase = ContractCase<DeprecatedCallRepositorySubject>;
 
-export const unlessReopens = ({ reopen }: DeprecatedCallRepositorySubject): string | undefined =>
-  reopen ? undefined : 'the subject declares no `reopen`: the store ends with its process';
-
-export const unlessShared = ({ another }: DeprecatedCallRepositorySubject): string | undefined =>
-  another ? undefined : 'the subject declares no `another`: the store has one handle only';
+export const DURABLE = durable<DeprecatedCallRepositorySubject>(
+  ({ capabilities, reopen }) => capabilities?.durable ?? reopen !== undefined,
+);
+export const SHARED = shared<DeprecatedCallRepositorySubject>(
+  ({ capabilities, another }) => capabilities?.shared ?? another !== undefined,
+);
 
 /** One call of getPet by one key; what is not given does not matter to the case. */
 export const sampleCounts = (fields: Partial<DeprecatedCalls> = {}): DeprecatedCalls => ({

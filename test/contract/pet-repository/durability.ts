@@ -1,16 +1,14 @@
 import { strict as assert } from 'node:assert';
+import { reopened } from '../handles.js';
 import { rejectsWithCode } from '../rejection.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';
-import { addAll, listAll, reopened, type PetRepositoryCase, type PetRepositorySubject } from './subject.js';
-
-const unlessDurable = ({ pets }: PetRepositorySubject): string | undefined =>
-  pets.capabilities.durable ? undefined : 'the store does not declare itself durable';
+import { DURABLE, addAll, listAll, type PetRepositoryCase } from './subject.js';
 
 export const durabilityCases: readonly PetRepositoryCase[] = [
   {
     name: 'has every animal exactly as it was after closing and opening again',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       const kept = await addAll(subject.pets, [
         ...INT64_EDGES.map((categoryId) => samplePet({ categoryId, status: 'sold' })),
@@ -27,7 +25,7 @@ export const durabilityCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'goes on with greater ids after closing and opening again',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       const kept = await addAll(
         subject.pets,
@@ -41,7 +39,7 @@ export const durabilityCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'replays a claim that was made before closing and opening again',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       const created = await subject.pets.add(samplePet(), { claim: sampleClaim() });
       const pets = await reopened(subject);
@@ -52,7 +50,7 @@ export const durabilityCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'refuses another fingerprint for a claim that was made before closing and opening again',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       await subject.pets.add(samplePet(), { claim: sampleClaim() });
       const pets = await reopened(subject);
@@ -62,7 +60,7 @@ export const durabilityCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'has every animal that was answered for while it was closing',
-    unless: unlessDurable,
+    needs: DURABLE,
     async run(subject) {
       const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
       const pets = await reopened(subject);

@@ -1,18 +1,10 @@
 import { strict as assert } from 'node:assert';
 import type { Pet } from '../../../src/domain/pet.js';
+import { anotherHandle } from '../handles.js';
 import { rejectsWithCode } from '../rejection.js';
 import { samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';
-import {
-  addAll,
-  anotherHandle,
-  listAll,
-  type PetRepositoryCase,
-  type PetRepositorySubject,
-} from './subject.js';
-
-const unlessShared = ({ pets }: PetRepositorySubject): string | undefined =>
-  pets.capabilities.shared ? undefined : 'the store does not declare itself shared';
+import { SHARED, addAll, listAll, type PetRepositoryCase } from './subject.js';
 
 /** Wherever it stands: ids of different handles need not ascend together. */
 const findIn = (page: readonly Pet[], { id }: Pet): Pet | undefined => page.find((pet) => pet.id === id);
@@ -20,7 +12,7 @@ const findIn = (page: readonly Pet[], { id }: Pet): Pet | undefined => page.find
 export const sharingCases: readonly PetRepositoryCase[] = [
   {
     name: 'shows an animal to another handle as soon as its add is answered',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       for (const [writer, reader] of times(10, (number) =>
@@ -35,7 +27,7 @@ export const sharingCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'gives distinct ids to simultaneous writers on two handles',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       const animals = times(20, (number) => samplePet({ name: `Pet ${number}` }));
@@ -48,7 +40,7 @@ export const sharingCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'replays a claim that was made through another handle, and refuses it for another fingerprint',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       const { pet } = await subject.pets.add(samplePet(), { claim: sampleClaim() });
@@ -61,7 +53,7 @@ export const sharingCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'keeps one animal for simultaneous equal claims on two handles',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       const results = await Promise.allSettled(
@@ -83,7 +75,7 @@ export const sharingCases: readonly PetRepositoryCase[] = [
   },
   {
     name: 'goes on when another handle is closed',
-    unless: unlessShared,
+    needs: SHARED,
     async run(subject) {
       const other = await anotherHandle(subject);
       await other.add(samplePet());

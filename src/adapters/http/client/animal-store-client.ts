@@ -34,7 +34,8 @@ import { UnexpectedAnswerError } from './service-error.js';
  * what the service's operator asks for. The API key is in no error, and cannot be got out of the client.
  *
  * Runs on everything that has a standard `fetch`. In a browser the service has to allow the page's origin
- * (`CORS_ORIGINS`): else answers have no readable Link header, and every page looks like the last.
+ * (`CORS_ORIGINS`). Where a proxy does that in its place, it has to expose the same headers as the service:
+ * without a readable Link, every page looks like the last.
  */
 export class AnimalStoreClient implements AnimalStore {
   readonly #requests: RequestSender;

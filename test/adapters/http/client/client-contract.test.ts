@@ -1,16 +1,16 @@
 import { animalStoreContract } from '../../../contract/animal-store-contract.js';
-import { bindToMocha } from '../../../contract/bind-to-mocha.js';
+import { bindContract } from '../../../contract/bind-contract.js';
 import { clientSubject, socketlessSubject } from './client-subject.js';
 
 for (const store of ['memory', 'SQLite'] as const) {
   describe(`AnimalStoreClient of the service on ${store}`, function () {
     // Some cases send thousands of requests, one after the other.
     this.timeout(120_000);
-    bindToMocha(animalStoreContract, clientSubject(store));
+    bindContract(animalStoreContract, clientSubject(store));
   });
 }
 
 describe('AnimalStoreClient of the fetch transport', function () {
   this.timeout(120_000);
-  bindToMocha(animalStoreContract, socketlessSubject);
+  bindContract(animalStoreContract, socketlessSubject);
 });

@@ -1,17 +1,9 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { checkAnswer, header } from './answer-promises.js';
-import { nextTarget } from './catalogue.js';
+import { nextTarget } from './next-target.js';
 import type { Ready } from './ready-subject.js';
-import {
-  JSON_CONTENT,
-  PET,
-  bearer,
-  get,
-  post,
-  send,
-  type RowRequest,
-  type Situation,
-} from './request-row.js';
+import { JSON_CONTENT, PET, bearer, get, post, send, type RowRequest } from './request-row.js';
+import type { Situation } from './situation.js';
 import { headerValues, type Answer } from './conversation.js';
 
 /** A promise that takes several requests to show. Knows nothing of the test runner or the transport, as rows do. */

@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { checkAnswer } from './answer-promises.js';
 import type { Catalogue } from './catalogue.js';
 import type { Ready } from './ready-subject.js';

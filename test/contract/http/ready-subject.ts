@@ -1,17 +1,9 @@
-import assert from 'node:assert/strict';
-import { nextTarget } from './catalogue.js';
-import {
-  SEED,
-  get,
-  post,
-  SITUATIONS,
-  type Situation,
-  type SituationSetup,
-  type Values,
-} from './request-row.js';
+import { strict as assert } from 'node:assert';
+import { nextTarget } from './next-target.js';
+import { SEED, get, post, type RawRequest, type RowRequest, type Values } from './request-row.js';
 import { headerValues, type Conversation } from './conversation.js';
-import type { Start, Subject, Wanted } from './subject.js';
-import type { RawRequest, RowRequest } from './request-row.js';
+import type { HttpSubject, Wanted } from './http-subject.js';
+import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
 import { fillRequest } from './wire.js';
 
 /** A service with animals in its store, that fills in what rows leave open. */
@@ -21,28 +13,20 @@ export interface Ready {
   /** Whether the store is well, so that one can look what is in it. */
   readonly hasStore: boolean;
   send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
-  stop(): Promise<void>;
 }
 
-/** Starts a service and, if its store is well, adds the animals of `SEED`. */
-export async function startReady(start: Start, situation: Situation): Promise<Ready> {
+/** Adds the animals of `SEED` to a service whose store is empty, if it is well. */
+export async function startReady(subject: HttpSubject, situation: Situation): Promise<Ready> {
   const { store }: SituationSetup = SITUATIONS[situation];
-  const subject = await start(situation);
-  try {
-    const { host, pathname: base } = new URL(subject.url);
-    const unseeded = { ...subject.values, host, base, ...UNSEEDED };
-    const values = store === undefined ? { ...unseeded, ...(await seed(subject, unseeded)) } : unseeded;
-    return {
-      overSocket: subject.overSocket,
-      values,
-      hasStore: store === undefined,
-      send: (request, wanted) => subject.send(fillRequest(request, values), wanted),
-      stop: () => subject.stop(),
-    };
-  } catch (error) {
-    await subject.stop();
-    throw error;
-  }
+  const { host, pathname: base } = new URL(subject.url);
+  const unseeded = { ...subject.keys, host, base, ...UNSEEDED };
+  const values = store === undefined ? { ...unseeded, ...(await seed(subject, unseeded)) } : unseeded;
+  return {
+    overSocket: subject.overSocket,
+    values,
+    hasStore: store === undefined,
+    send: (request, wanted) => subject.send(fillRequest(request, values), wanted),
+  };
 }
 
 const UNSEEDED = { pet: '1', cursor: '', soldCursor: '', petTag: '', petTagText: '', listTag: '' };
@@ -50,7 +34,7 @@ const UNSEEDED = { pet: '1', cursor: '', soldCursor: '', petTag: '', petTagText:
 type Seeded = keyof typeof UNSEEDED;
 
 async function seed(
-  subject: Subject,
+  subject: HttpSubject,
   values: Readonly<Record<string, string>>,
 ): Promise<Pick<Values, Seeded>> {
   const answerTo = async (request: RowRequest, status: number) => {

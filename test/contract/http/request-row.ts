@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../../src/adapters/http/error-answers.js';
+import type { ErrorCode } from '../../../src/adapters/http/error-answers.js';
+import type { Situation } from './situation.js';
 
 /*
  * The HTTP contract as data: a row is a request and what must come back, told by a promise in plain words.
@@ -59,40 +60,6 @@ export interface Expectation {
   readonly within?: number;
   /** Further answers on the same connection, in this order. */
   readonly further?: readonly Expectation[];
-}
-
-/** How a service can be set up: the settings that differ from the defaults, and what is wrong with its store. */
-export const SITUATIONS = {
-  plain: {},
-  publicUrl: { settings: { PUBLIC_URL: 'https://animals.example/shop/v1' } },
-  otherBasePath: { settings: { BASE_PATH: '/animals/v1' } },
-  smallBodies: { settings: { BODY_LIMIT: '100b' } },
-  deprecatedLater: { settings: { DEPRECATED_SINCE: '2029-02-28' } },
-  getPetOff: { settings: { GET_PET: 'off' } },
-  /** The store cannot be reached. */
-  storeAway: { store: 'away' },
-  /** The store throws what nobody expected. */
-  storeFaulty: { store: 'faulty' },
-  /** The store says that an earlier create with the same key is not decided. */
-  storeUndecided: { store: 'undecided' },
-  /** The store never answers. */
-  storeStuck: { settings: { REQUEST_DEADLINE: '50ms' }, store: 'stuck' },
-  /** Pages of two origins may use the service. */
-  twoOrigins: { settings: { CORS_ORIGINS: 'https://one.example,http://localhost:5173' } },
-  /** Pages of any origin may. */
-  anyOrigin: { settings: { CORS_ORIGINS: '*' } },
-  /** One request is being worked on, and more are not allowed at once. */
-  busy: {
-    settings: { MAX_IN_FLIGHT: '1', REQUEST_DEADLINE: '60s', SHUTDOWN_DEADLINE: '50ms' },
-    store: 'occupied',
-  },
-} as const satisfies Record<string, SituationSetup>;
-
-export type Situation = keyof typeof SITUATIONS;
-
-export interface SituationSetup {
-  readonly settings?: Readonly<Record<string, string>>;
-  readonly store?: 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
 }
 
 /** What stands in double braces in a row's texts. */

@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { STATUS_CODES } from 'node:http';
 import { headerValues, type Answer } from './conversation.js';
 
@@ -68,6 +68,7 @@ function checkBody(answer: Answer, { method, path }: Asked): void {
   if (status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
   else assert.equal(type, JSON_TYPE);
   if (method === 'HEAD') {
+    assert.equal(body.length, 0, 'an answer to HEAD has no body');
     assert.ok(
       Number(header(answer, 'Content-Length')) > 0,
       'a HEAD tells the length of what a GET would get',

@@ -1,6 +1,7 @@
-import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
-import { openApiDocument } from '../../src/adapters/http/open-api-document.js';
-import { bearer, type Header, type Row, type Situation } from './request-row.js';
+import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
+import { openApiDocument } from '../../../src/adapters/http/open-api-document.js';
+import { bearer, type Header, type Row } from './request-row.js';
+import type { Situation } from './situation.js';
 
 const published = (
   name: string,

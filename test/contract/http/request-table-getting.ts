@@ -1,4 +1,5 @@
-import { bearer, get, send, type Expectation, type Row, type Situation } from './request-row.js';
+import { bearer, get, send, type Expectation, type Row } from './request-row.js';
+import type { Situation } from './situation.js';
 
 const NOT_FOUND: Expectation = { status: 404, code: 'pet_not_found' };
 const NO_ROUTE: Expectation = { status: 404, code: 'route_not_found' };

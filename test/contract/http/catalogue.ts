@@ -1,8 +1,9 @@
-import assert from 'node:assert/strict';
+import { strict as assert } from 'node:assert';
 import { header } from './answer-promises.js';
 import type { Ready } from './ready-subject.js';
 import { get } from './request-row.js';
-import { headerValues, type Answer } from './conversation.js';
+import type { Answer } from './conversation.js';
+import { nextTarget } from './next-target.js';
 
 const PAGE = 10;
 
@@ -69,12 +70,4 @@ export class Catalogue {
     assert.equal(answer?.status, 200, `${target} was answered ${answer?.status}`);
     return answer;
   }
-}
-
-/** The target of the Link to the next page, if there is one. */
-export function nextTarget(answer: Answer): string | undefined {
-  const [link] = headerValues(answer, 'Link');
-  const target = link === undefined ? undefined : /^<([^<>]+)>; rel="next"$/.exec(link)?.[1];
-  assert.equal(target === undefined, link === undefined, `no Link to a next page: ${link}`);
-  return target;
 }
