@@ -22,6 +22,7 @@ const LOADS = {
   './http': ['typebox'],
   './koa': ['@koa/router', 'koa', 'koa-bodyparser'],
   './mongodb': ['mongodb'],
+  './contract': ['typebox'], // by the HTTP interface, which its suite wires
   './bootstrap': ['@koa/router', 'inversify', 'koa', 'koa-bodyparser', 'reflect-metadata', 'typebox'],
 };
 
