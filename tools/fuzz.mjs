@@ -57,8 +57,8 @@ async function fuzz(schemathesis, store, seed) {
   cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
   const began = performance.now();
   try {
-    // There are three operations, and phases with cases of their own: so each gets more than it needs to.
-    const examples = Math.ceil(cases / 4);
+    // At most so many for each of the three operations; some phases have cases of their own.
+    const examples = Math.ceil(cases / 2.8);
     const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
     const { passed, text } = await output(
       schemathesis,

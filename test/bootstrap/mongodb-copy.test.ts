@@ -1,7 +1,5 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openMongoStore, type MongoStore } from '../../src/adapters/mongodb/open-mongo-store.js';
@@ -14,7 +12,7 @@ import { describeOnMongo, uriOf, withDatabase } from '../adapters/mongodb/mongo-
 import { claimOn, inDatabase, rex } from '../adapters/mongodb/mongo-store-tests.js';
 import { fullKey, sampleKey } from '../contract/api-key-repository/subject.js';
 import { INT64_EDGES, TRICKY_NAMES, times } from '../contract/samples.js';
-import { Program, runProgram, type Outcome } from './program.js';
+import { cleanUp, program, temporaryFolder, type Outcome } from '../service/running-service.js';
 
 /** All that a store keeps, claims by what they replay. */
 async function contentOf({ transfer }: MongoStore | SqliteStore, now = new Date()): Promise<object> {
@@ -49,15 +47,18 @@ const fill = (opening: Promise<MongoStore | SqliteStore>, pets: readonly Pet[]):
     await transfer.writePets(pets);
   });
 
+/** Programs are started one after the other, and a busy machine takes its time: in milliseconds. */
+const TIMEOUT = 60_000;
+
 describeOnMongo('copy and MongoDB, as a program', (server) => {
   let folder: string;
-  beforeEach(() => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-mongodb-copy-')));
+  beforeEach(async () => {
+    folder = await temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(cleanUp);
 
   const copy = (from: string, to: string, ...more: readonly string[]): Promise<Outcome> =>
-    runProgram(['copy', '--from', from, '--to', to, ...more], { folder, environment: {} });
+    program(folder, ['copy', '--from', from, '--to', to, ...more]).ended;
 
   const sqlite = (name: string): Promise<SqliteStore> => openSqliteStore(join(folder, name));
 
@@ -100,7 +101,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
         });
       }
     }),
-  ).timeout(60_000);
+  ).timeout(TIMEOUT);
 
   it(
     'copies one MongoDB database into another, with an animal of every block of ids that was in hand',
@@ -121,7 +122,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
         });
       })(),
     ),
-  );
+  ).timeout(TIMEOUT);
 
   it(
     'resumes after it was killed in the middle, and writes only what was missing',
@@ -130,13 +131,10 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
       const proxy = await new MongoProxy(server).open();
       try {
         const through = uriOf(server, database, { host: proxy.host });
-        const program = new Program(['copy', '--from', 'sqlite:old.db', '--to', through], {
-          folder,
-          environment: {},
-        });
+        const copying = program(folder, ['copy', '--from', 'sqlite:old.db', '--to', through]);
         proxy.onCommand = (name, count) =>
-          name === 'insert' && count === 3 ? program.stop('SIGKILL') : undefined;
-        expect((await program.ended).code).to.equal(null);
+          name === 'insert' && count === 3 ? copying.stop('SIGKILL') : undefined;
+        expect((await copying.ended).signal).to.equal('SIGKILL');
       } finally {
         await proxy.close();
       }
@@ -156,7 +154,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
       ];
       expect(copied).to.deep.equal(old);
     }),
-  ).timeout(60_000);
+  ).timeout(TIMEOUT);
 
   it(
     'says that a MongoDB source was written to meanwhile, and brings the rest when it is resumed',
@@ -181,7 +179,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
         expect(parse(resumed.out)).to.deep.include({ pets: 11n });
       })(),
     ),
-  );
+  ).timeout(TIMEOUT);
 
   it(
     'stops at a document that is no animal, names it, and goes on when it is removed',
@@ -199,7 +197,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
         expect(resumed.code, resumed.err).to.equal(0);
       }),
     ),
-  );
+  ).timeout(TIMEOUT);
 
   it(
     'refuses a database as its own target, by whatever address it is reached',
@@ -216,7 +214,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
       expect(other.err).to.include('The source and the target are the same store.');
       expect(proxy.count('insert') + proxy.count('update')).to.equal(0);
     }),
-  );
+  ).timeout(TIMEOUT);
 
   it(
     'refuses a source whose database is mistyped, in one line, and makes neither store',
@@ -228,7 +226,7 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
         expect(await client.db().listCollections().toArray()).to.deep.equal([]);
       });
     }),
-  );
+  ).timeout(TIMEOUT);
 
   it('says at once that a server is away, and why, without the password', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
@@ -246,5 +244,5 @@ describeOnMongo('copy and MongoDB, as a program', (server) => {
       expect(err).to.include('The store is not available').and.include('ECONNREFUSED');
       expect(err).to.not.include('hunter2');
     }
-  });
+  }).timeout(TIMEOUT);
 });

@@ -17,7 +17,8 @@ async function stores(server: MongoServer): Promise<{
   const database = newDatabaseName();
   const opened: MongoStore[] = [];
   const open = async (): Promise<MongoStore> => {
-    const store = await openMongoStore(uriOf(server, database));
+    // The promises are about what is kept, not about time: hundreds of adds at once are much for a busy machine.
+    const store = await openMongoStore(uriOf(server, database), { timeout: 15_000 });
     opened.push(store);
     return store;
   };

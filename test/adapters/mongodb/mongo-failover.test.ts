@@ -96,7 +96,7 @@ describeOnMongo('A MongoDB store in a replica set that elects a new primary agai
       expect(stored.size).to.equal(acknowledged.size);
       expect(slowest).to.be.below(5000);
     }),
-  ).timeout(120_000);
+  ).timeout(300_000);
 
   it(
     'refuses some in the same run when nothing is tried again',
@@ -108,5 +108,5 @@ describeOnMongo('A MongoDB store in a replica set that elects a new primary agai
       );
       expect(failed).to.not.be.empty;
     }),
-  ).timeout(120_000);
+  ).timeout(300_000);
 });

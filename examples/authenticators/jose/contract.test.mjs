@@ -1,0 +1,58 @@
+import { describe, it } from 'node:test';
+import { authenticatorContract, bindContract } from 'animal-store/contract';
+import { SignJWT, generateKeyPair } from 'jose';
+import { JoseAuthenticator } from './jose-authenticator.mjs';
+
+const { publicKey, privateKey } = await generateKeyPair('Ed25519');
+const { privateKey: othersKey } = await generateKeyPair('Ed25519');
+
+const ISSUER = 'https://accounts.example';
+
+const sign = ({ scope = 'pets:read', jti, expires = '1h', key = privateKey, issuer = ISSUER } = {}) =>
+  new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'Ed25519' })
+    .setIssuer(issuer)
+    .setAudience('animals')
+    .setSubject('ada')
+    .setJti(jti ?? 'a token')
+    .setExpirationTime(expires)
+    .sign(key);
+
+async function open() {
+  let isAway = false;
+  const findKey = async () => {
+    if (isAway) throw new TypeError('fetch failed');
+    return publicKey;
+  };
+  const authenticator = new JoseAuthenticator(findKey, {
+    algorithms: ['Ed25519'],
+    issuer: ISSUER,
+    audience: 'animals',
+    isRevoked: (jti) => jti === 'stolen',
+  });
+  return {
+    authenticator,
+    accepted: [
+      { credential: await sign(), keyId: 'ada', scopes: ['pets:read'] },
+      {
+        credential: await sign({ scope: 'pets:write pets:read mail' }),
+        keyId: 'ada',
+        scopes: ['pets:read', 'pets:write'],
+      },
+    ],
+    refused: [
+      { credential: await sign({ expires: '-1s' }), reason: 'expired' },
+      { credential: await sign({ jti: 'stolen' }), reason: 'revoked' },
+      { credential: await sign({ key: othersKey }), reason: 'unknown' },
+      { credential: await sign({ issuer: 'https://elsewhere.example' }), reason: 'unknown' },
+    ],
+    async loseStore() {
+      isAway = true;
+    },
+    async dispose() {},
+  };
+}
+
+describe('JoseAuthenticator', () => {
+  bindContract(authenticatorContract, open, { describe, it });
+});

@@ -1,0 +1,15 @@
+import { provideValue, TOKENS } from 'animal-store/bootstrap';
+import { ContainerModule } from 'inversify';
+import { LevelPetRepository } from './level-pet-repository.mjs';
+
+/** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
+export const adapter = new ContainerModule((options) => {
+  provideValue(options, TOKENS.storeFactory, {
+    scheme: 'level',
+    async open(url, { mustExist = false } = {}) {
+      const folder = url.slice('level:'.length);
+      const pets = await LevelPetRepository.open(folder, { createIfMissing: !mustExist });
+      return { pets, location: folder, close: () => pets.close() };
+    },
+  });
+});

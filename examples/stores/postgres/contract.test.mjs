@@ -1,0 +1,38 @@
+import { after, before, describe, it } from 'node:test';
+import { bindContract, petRepositoryContract } from 'animal-store/contract';
+import { PostgresPetRepository } from './postgres-pet-repository.mjs';
+import { missingServer, startPostgres } from './postgres-server.mjs';
+
+const missing = await missingServer();
+if (missing && process.env.REQUIRE_POSTGRES === '1') throw new Error(missing);
+
+describe('PostgresPetRepository', { skip: missing }, () => {
+  let server;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(() => server.stop());
+
+  async function open() {
+    const { url, name } = await server.create();
+    const handles = [];
+    const another = async () => {
+      const pets = new PostgresPetRepository(url);
+      handles.push(pets);
+      return pets;
+    };
+    const pets = await another();
+    return {
+      pets,
+      another,
+      reopen: () => pets.close().then(another),
+      async dispose() {
+        for (const handle of handles) await handle.close();
+        await server.drop(name);
+      },
+    };
+  }
+
+  // Every animal is a commit of its own on a disk: thousands take their time where others use the disk too.
+  bindContract(petRepositoryContract, open, { describe, it, after }, { timeLimit: 120_000 });
+});

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { IdempotencyKeyReusedError, StoreUnavailableError, isAnimalStoreError, savedPet } from 'animal-store';
+import pg from 'pg';
+
+// One row holds the last id. Who adds an animal holds that row until the commit, so ids ascend in the order in
+// which animals come to be seen. (A sequence gives ids in one order, and commits come in another.)
+const SCHEMA = `
+  SELECT pg_advisory_xact_lock(hashtext('animal-store')); -- two at once would both find nothing, and one fail
+  CREATE TABLE IF NOT EXISTS last_id (id bigint NOT NULL);
+  INSERT INTO last_id SELECT 0 WHERE NOT EXISTS (SELECT FROM last_id);
+  CREATE TABLE IF NOT EXISTS pets (
+    id bigint PRIMARY KEY, name text NOT NULL, category_id bigint NOT NULL, status text NOT NULL);
+  CREATE INDEX IF NOT EXISTS pets_by_status ON pets (status, id);
+  CREATE TABLE IF NOT EXISTS claims (
+    key text PRIMARY KEY, fingerprint text NOT NULL, pet_id bigint NOT NULL, keep_until bigint NOT NULL);
+  CREATE INDEX IF NOT EXISTS claims_by_end ON claims (keep_until)`;
+
+const ADD = `
+  WITH next AS (UPDATE last_id SET id = id + 1 RETURNING id)
+  INSERT INTO pets SELECT id, $1, $2, $3 FROM next RETURNING *`;
+
+const CLAIMED = 'SELECT pets.*, fingerprint FROM claims JOIN pets ON pets.id = pet_id WHERE key = $1';
+
+/** Texts of callers may be long and may hold U+0000, which PostgreSQL does not take. */
+const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
+
+const petOf = ({ id, name, category_id, status }) =>
+  savedPet(BigInt(id), { name, categoryId: BigInt(category_id), status });
+
+/** Resolves or rejects as `work` does, but rejects with the signal's reason as soon as that is aborted. */
+function unlessAborted(signal, work) {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+/** Animals in a PostgreSQL database. */
+export class PostgresPetRepository {
+  capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
+  #pool;
+  #ready;
+  #closing;
+
+  /** Opens nothing yet: a database that is away now may be there when it is used. */
+  constructor(connectionString) {
+    this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
+    this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
+  }
+
+  async add({ name, categoryId, status }, { claim, signal } = {}) {
+    const values = [name, categoryId, status];
+    const kept = claim && {
+      key: digest(claim.scope, claim.token),
+      fingerprint: digest(claim.fingerprint),
+      now: claim.now.getTime(),
+      keepUntil: claim.keepUntil.getTime(),
+    };
+    return this.#use('adding an animal', signal, (client) =>
+      kept ? this.#addOnce(client, values, kept) : this.#insert(client, values),
+    );
+  }
+
+  async #insert(client, values) {
+    const { rows } = await client.query(ADD, values);
+    return { pet: petOf(rows[0]), replayed: false };
+  }
+
+  #addOnce(client, values, { key, fingerprint, now, keepUntil }) {
+    return this.#transaction(client, async () => {
+      // From here on nobody else adds: of two equal claims the second one finds the first.
+      await client.query('SELECT FROM last_id FOR UPDATE');
+      await client.query('DELETE FROM claims WHERE keep_until <= $1', [now]);
+      const { rows } = await client.query(CLAIMED, [key]);
+      if (rows.length > 0) {
+        if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+        return { pet: petOf(rows[0]), replayed: true };
+      }
+      const added = await this.#insert(client, values);
+      const row = [key, fingerprint, added.pet.id, keepUntil];
+      await client.query('INSERT INTO claims VALUES ($1, $2, $3, $4)', row);
+      return added;
+    });
+  }
+
+  async findById(id, { signal } = {}) {
+    const find = (client) => client.query('SELECT * FROM pets WHERE id = $1', [id]);
+    const { rows } = await this.#use('reading an animal', signal, find);
+    return rows.map(petOf)[0];
+  }
+
+  async list({ after = 0n, limit, status }, { signal } = {}) {
+    const [filter, values] = status ? ['AND status = $3', [after, limit, status]] : ['', [after, limit]];
+    const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
+    const { rows } = await this.#use('listing animals', signal, (client) => client.query(query, values));
+    return rows.map(petOf);
+  }
+
+  async check({ signal } = {}) {
+    await this.#use('checking the store', signal, (client) => client.query('SELECT FROM last_id'));
+  }
+
+  close() {
+    return (this.#closing ??= this.#pool.end());
+  }
+
+  /** Has `work` done on a connection. Nothing but errors of the animal store and the signal's reason gets out. */
+  async #use(doing, signal, work) {
+    signal?.throwIfAborted();
+    if (this.#closing) throw new StoreUnavailableError(`${doing} after close`);
+    try {
+      return await unlessAborted(signal, this.#onConnection(signal, work));
+    } catch (cause) {
+      if (isAnimalStoreError(cause) || cause === signal?.reason) throw cause;
+      throw new StoreUnavailableError(doing, { cause });
+    }
+  }
+
+  async #onConnection(signal, work) {
+    const client = await this.#pool.connect();
+    let failure;
+    try {
+      signal?.throwIfAborted(); // it waited for the connection: what was given up meanwhile is not begun
+      this.#ready ??= this.#transaction(client, () => client.query(SCHEMA));
+      await this.#ready;
+      return await work(client);
+    } catch (error) {
+      if (!isAnimalStoreError(error) && error !== signal?.reason) {
+        failure = error;
+        this.#ready = undefined; // perhaps it is that which failed: the next call tries again
+      }
+      throw error;
+    } finally {
+      client.release(failure); // what something failed on is not used again
+    }
+  }
+
+  async #transaction(client, work) {
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    try {
+      const result = await work();
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {}); // what went wrong first matters more
+      throw error;
+    }
+  }
+}
