@@ -27,7 +27,13 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
   const done = (): boolean => (untilClosed ? closed : reader.answers.length >= message.methods.length);
   socket.on('data', (bytes) => {
     const before = reader.answers.length + reader.interim.length;
-    reader.read(bytes);
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      came.reject(error); // no HTTP: there is nothing more to be read
+      socket.destroy();
+      return;
+    }
     if (before === 0) milliseconds = performance.now() - began;
     if (message.afterContinue && before === 0 && reader.interim.length > 0)
       socket.write(message.afterContinue);
