@@ -31,7 +31,7 @@ Follow that URL as it is; do not build one. The end is where no such link is, no
 ## Errors
 
 Every error is an object of \`code\`, \`message\` and \`status\`, the last repeating the HTTP status. Decide by \`code\`: \
-a code that is published keeps its meaning, and each response names those it can have. The \`message\` is for people, \
+a code that is published keeps its meaning, and each response names those it can have (\`x-error-codes\`). The \`message\` is for people, \
 and its wording may change. Tell the operator the \`X-Request-Id\` of an answer that you did not expect.
 
 Answers of 503 carry \`Retry-After\`. A GET can be repeated at any time. A POST that got no answer, or one of 500 or \
