@@ -46,7 +46,7 @@ describe('STORE_URL=mongodb://...', () => {
       if (API_KEYS) {
         expect(answer.status).to.equal(503);
         expect(await answer.json()).to.include({ code: 'service_unavailable', status: 503 });
-        expect(performance.now() - began).to.be.below(1500);
+        expect(performance.now() - began).to.be.below(6000);
       } else {
         expect(answer.status).to.equal(401);
       }

@@ -5,7 +5,7 @@ import { KEY, cleanUp, program, serve, startedService, temporaryFolder } from '.
 import { StoreClient, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
-const BUSY = 1500;
+const BUSY = 4000;
 
 const SETTINGS = { LOG_FORMAT: 'json', REQUEST_DEADLINE: '3s' };
 
