@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Call } from '../../../src/application/call.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
