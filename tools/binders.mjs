@@ -1,7 +1,8 @@
 // Runs the contract suites under every test runner that they are bound to, each installed from a package.json of
-// its own, and holds what the runner reports to what runContract finds without any.
+// its own, and holds what the runner reports to what runContract finds without any. Beside the tests in
+// test/binders it runs those that docs/contract-suites.md shows for the runner.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, mkdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -51,10 +52,25 @@ const unescape = (title) => title.replaceAll(/\\([\\#])/g, '$1');
 const comparable = (told) =>
   told.map(([title, outcome]) => `${title.replace(/ \((?:skipped|note): .*\)$/s, '')}: ${outcome}`).sort();
 
+/** Puts the programs of the page where their names say. */
+async function writeDocumented(folder) {
+  const page = await readFile(join(root, 'docs/contract-suites.md'), 'utf8');
+  const programs = new Map(
+    [...page.matchAll(/```js\n\/\/ ([\w./-]+)\n([^]*?)```/g)].map(([, name, code]) => [name, code]),
+  );
+  await writeFile(join(folder, 'store.mjs'), programs.get('store.mjs'));
+  for (const runner of Object.keys(REPORTS)) {
+    await writeFile(join(folder, runner, 'store.mjs'), programs.get('store.mjs'));
+    await writeFile(join(folder, runner, 'store.test.js'), programs.get(`${runner}/store.test.js`));
+  }
+}
+
 async function expectedResults(folder) {
-  const { runContract } = await import('animal-store/contract');
+  const { runContract, storeContracts } = await import('animal-store/contract');
   const { BOUND } = await import(pathToFileURL(join(folder, 'subjects.mjs')).href);
+  const { openStore } = await import(pathToFileURL(join(folder, 'store.mjs')).href);
   const results = [];
+  for (const contract of storeContracts) results.push(...(await runContract(contract, openStore)));
   for (const [, contract, open, options] of BOUND)
     results.push(...(await runContract(contract, open, options)));
   return results;
@@ -65,6 +81,7 @@ try {
   await cp(join(root, 'test/binders'), folder, { recursive: true });
   await mkdir(join(folder, 'node_modules'));
   await symlink(root, join(folder, 'node_modules', 'animal-store'));
+  await writeDocumented(folder);
   const results = await expectedResults(folder);
   let failed = false;
   for (const [runner, read] of Object.entries(REPORTS)) {

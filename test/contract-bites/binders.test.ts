@@ -197,6 +197,29 @@ describe('bindToJest', () => {
     expect(subjects).to.equal(0);
   });
 
+  it('asks for no capability of what is not offered at all', async () => {
+    const recording = new Recording();
+    const lacking: Contract<Subject> = {
+      port: 'Box',
+      cases: [
+        {
+          name: 'locks',
+          unless: () => 'it has no lid',
+          needs: {
+            name: 'safe',
+            isDeclared() {
+              throw new Error('there is no lid to ask');
+            },
+            canBeTried: () => true,
+          },
+          run: async () => {},
+        },
+      ],
+    };
+    await bindToJest(lacking, open, recording);
+    expect(recording.lines[1]).to.equal('  - skipped: locks (skipped: it has no lid)');
+  });
+
   it('fails where no subject can be opened to look', async () => {
     const bound = bindToJest(contract, () => Promise.reject(new Error('no disk')), new Recording());
     expect(await bound.catch((error: Error) => error.message)).to.equal('no disk');

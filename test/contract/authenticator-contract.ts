@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from './assert.js';
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import type { Contract, ContractCase, Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from './assert.js';
 import type { Capability } from './contract.js';
 
 /** The ways to a store beyond the handle that a subject has on it. */

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from './assert.js';
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
 
 /** What `call` rejects with; it fails when the call resolves. */

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from './assert.js';
 import type { ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { DeprecatedCallRepository } from '../../src/application/ports/deprecated-call-repository.js';

@@ -130,8 +130,10 @@ export function suiteOf<S extends Subject, Given extends string = never>(
       for (const { given, needs, unless } of contract.cases) {
         const subject = subjects.get(given as Given) ?? (await subjectFor(given as Given));
         subjects.set(given as Given, subject);
-        const undeclared = needs && !needs.isDeclared(subject) ? notDeclared(needs.name) : undefined;
-        reasons.push(unless?.(subject) ?? undeclared);
+        let reason = unless?.(subject);
+        // Asked only where it is offered at all.
+        if (reason === undefined && needs && !needs.isDeclared(subject)) reason = notDeclared(needs.name);
+        reasons.push(reason);
       }
       for (const subject of subjects.values()) await release(subject);
       return reasons;

@@ -54,6 +54,18 @@ export const ending: readonly PetRepositoryBite[] = [
     }),
   ),
   broken(
+    'lets an error of its own out of a read that is aborted on its way',
+    'answers a read that is aborted on its way, or rejects it with the reason',
+    (pets) => ({
+      async list(range, call) {
+        await Promise.resolve();
+        const { signal, ...rest } = call ?? {};
+        if (signal?.aborted) throw new DOMException('aborted', 'AbortError');
+        return pets.list(range, rest);
+      },
+    }),
+  ),
+  broken(
     'lets one aborted add end the others too',
     'answers an add that is aborted on its way, or rejects it with the reason, and does the others no harm',
     (pets) => {

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { AnimalStore } from '../../../src/application/animal-store.js';
 import type { Call } from '../../../src/application/call.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';

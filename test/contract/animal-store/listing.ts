@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';

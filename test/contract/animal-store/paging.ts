@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { AnimalStore } from '../../../src/application/animal-store.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import { rejectsWithCode } from '../rejection.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { NewPet } from '../../../src/domain/pet.js';
 import { rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';

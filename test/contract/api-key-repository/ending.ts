@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Call } from '../../../src/application/call.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';

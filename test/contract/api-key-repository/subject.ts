@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { PetRepositoryCapabilities } from '../../../src/application/ports/pet-repository.js';

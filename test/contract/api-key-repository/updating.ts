@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { ApiKeyRecord } from '../../../src/application/ports/api-key-repository.js';
 import { rejectionOf } from '../rejection.js';
 import { times } from '../samples.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { INT64_MAX } from '../../../src/domain/int64.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { KeptClaim } from '../../../src/application/ports/catalogue-transfer.js';
 import { sampleClaim } from '../pet-repository/claiming.js';
 import { rejectsWithCode } from '../rejection.js';

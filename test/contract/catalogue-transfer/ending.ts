@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Call } from '../../../src/application/call.js';
 import type { CatalogueTransfer } from '../../../src/application/ports/catalogue-transfer.js';
 import { sampleKey } from '../api-key-repository/subject.js';

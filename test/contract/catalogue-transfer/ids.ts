@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { samplePet } from '../samples.js';
 import { petsWithIds, write, type CatalogueTransferCase } from './subject.js';
 

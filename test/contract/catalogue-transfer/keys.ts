@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { addKeys, fullKey, sampleKey } from '../api-key-repository/subject.js';
 import { times } from '../samples.js';
 import type { CatalogueTransferCase } from './subject.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { fullKey, sampleKey } from '../api-key-repository/subject.js';
 import { anotherHandle, reopened } from '../handles.js';
 import { sampleClaim } from '../pet-repository/claiming.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { addKeys, sampleKey } from '../api-key-repository/subject.js';
 import { sampleClaim } from '../pet-repository/claiming.js';
 import { samplePet, times } from '../samples.js';

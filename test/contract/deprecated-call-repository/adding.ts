@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { times } from '../samples.js';
 import { added, batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
 

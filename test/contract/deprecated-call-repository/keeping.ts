@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { DeprecatedCalls } from '../../../src/application/ports/deprecated-call-repository.js';
 import { TRICKY_NAMES } from '../samples.js';
 import {

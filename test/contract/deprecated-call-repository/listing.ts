@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { batchOf, sampleCounts, type DeprecatedCallRepositoryCase } from './subject.js';
 
 const KEY_IDS = ['', '"', '-', '0', '10', '9', 'A', 'Z', '_', 'a', 'aB', 'ab', '\u00e9', '🦊', '\uff5e'];

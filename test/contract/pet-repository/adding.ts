@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';

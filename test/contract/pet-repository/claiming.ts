@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import { rejectsWithCode } from '../rejection.js';

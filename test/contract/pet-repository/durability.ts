@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { reopened } from '../handles.js';
 import { rejectsWithCode } from '../rejection.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';

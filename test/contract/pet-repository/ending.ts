@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Call } from '../../../src/application/call.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
@@ -75,6 +75,29 @@ export const endingCases: readonly PetRepositoryCase[] = [
         }
       }
       assert.equal((await pets.add(samplePet(), { signal: new AbortController().signal })).replayed, false);
+    },
+  },
+  {
+    name: 'answers a read that is aborted on its way, or rejects it with the reason',
+    async run({ pets }) {
+      const { pet } = await pets.add(samplePet());
+      for (let turns = 0; turns < 10; turns += 1) {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const calls = [
+          pets.findById(pet.id, { signal }),
+          pets.list({ limit: 1 }, { signal }),
+          pets.check({ signal }),
+        ];
+        const settled = Promise.allSettled<unknown>(calls);
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+        controller.abort(new Error('given up'));
+        const answers = [pet, [pet], undefined];
+        for (const [index, result] of (await settled).entries()) {
+          if (result.status === 'fulfilled') assert.deepEqual(result.value, answers[index]);
+          else assert.equal(result.reason, signal.reason);
+        }
+      }
     },
   },
   {

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';
 import { listAll, type PetRepositoryCase } from './subject.js';

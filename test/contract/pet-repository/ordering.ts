@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Capability } from '../contract.js';
 import { samplePet, times } from '../samples.js';
 import { listAll, type PetRepositoryCase, type PetRepositorySubject } from './subject.js';

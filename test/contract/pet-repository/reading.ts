@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { samplePet, times } from '../samples.js';

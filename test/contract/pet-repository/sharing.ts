@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { anotherHandle } from '../handles.js';
 import { rejectsWithCode } from '../rejection.js';

@@ -1,4 +1,4 @@
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.js';
 import type { PetRange, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import type { Pet } from '../../../src/domain/pet.js';

@@ -1,0 +1,34 @@
+import { strict } from 'node:assert';
+
+/**
+ * The assertions of Node.js, but for one thing: values of another realm may equal ours. A test runner that gives
+ * tests a realm of their own, as jest does, keeps apart what Node.js itself makes there, by `structuredClone` say.
+ */
+export const assert: Omit<typeof strict, 'strict'> = { ...strict, deepEqual };
+
+function deepEqual(actual: unknown, expected: unknown, message?: string | Error): void {
+  try {
+    strict.deepEqual(actual, expected, message);
+  } catch {
+    strict.deepEqual(ofThisRealm(actual), expected, message);
+  }
+}
+
+/** The same arrays, dates and plain objects, made here; anything else as it is. */
+function ofThisRealm(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Array.from(value, ofThisRealm);
+  if (Object.prototype.toString.call(value) === '[object Date]') return new Date(Number(value));
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ofThisRealm(member)]));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    typeof prototype === 'object' &&
+    prototype !== null &&
+    Object.getPrototypeOf(prototype) === null &&
+    Object.hasOwn(prototype, 'isPrototypeOf')
+  );
+}
