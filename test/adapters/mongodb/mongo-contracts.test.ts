@@ -2,11 +2,19 @@ import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/o
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { animalStoreContract } from '../../contract/animal-store-contract.js';
 import { apiKeyRepositoryContract } from '../../contract/api-key-repository-contract.js';
-import { bindContract } from '../../contract/bind-contract.js';
+import { bindContract, globalsOfRunner } from '../../contract/bind-contract.js';
 import { catalogueTransferContract } from '../../contract/catalogue-transfer-contract.js';
 import { deprecatedCallRepositoryContract } from '../../contract/deprecated-call-repository-contract.js';
+import type { Contract, Open, Subject } from '../../contract/contract.js';
 import { petRepositoryContract } from '../../contract/pet-repository-contract.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf, type MongoServer } from './mongo-server.js';
+
+/**
+ * Servers of tests, that of CI above all, are not what one would keep animals in: one that reads a whole
+ * collection for every page takes minutes to walk through ten thousand.
+ */
+const bind = <S extends Subject>(contract: Contract<S>, open: Open<S>): void =>
+  bindContract(contract, open, globalsOfRunner(), { animals: 1500, timeLimit: 180_000 });
 
 /** A store in a database of its own, as often as it is opened; all of it goes with `dispose`. */
 async function stores(server: MongoServer): Promise<{
@@ -18,7 +26,7 @@ async function stores(server: MongoServer): Promise<{
   const opened: MongoStore[] = [];
   const open = async (): Promise<MongoStore> => {
     // The promises are about what is kept, not about time: hundreds of adds at once are much for a busy machine.
-    const store = await openMongoStore(uriOf(server, database), { timeout: 15_000 });
+    const store = await openMongoStore(uriOf(server, database), { timeout: 60_000 });
     opened.push(store);
     return store;
   };
@@ -30,7 +38,7 @@ async function stores(server: MongoServer): Promise<{
 }
 
 describeOnMongo('MongoPetRepository', (server) => {
-  bindContract(petRepositoryContract, async () => {
+  bind(petRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -41,7 +49,7 @@ describeOnMongo('MongoPetRepository', (server) => {
 });
 
 describeOnMongo('MongoApiKeyRepository', (server) => {
-  bindContract(apiKeyRepositoryContract, async () => {
+  bind(apiKeyRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -52,7 +60,7 @@ describeOnMongo('MongoApiKeyRepository', (server) => {
 });
 
 describeOnMongo('MongoDeprecatedCallRepository', (server) => {
-  bindContract(deprecatedCallRepositoryContract, async () => {
+  bind(deprecatedCallRepositoryContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -70,7 +78,7 @@ describeOnMongo('MongoDeprecatedCallRepository', (server) => {
 const handles = ({ transfer, pets, apiKeys: keys }: MongoStore) => ({ transfer, pets, keys });
 
 describeOnMongo('MongoCatalogueTransfer', (server) => {
-  bindContract(catalogueTransferContract, async () => {
+  bind(catalogueTransferContract, async () => {
     const { first, open, dispose } = await stores(server);
     const reopen = async () => {
       await first.close();
@@ -81,7 +89,7 @@ describeOnMongo('MongoCatalogueTransfer', (server) => {
 });
 
 describeOnMongo('createAnimalStore on MongoPetRepository', (server) => {
-  bindContract(animalStoreContract, async () => {
+  bind(animalStoreContract, async () => {
     const { first, dispose } = await stores(server);
     return { store: createAnimalStore({ pets: first.pets }), dispose };
   });
