@@ -1,60 +1,11 @@
 import { expect } from 'chai';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { JsonSyntaxError, readJson } from '../../src/exact-json.js';
-
-// The public parsing cases for RFC 8259 are kept beside the project, not in it.
-const folder = process.env['JSON_TEST_SUITE'] ?? '';
-const present = folder !== '' && existsSync(folder);
-const reason = present ? '' : ' (pending: JSON_TEST_SUITE names no folder with the cases)';
-
-type Verdict = 'accepted' | 'accepted, too deep for values' | 'refused';
-
-/** What is decided where RFC 8259 leaves the choice. Refused is what is not UTF-8, and a byte order mark. */
-const DECISIONS: Readonly<Record<string, Verdict>> = {
-  'i_number_double_huge_neg_exp.json': 'accepted',
-  'i_number_huge_exp.json': 'accepted',
-  'i_number_neg_int_huge_exp.json': 'accepted',
-  'i_number_pos_double_huge_exp.json': 'accepted',
-  'i_number_real_neg_overflow.json': 'accepted',
-  'i_number_real_pos_overflow.json': 'accepted',
-  'i_number_real_underflow.json': 'accepted',
-  'i_number_too_big_neg_int.json': 'accepted',
-  'i_number_too_big_pos_int.json': 'accepted',
-  'i_number_very_big_negative_int.json': 'accepted',
-  'i_object_key_lone_2nd_surrogate.json': 'accepted',
-  'i_string_1st_surrogate_but_2nd_missing.json': 'accepted',
-  'i_string_1st_valid_surrogate_2nd_invalid.json': 'accepted',
-  'i_string_UTF-16LE_with_BOM.json': 'refused',
-  'i_string_UTF-8_invalid_sequence.json': 'refused',
-  'i_string_UTF8_surrogate_U+D800.json': 'refused',
-  'i_string_incomplete_surrogate_and_escape_valid.json': 'accepted',
-  'i_string_incomplete_surrogate_pair.json': 'accepted',
-  'i_string_incomplete_surrogates_escape_valid.json': 'accepted',
-  'i_string_invalid_lonely_surrogate.json': 'accepted',
-  'i_string_invalid_surrogate.json': 'accepted',
-  'i_string_invalid_utf-8.json': 'refused',
-  'i_string_inverted_surrogates_U+1D11E.json': 'accepted',
-  'i_string_iso_latin_1.json': 'refused',
-  'i_string_lone_second_surrogate.json': 'accepted',
-  'i_string_lone_utf8_continuation_byte.json': 'refused',
-  'i_string_not_in_unicode_range.json': 'refused',
-  'i_string_overlong_sequence_2_bytes.json': 'refused',
-  'i_string_overlong_sequence_6_bytes.json': 'refused',
-  'i_string_overlong_sequence_6_bytes_null.json': 'refused',
-  'i_string_truncated-utf-8.json': 'refused',
-  'i_string_utf16BE_no_BOM.json': 'refused',
-  'i_string_utf16LE_no_BOM.json': 'refused',
-  'i_structure_500_nested_arrays.json': 'accepted, too deep for values',
-  'i_structure_UTF-8_BOM_empty_object.json': 'refused',
-};
+import { DECISIONS, bytesOf, named, present, reason, type Verdict } from './json-test-suite.js';
 
 /** As the HTTP interface takes a body: not UTF-8 is refused, and a byte order mark is not swallowed. */
 function decode(name: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      readFileSync(join(folder, name)),
-    );
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(name));
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
@@ -73,9 +24,6 @@ function verdict(name: string): Verdict {
 }
 
 (present ? describe : describe.skip)(`readJson on the public parsing cases${reason}`, () => {
-  const names = present ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-  const named = (prefix: string): string[] => names.filter((name) => name.startsWith(prefix));
-
   it('finds all 318 of them', () => {
     expect({ y: named('y_').length, n: named('n_').length, i: named('i_').length }).to.deep.equal({
       y: 95,
