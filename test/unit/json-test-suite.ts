@@ -50,9 +50,7 @@ export const DECISIONS: Readonly<Record<string, Verdict>> = {
 };
 
 /** The names of the cases; none where they are not at hand. */
-const names: readonly string[] = present
-  ? readdirSync(folder).filter((name) => name.endsWith('.json'))
-  : [];
+const names: readonly string[] = present ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
 
 /** Those that must be accepted (`y_`), those that must be refused (`n_`), those that are open (`i_`). */
 export const named = (prefix: 'y_' | 'n_' | 'i_'): string[] =>
