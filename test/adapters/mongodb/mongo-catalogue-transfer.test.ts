@@ -11,7 +11,7 @@ import { savedPet } from '../../../src/domain/pet.js';
 import { times } from '../../contract/samples.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { describeOnMongo, uriOf, withDatabase } from './mongo-server.js';
-import { claimOn, inDatabase, rejection, rex, throughProxy } from './mongo-store-tests.js';
+import { claimOn, inDatabase, openMadeStore, rejection, rex, throughProxy } from './mongo-store-tests.js';
 
 interface AnyDocument {
   readonly _id: bigint | number | string | Double | Decimal128 | Int32 | Long;
@@ -49,7 +49,7 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
   ): (() => Promise<void>) =>
     inDatabase(server, (database) =>
       withDatabase(server, database, async (client) => {
-        const store = await openMongoStore(uriOf(server, database));
+        const store = await openMadeStore(uriOf(server, database));
         try {
           await test(store, (name) => client.db().collection<AnyDocument>(name));
         } finally {

@@ -137,9 +137,12 @@ describeOnMongo('MongoDeprecatedCallRepository', (server) => {
         const listed = [{ ...counted('k2'), lastAt: new Date(0) }, counted('k3', 6), counted('k4')];
         expect(await store.deprecatedCalls.list()).to.deep.equal(listed);
         expect(await store.deprecatedCalls.list()).to.deep.equal(listed);
-        expect(told.filter((line) => line.includes('getPet","k1"'))).to.have.length(1);
-        expect(told).to.have.length(10);
-        for (const line of told) expect(line).to.match(/^the document .* in deprecatedCalls is passed over/);
+        // On a busy machine it may tell of the server, too.
+        const passedOver = told.filter((line) =>
+          /^the document .* in deprecatedCalls is passed over/.test(line),
+        );
+        expect(passedOver.filter((line) => line.includes('getPet","k1"'))).to.have.length(1);
+        expect(passedOver).to.have.length(10);
       } finally {
         await store.close();
       }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Collection } from 'mongodb';
-import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
+import type { MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
 import { describeOnMongo, uriOf, withDatabase } from './mongo-server.js';
-import { claimOn, inDatabase, rejection, rex } from './mongo-store-tests.js';
+import { claimOn, inDatabase, openMadeStore, rejection, rex } from './mongo-store-tests.js';
 
 interface AnyDocument {
   readonly _id: unknown;
@@ -47,7 +47,7 @@ describeOnMongo('A MongoDB store and documents of other programs:', (server) => 
       withDatabase(server, database, async (client) => {
         const told: string[] = [];
         const tell = (line: string): void => void told.push(line);
-        const store = await openMongoStore(uriOf(server, database), { tell });
+        const store = await openMadeStore(uriOf(server, database), { tell });
         const collection = (name: string) => client.db().collection<AnyDocument>(name);
         const insert = async (name: string, ...documents: readonly object[]): Promise<void> => {
           await collection(name).insertMany(documents as AnyDocument[], {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Collection } from 'mongodb';
 import { openMongoStore, type MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
 import { describeOnMongo, uriOf, withDatabase } from './mongo-server.js';
-import { claimOn, inDatabase, rejection, rex } from './mongo-store-tests.js';
+import { claimOn, inDatabase, openMadeStore, rejection, rex } from './mongo-store-tests.js';
 
 const PROCESSES = 4;
 const CREATES = 4000;
@@ -32,7 +32,7 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
       withDatabase(server, database, async (client) => {
         const opened: MongoStore[] = [];
         const open = async (): Promise<MongoStore> => {
-          const store = await openMongoStore(uriOf(server, database));
+          const store = await openMadeStore(uriOf(server, database));
           opened.push(store);
           return store;
         };

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import type { MongoMemoryReplSet } from 'mongodb-memory-server';
+import type { AsyncFunc, Context } from 'mocha';
+import { WatchedServer, watchedLimit } from './watched-server.js';
 
 /** The server that the suites run against. */
 export interface MongoServer {
@@ -11,15 +13,21 @@ export interface MongoServer {
   readonly failPoints: boolean;
 }
 
-type Search = { readonly server: MongoServer } | { readonly missing: string };
+type Search =
+  { readonly server: MongoServer; readonly watched?: WatchedServer } | { readonly missing: string };
 
 let started: MongoMemoryReplSet | undefined;
 
-/** `MONGODB_TEST_URI`, else a server of our own: installed, kept from before, or (not in CI) downloaded. */
+/**
+ * The server that `MONGODB_TEST_URI` names, else one that `MONGODB_TEST_COMMAND` starts, a new one for each
+ * suite, else one of mongodb-memory-server: installed, kept from before, or (not in CI) downloaded.
+ */
 async function findServer(): Promise<Search> {
-  const given = process.env['MONGODB_TEST_URI'];
+  const { MONGODB_TEST_URI: given, MONGODB_TEST_COMMAND: command } = process.env;
   try {
-    return { server: await inspectServer(given ?? (await startServer())) };
+    if (given) return { server: await inspectServer(given) };
+    if (command) return await startWatched(new WatchedServer(command));
+    return { server: await inspectServer(await startServer()) };
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
     return {
@@ -27,6 +35,24 @@ async function findServer(): Promise<Search> {
         ? `no server at MONGODB_TEST_URI: ${reason}`
         : `no MONGODB_TEST_URI, and none to start: ${reason}`,
     };
+  }
+}
+
+/** It runs in the suites only: here it is asked what it is. */
+async function startWatched(watched: WatchedServer): Promise<Search> {
+  await watched.start();
+  try {
+    const { name, failPoints } = await inspectServer(watched.uri);
+    const server: MongoServer = {
+      name,
+      failPoints,
+      get uri() {
+        return watched.uri;
+      },
+    };
+    return { server, watched };
+  } finally {
+    await watched.stop();
   }
 }
 
@@ -75,8 +101,13 @@ after(async () => {
 /** A suite that needs a server. Without one it is pending and says why; with `REQUIRE_MONGODB=1` it fails. */
 export function describeOnMongo(title: string, body: (server: MongoServer) => void): void {
   if ('server' in search) {
-    const { server } = search;
-    describe(`${title} [${server.name}]`, () => body(server));
+    const { server, watched } = search;
+    describe(`${title} [${server.name}]`, () => {
+      if (watched) before(() => watched.start());
+      if (watched) beforeEach(watchTest(watched));
+      body(server);
+      if (watched) after(() => watched.stop());
+    });
   } else if (process.env['REQUIRE_MONGODB'] === '1') {
     describe(title, () =>
       it('has a server to run against', () => {
@@ -87,6 +118,18 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
     describe(title, () => void it(`is not run: ${search.missing}`));
   }
 }
+
+/** Has the server be watched while the test runs. */
+const watchTest = (watched: WatchedServer) =>
+  function (this: Context): void {
+    const test = this.currentTest;
+    const { fn } = test ?? {};
+    if (test === undefined || fn === undefined) return;
+    test.timeout(watchedLimit(test.timeout()));
+    test.fn = function (this: Context) {
+      return watched.run(() => (fn as AsyncFunc).call(this));
+    };
+  };
 
 /** The server's URI with another database, and the login of the one it names. */
 export function uriOf({ uri }: MongoServer, database: string, change: { host?: string } = {}): string {

@@ -20,6 +20,16 @@ export const inDatabase =
     }
   };
 
+/**
+ * Opens a store whose collections are there already, for a test that writes into them beside it. They are made while
+ * nobody waits, and the server of a test may hang for ever when one client makes a collection while another writes.
+ */
+export async function openMadeStore(url: string, options?: MongoStoreOptions): Promise<MongoStore> {
+  const store = await openMongoStore(url, options);
+  await store.pets.check();
+  return store;
+}
+
 /** Runs a test on a store that reaches the server through a proxy; all of it is closed afterwards. */
 export const throughProxy = (
   server: MongoServer,

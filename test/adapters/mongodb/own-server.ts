@@ -32,8 +32,12 @@ export class OwnServer {
     return this;
   }
 
+  get host(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
   uri(database: string, login = ''): string {
-    return `mongodb://${login}127.0.0.1:${this.#port}/${database}?directConnection=true&authSource=admin`;
+    return `mongodb://${login}${this.host}/${database}?directConnection=true&authSource=admin`;
   }
 
   /** Resolves as soon as it takes connections. */
@@ -45,6 +49,10 @@ export class OwnServer {
     const [program = '', ...args] = [...words, ...options];
     const child = spawn(program, args, { stdio: 'ignore' });
     this.#process = child;
+    // Also where the tests end before their time.
+    const end = (): void => void child.kill('SIGKILL');
+    process.on('exit', end);
+    child.on('exit', () => process.off('exit', end));
     let failure: unknown;
     child.on('error', (error) => (failure = error));
     for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
@@ -60,6 +68,11 @@ export class OwnServer {
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGKILL');
     await ended;
+  }
+
+  /** Has it hang: it holds its connections, takes new ones, and answers none. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
   }
 
   /** Runs a command on the database `admin`, without a login. */
@@ -86,14 +99,19 @@ export class OwnServer {
   }
 }
 
-/** A suite that kills its server: it runs where `MONGODB_TEST_COMMAND` says how one is started. */
-export function describeOnOwnServer(title: string, body: (open: () => Promise<OwnServer>) => void): void {
+/** A suite that starts servers of its own: it runs where `MONGODB_TEST_COMMAND` says how that is done. */
+export function describeWithServerCommand(title: string, body: (command: string) => void): void {
   const command = process.env['MONGODB_TEST_COMMAND'];
   if (command === undefined || command === '') {
     describe(title, () => void it('is not run: no MONGODB_TEST_COMMAND says how a server is started'));
     return;
   }
-  describe(`${title} [${command.split(/\s+/)[0]?.split('/').at(-1)}]`, () => {
+  describe(`${title} [${command.split(/\s+/)[0]?.split('/').at(-1)}]`, () => body(command));
+}
+
+/** A suite that kills its server. */
+export function describeOnOwnServer(title: string, body: (open: () => Promise<OwnServer>) => void): void {
+  describeWithServerCommand(title, (command) => {
     const servers: OwnServer[] = [];
     afterEach(async () => {
       for (const server of servers.splice(0)) await server.remove();
