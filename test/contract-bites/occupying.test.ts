@@ -32,17 +32,18 @@ describe('A service that is to be busy', () => {
   });
 
   it('is stopped when it fails', async () => {
+    const server = new NodeServer((_request, response) => void response.writeHead(500).end());
+    const port = await server.listen(0, '127.0.0.1');
     let stopped = false;
-    const open = serviceSubjects(async () => {
-      const server = new NodeServer((_request, response) => void response.writeHead(500).end());
-      const port = await server.listen(0, '127.0.0.1');
-      const stop = async (): Promise<void> => {
-        await server.close(0);
-        stopped = true;
-      };
-      return { url: `http://127.0.0.1:${port}/v1`, keys: KEYS, used: never, stop };
-    });
+    const stop = async (): Promise<void> => void (stopped = true);
+    const open = serviceSubjects(async () => ({
+      url: `http://127.0.0.1:${port}/v1`,
+      keys: KEYS,
+      used: never,
+      stop,
+    }));
     await rejectionOf(open('busy'));
+    await server.close(0);
     expect(stopped).to.equal(true);
   });
 
