@@ -40,11 +40,13 @@ function unlessAborted(signal, work) {
 export class PostgresPetRepository {
   capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
   #pool;
+  #mayCreate;
   #ready;
   #closing;
 
   /** Opens nothing yet: a database that is away now may be there when it is used. */
-  constructor(connectionString) {
+  constructor(connectionString, { mayCreate = true } = {}) {
+    this.#mayCreate = mayCreate;
     this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
@@ -122,7 +124,7 @@ export class PostgresPetRepository {
     let failure;
     try {
       signal?.throwIfAborted(); // it waited for the connection: what was given up meanwhile is not begun
-      this.#ready ??= this.#transaction(client, () => client.query(SCHEMA));
+      if (this.#mayCreate) this.#ready ??= this.#transaction(client, () => client.query(SCHEMA));
       await this.#ready;
       return await work(client);
     } catch (error) {
