@@ -14,21 +14,29 @@ const PROGRAM = 'node_modules/animal-store/build/src/bootstrap/main.js';
 const HEADERS = { Authorization: 'Bearer a-key-of-your-own', 'Content-Type': 'application/json' };
 const BELLA = '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}';
 
+const environment = (url) => ({
+  PATH: process.env.PATH,
+  ADAPTERS: './adapter.mjs',
+  STORE_URL: url,
+  API_KEYS: 'a-key-of-your-own',
+  LOG_FORMAT: 'json',
+  PORT: '0',
+});
+
+async function tables(url) {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query("SELECT relname FROM pg_class WHERE relname IN ('last_id', 'pets')");
+  await client.end();
+  return rows.length;
+}
+
 describe('The service on PostgreSQL', { skip: missing }, () => {
   let server;
   before(async () => {
     server = await startPostgres();
   });
   after(() => server.stop());
-
-  const environment = (url) => ({
-    PATH: process.env.PATH,
-    ADAPTERS: './adapter.mjs',
-    STORE_URL: url,
-    API_KEYS: 'a-key-of-your-own',
-    LOG_FORMAT: 'json',
-    PORT: '0',
-  });
 
   /** Has `use` called with the address of the service; resolves to what it logged, once it has ended in order. */
   async function serving(url, use) {
@@ -61,14 +69,6 @@ describe('The service on PostgreSQL', { skip: missing }, () => {
       ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
       ({ code, stdout, stderr }) => ({ code, text: stdout + stderr }),
     );
-
-  async function tables(url) {
-    const client = new pg.Client(url);
-    await client.connect();
-    const { rows } = await client.query("SELECT relname FROM pg_class WHERE relname IN ('last_id', 'pets')");
-    await client.end();
-    return rows.length;
-  }
 
   it('keeps animals, and has them when it is started again', async () => {
     const { url } = await server.create();
