@@ -31,44 +31,44 @@ async function tables(url) {
   return rows.length;
 }
 
+/** Has `use` called with the address of the service; resolves to what it logged, once it has ended in order. */
+async function serving(url, use) {
+  const service = spawn(process.execPath, [PROGRAM, 'serve'], {
+    env: environment(url),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(service, 'exit');
+  const lines = [];
+  const log = createInterface({ input: service.stderr });
+  const ready = Promise.withResolvers();
+  log.on('line', (line) => {
+    lines.push(line);
+    const address = /"url":"([^"]+)"/.exec(line)?.[1];
+    if (address) ready.resolve(address);
+  });
+  log.on('close', () => ready.reject(new Error(`the service ended:\n${lines.join('\n')}`)));
+  try {
+    await use(await ready.promise);
+  } finally {
+    service.kill('SIGTERM');
+  }
+  assert.deepEqual(await ended, [0, null]);
+  return lines;
+}
+
+/** How a command of the program ends. */
+const command = (url, ...args) =>
+  promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: environment(url) }).then(
+    ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
+    ({ code, stdout, stderr }) => ({ code, text: stdout + stderr }),
+  );
+
 describe('The service on PostgreSQL', { skip: missing }, () => {
   let server;
   before(async () => {
     server = await startPostgres();
   });
   after(() => server.stop());
-
-  /** Has `use` called with the address of the service; resolves to what it logged, once it has ended in order. */
-  async function serving(url, use) {
-    const service = spawn(process.execPath, [PROGRAM, 'serve'], {
-      env: environment(url),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const ended = once(service, 'exit');
-    const lines = [];
-    const log = createInterface({ input: service.stderr });
-    const ready = Promise.withResolvers();
-    log.on('line', (line) => {
-      lines.push(line);
-      const address = /"url":"([^"]+)"/.exec(line)?.[1];
-      if (address) ready.resolve(address);
-    });
-    log.on('close', () => ready.reject(new Error(`the service ended:\n${lines.join('\n')}`)));
-    try {
-      await use(await ready.promise);
-    } finally {
-      service.kill('SIGTERM');
-    }
-    assert.deepEqual(await ended, [0, null]);
-    return lines;
-  }
-
-  /** How a command of the program ends. */
-  const command = (url, ...args) =>
-    promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: environment(url) }).then(
-      ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
-      ({ code, stdout, stderr }) => ({ code, text: stdout + stderr }),
-    );
 
   it('keeps animals, and has them when it is started again', async () => {
     const { url } = await server.create();
