@@ -9,6 +9,7 @@ export interface DocsFile {
   readonly name: string;
   /** Its media type, charset included. */
   readonly type: string;
+  /** Its content, sent as UTF-8. In the page `{{basePath}}` stands for the base path, which is filled in. */
   readonly text: string;
 }
 

@@ -2,6 +2,7 @@ import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/erro
 import { HttpError, type HttpErrorCode } from './http-error.js';
 import { JSON_TYPE, type HttpAnswer } from './http-message.js';
 
+/** Every `code` that an error answer can have: those of the animal store, and those that only HTTP knows. */
 export type ErrorCode = AnimalStoreErrorCode | HttpErrorCode;
 
 /** The response to each code. It does not compile while one is missing. */

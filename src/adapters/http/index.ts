@@ -1,4 +1,8 @@
-/** The HTTP interface apart from any framework, to write a transport on. */
+/**
+ * The HTTP interface apart from any framework, to write a transport on.
+ *
+ * @packageDocumentation
+ */
 export type { DocsFile } from './docs-routes.js';
 export { ERROR_STATUS, type ErrorCode } from './error-answers.js';
 export { HttpError, type HttpErrorCode } from './http-error.js';

@@ -16,6 +16,9 @@ import {
   PetsSchema,
 } from './schemas.js';
 
+/** Names an operation, as `operationId` in the OpenAPI document does. */
+export type OperationId = 'listPets' | 'createPet' | 'getPet';
+
 /**
  * What the interface says of each operation. Routing, validation, authorisation, deprecation, the OpenAPI
  * document and all that is made from it follow from here.
@@ -169,9 +172,7 @@ export const OPERATIONS = {
     conditional: true,
     errors: ['pet_not_found'],
   },
-} as const satisfies Record<string, Operation>;
-
-export type OperationId = keyof typeof OPERATIONS;
+} as const satisfies Record<OperationId, Operation>;
 
 /**
  * The headers of every answer of a deprecated operation's route: when it became deprecated (RFC 9745, a

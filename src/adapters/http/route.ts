@@ -15,6 +15,7 @@ export interface Route {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What one method of a route does. Made and used by `HttpInterface`; transports leave it alone. */
 export interface Endpoint {
   /** Never refused for being busy: who asks wants to know just that. */
   readonly alwaysServed?: boolean;

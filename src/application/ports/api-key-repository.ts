@@ -43,6 +43,7 @@ export interface ApiKeyRecord {
   readonly hash: string;
   /** In the order of `SCOPES`. */
   readonly scopes: readonly Scope[];
+  /** When it was issued, by the clock of the machine that did it. */
   readonly createdAt: Date;
   /** Valid strictly before this instant; for ever when left out. */
   readonly expiresAt?: Date | undefined;

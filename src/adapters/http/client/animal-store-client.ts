@@ -30,6 +30,7 @@ import { UnexpectedAnswerError } from './service-error.js';
  * Beyond what the port says, every operation may reject with
  * - `ServiceError`: an error that only HTTP knows, such as `invalid_api_key`, by its code;
  * - `UnexpectedAnswerError`: what answered is not an animal store.
+ *
  * Errors of the port that came with an answer have that answer's `ServiceError` as their cause; its request id is
  * what the service's operator asks for. The API key is in no error, and cannot be got out of the client.
  *
