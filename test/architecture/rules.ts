@@ -54,9 +54,20 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'a transport knows the HTTP interface, and no other transport',
-    place: /^src\/adapters\/http\/(?!docs-page\/)(?<transport>[^/]+)\//,
+    place: /^src\/adapters\/http\/(?!docs-page\/|koa\/)(?<transport>[^/]+)\//,
     mayImport: [...INNER, 'src/adapters/http/*', 'src/adapters/http/<transport>/'],
     instead: 'Move what both need to src/adapters/http.',
+  },
+  {
+    law: 'a transport on Node.js knows its requests, and no other transport',
+    place: /^src\/adapters\/http\/koa\//,
+    mayImport: [
+      ...INNER,
+      'src/adapters/http/*',
+      'src/adapters/http/koa/',
+      'src/adapters/http/node/node-request.ts',
+    ],
+    instead: 'Move what both need to src/adapters/http, or to src/adapters/http/node what needs Node.js.',
   },
   {
     law: 'an adapter knows no other adapter',

@@ -43,8 +43,9 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
  * published addresses are there to be tried from it.
  */
 function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): Readonly<Record<string, string>> {
+  // A path is of the origin that the page comes from.
   const addresses = [publicUrl, stagingUrl].flatMap((url) =>
-    url === undefined ? [] : [new URL(url).origin],
+    url === undefined || url.startsWith('/') ? [] : [new URL(url).origin],
   );
   const policy = [
     "default-src 'none'",

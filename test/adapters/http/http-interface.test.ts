@@ -181,4 +181,19 @@ describe('HttpInterface', () => {
       expect(await status(path)).to.equal(404);
     expect(await status('/animals/v1/pets', KEY)).to.equal(200);
   });
+
+  it('takes a path for its public address: Location begins with it, the docs page asks its own origin', async () => {
+    const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
+    const http = make({ docs, settings: { publicUrl: '/shop/v1' } });
+    const body = { announcesBody: true, hasBody: async () => true };
+    const readBody = async (): Promise<Uint8Array> =>
+      new TextEncoder().encode('{"name":"Bella","categoryId":1}');
+    const created = await answer(
+      http,
+      requestWith({ ...KEY, 'content-type': 'application/json' }, { method: 'POST', ...body, readBody }),
+    );
+    expect(created.headers).to.include({ Location: '/shop/v1/pets/1' });
+    const page = await answer(http, requestWith({}, { path: '/docs' }));
+    expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
+  });
 });
