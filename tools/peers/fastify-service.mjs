@@ -4,8 +4,10 @@
 // (integers beyond 2^53, idempotency keys, bounds on connections, deadlines), so the comparison favours Fastify.
 // Usage: node fastify-service.mjs, with PORT, API_KEYS and STORE_URL=sqlite:PATH in the environment.
 import { createHash, hash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
-import Fastify from 'fastify';
+
+const Fastify = createRequire(new URL('./package.json', import.meta.url))('fastify');
 
 const { PORT, API_KEYS, STORE_URL } = process.env;
 const digest = (key) => createHash('sha256').update(key).digest();
