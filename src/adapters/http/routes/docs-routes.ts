@@ -1,6 +1,6 @@
-import { conditional } from './conditional.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { conditional } from '../answer/conditional.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
+import type { HttpSettings } from '../http-settings.js';
 import type { Route } from './route.js';
 
 /** A file of the docs page, as text. */
