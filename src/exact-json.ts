@@ -24,6 +24,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** The text is not JSON, or holds a member twice where that is refused. Never quotes the text at length. */
 export class JsonSyntaxError extends SyntaxError {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'JsonSyntaxError';
   /** Where: the offset from the start of the text, in UTF-16 code units. */
   readonly position: number;
@@ -83,6 +84,7 @@ export type JsonValue<Num = JsonNumber> =
 
 type Container<Num> = JsonValue<Num>[] | { [name: string]: JsonValue<Num> };
 
+/** A JSON text as it was read, and what a strict reader may want to refuse in it. */
 export interface JsonDocument {
   /** Of members with the same name in one object the last, as JSON.parse has it. */
   readonly value: JsonValue;
@@ -95,6 +97,7 @@ export interface JsonDocument {
   readonly tooDeep: boolean;
 }
 
+/** How a JSON text is read. */
 export interface ReadJsonOptions {
   /** How many arrays and objects may be nested in each other: 16 when left out, 0 for scalars only. */
   readonly maxDepth?: number | undefined;

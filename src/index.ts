@@ -1,6 +1,8 @@
 /**
  * The animal store to embed: domain, driving port, driven ports, errors, exact JSON. No adapter is loaded
  * by importing this, and nothing is printed, read or opened.
+ *
+ * @packageDocumentation
  */
 export type {
   AnimalStore,

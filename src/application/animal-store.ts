@@ -36,6 +36,7 @@ export interface AnimalStore {
   getPet(id: bigint | number, call?: Call): Promise<Pet>;
 }
 
+/** Which animals a page holds. What is left out restricts nothing. */
 export interface PetQuery {
   /** How many animals at most: 1 to 100, 20 when left out. */
   readonly limit?: number | undefined;
@@ -45,13 +46,17 @@ export interface PetQuery {
   readonly cursor?: string | undefined;
 }
 
+/** A stretch of a list. */
 export interface PetPage {
+  /** Ascending by id; empty where nothing matches. Each animal is frozen. */
   readonly pets: readonly Pet[];
   /** The cursor of the following page; absent on the last. */
   readonly next?: string;
 }
 
+/** What goes with the adding of one animal. */
 export interface CreateCall extends Call {
+  /** Makes repeating the call safe, for 24 hours. Left out, every call adds an animal of its own. */
   readonly request?: RequestToken | undefined;
 }
 
@@ -63,7 +68,9 @@ export interface RequestToken {
   readonly token: string;
 }
 
+/** What came of adding an animal. */
 export interface CreatedPet {
+  /** As it is kept: with its id, and with the status that was filled in. Frozen. */
   readonly pet: Pet;
   /** An earlier call with the same token had created it. */
   readonly replayed: boolean;

@@ -7,13 +7,17 @@ import { CopyError } from './copy-error.js';
 import type { CatalogueSurvey, CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 
+/** The two stores of a copy. Both stay open: whoever opened them closes them. */
 export interface CopyDependencies {
+  /** Is only read. */
   readonly source: CatalogueTransfer;
+  /** Empty, or an unfinished copy of the same source; nobody else may use it meanwhile. */
   readonly target: CatalogueTransfer;
   /** Tells which claims are live; the machine's clock when left out. */
   readonly clock?: Clock | undefined;
 }
 
+/** How a copy goes about it. Its `signal` ends it; what was written until then stays, to be resumed. */
 export interface CopyOptions extends Call {
   /** Goes on with an earlier copy of the same source, whether it was ended early or the source has grown. */
   readonly resume?: boolean | undefined;
@@ -23,20 +27,27 @@ export interface CopyOptions extends Call {
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
+/** How far a copy has come. */
 export interface CopyProgress {
   /** In this order; comparing only when an earlier copy is resumed. */
   readonly phase: 'comparing' | 'copying' | 'verifying';
-  /** How many animals of this phase are done, of how many: as good as the source's estimate. */
+  /** How many animals of this phase are done. */
   readonly done: number;
+  /**
+   * How many animals the phase has: as good as the source's estimate, so `done` may end above or below it.
+   */
   readonly total: number;
 }
 
 /** What both stores hold now, compared in full. */
 export interface CopyReport {
+  /** How many animals each store holds. */
   readonly pets: number;
   /** How many of these this run wrote. */
   readonly written: number;
+  /** How many claims were live when the copy began; lapsed ones are not copied. */
   readonly claims: number;
+  /** How many managed API keys each store holds, expired and revoked ones included. */
   readonly apiKeys: number;
   /** The target goes on with greater ids. */
   readonly lastId: bigint;
@@ -55,7 +66,7 @@ export interface CopyReport {
  *
  * Resolves only when the target was read again and found equal to the source: by the count and checksum of
  * all animals, by every key, by the count of live claims; and when nothing was written to the source meanwhile.
- * @throws {CopyError} with its fault; @throws what the stores reject with; @throws the signal's reason
+ * @throws {CopyError} with its fault; else rejects with what the stores reject with, or with the signal's reason.
  */
 export const copyCatalogue =
   ({ source, target, clock = systemClock }: CopyDependencies) =>

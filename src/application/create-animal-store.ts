@@ -5,7 +5,9 @@ import { listPets } from './list-pets.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 
+/** The driven side of an animal store. */
 export interface AnimalStoreDependencies {
+  /** Where animals are kept: an adapter of this package, or one of your own. */
   readonly pets: PetRepository;
   /** The machine's clock when left out. */
   readonly clock?: Clock | undefined;

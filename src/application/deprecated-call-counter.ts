@@ -8,6 +8,7 @@ import type {
 
 /** A call of an operation that is deprecated, by a key that is good. */
 export interface DeprecatedCall {
+  /** As in the interface's description: `getPet`. */
   readonly operationId: string;
   /** Names the key, never tells it. */
   readonly keyId: string;
@@ -15,7 +16,7 @@ export interface DeprecatedCall {
   readonly sunset: Date;
 }
 
-/** What the counter tells of its work. */
+/** What the counter tells of its work. Nothing here may throw. */
 export interface DeprecatedCallLog {
   /** A key calls the operation for the first time on this day, as far as this process knows. */
   firstOfDay(call: DeprecatedCall): void;
@@ -31,11 +32,13 @@ export const silentDeprecatedCallLog: DeprecatedCallLog = {
   lost: () => {},
 };
 
+/** Where a counter takes what it counts. */
 export interface DeprecatedCallCounterOptions {
   /** Where counts are kept; left out, calls are told to the log only. Whoever opened it closes it. */
   readonly repository?: Pick<DeprecatedCallRepository, 'record'> | undefined;
   /** Decides what day it is. The machine's clock when left out. */
   readonly clock?: Clock | undefined;
+  /** Told of each first call of a day, and of what goes wrong; nobody is when left out. */
   readonly log?: DeprecatedCallLog | undefined;
 }
 
@@ -104,6 +107,9 @@ export class DeprecatedCallCounter {
     this.#log = log;
   }
 
+  /**
+   * Counts one call on the current day in UTC. Costs a look-up in memory; the store hears of it with `write`.
+   */
   count(call: DeprecatedCall): void {
     const { operationId, keyId } = call;
     const now = this.#clock.now().getTime();

@@ -7,8 +7,13 @@ import type { Token } from './tokens.js';
  * only because Inversify asks for it.
  */
 
-type Bind = Pick<ContainerModuleLoadOptions, 'bind'>;
-type TokensOf<Dependencies extends readonly unknown[]> = {
+/** What is needed of what Inversify hands to a `ContainerModule`, to bind by. */
+export type Bind = Pick<ContainerModuleLoadOptions, 'bind'>;
+/**
+ * The tokens of some dependencies, in their order: each of its dependency's type, so that a wrong one does
+ * not compile.
+ */
+export type TokensOf<Dependencies extends readonly unknown[]> = {
   readonly [K in keyof Dependencies]: Token<Dependencies[K]>;
 };
 

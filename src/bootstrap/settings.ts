@@ -14,13 +14,17 @@ import {
 
 /** What the service runs on, from the environment. */
 export interface Settings {
+  /** The address to listen on (`HOST`): a name, or an IP address; `127.0.0.1` when not set. */
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** What the HTTP interface runs on (`BASE_PATH`, `PUBLIC_URL`, `BODY_LIMIT` and the like). */
   readonly http: HttpSettings;
+  /** Where animals are kept (`STORE_URL`); its scheme chooses the `StoreFactory`. May hold a password. */
   readonly storeUrl: string;
   /** Modules that bring adapters of others. */
   readonly adapters: readonly string[];
+  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE` together: secrets. */
   readonly staticKeys: readonly string[];
   /** The word in managed keys. */
   readonly keyEnvironment: string;
@@ -28,17 +32,22 @@ export interface Settings {
   readonly drainDelay: number;
   /** How long stopping may take, in milliseconds, the delay above apart. */
   readonly shutdownDeadline: number;
+  /** The least of what is logged (`LOG_LEVEL`). */
   readonly logLevel: LogLevel;
   /** `auto`: pretty on a terminal, JSON lines elsewhere. */
   readonly logFormat: 'auto' | 'pretty' | 'json';
 }
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
+/** From all to nothing: a level stands for itself and all that follow. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** Settings that cannot be used: every fault, none of them telling a secret. Nothing was opened or changed. */
 export class SettingsError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'SettingsError';
+  /** One line for each setting that is wrong, beginning with its name. */
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -47,6 +56,7 @@ export class SettingsError extends Error {
   }
 }
 
+/** Settings by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -15,6 +15,7 @@ export interface StoreFactory {
   open(url: string, options?: OpenOptions): Promise<OpenStore>;
 }
 
+/** How a store is opened. */
 export interface OpenOptions {
   /** Where there is no store yet, none is made: that is a reason why it can never be used. */
   readonly mustExist?: boolean | undefined;
@@ -24,6 +25,7 @@ export interface OpenOptions {
 
 /** An open store: its repositories, and what closes them. */
 export interface OpenStore {
+  /** The animals: all that a store has to keep. */
   readonly pets: PetRepository;
   /** Left out by stores that keep no API keys: only static ones work with them. */
   readonly apiKeys?: ApiKeyRepository | undefined;

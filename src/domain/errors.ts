@@ -9,11 +9,14 @@ export const ANIMAL_STORE_ERROR_CODES = [
   'service_unavailable',
 ] as const;
 
+/** What went wrong, for programs: stable, one for each class of error. */
 export type AnimalStoreErrorCode = (typeof ANIMAL_STORE_ERROR_CODES)[number];
 
 /** What is wrong with one field of an animal, or with one parameter. `field` is empty for the whole. */
 export interface Fault {
+  /** The name of the field or parameter, as the caller gave it: `categoryId`. Empty for the whole. */
   readonly field: string;
+  /** The rule that is broken, as the rest of a sentence that begins with the field: `must not be blank`. */
   readonly message: string;
 }
 
@@ -25,6 +28,9 @@ const sentence = (faults: readonly Fault[]): string =>
  * fault of the program, except the reason of an aborted signal.
  */
 export abstract class AnimalStoreError extends Error {
+  /** The name of the class, always the same text: what the engine knows it by is lost where code is minified. */
+  declare readonly name: string;
+  /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
   abstract readonly code: AnimalStoreErrorCode;
 }
 
@@ -32,6 +38,7 @@ export abstract class AnimalStoreError extends Error {
 export class InvalidPetError extends AnimalStoreError {
   override readonly name = 'InvalidPetError';
   readonly code = 'invalid_pet';
+  /** Every one of them: one or more. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -44,6 +51,7 @@ export class InvalidPetError extends AnimalStoreError {
 export class InvalidParameterError extends AnimalStoreError {
   override readonly name = 'InvalidParameterError';
   readonly code = 'invalid_parameter';
+  /** Every one of them: one or more. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -82,6 +90,7 @@ export class PetNotFoundError extends AnimalStoreError {
 export class IdempotencyConflictError extends AnimalStoreError {
   override readonly name = 'IdempotencyConflictError';
   readonly code = 'idempotency_conflict';
+  /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
   readonly retryAfter: number;
 
   constructor(options?: ErrorOptions & { retryAfter?: number }) {
@@ -108,6 +117,7 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
 export class StoreUnavailableError extends AnimalStoreError {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'service_unavailable';
+  /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
   readonly retryAfter: number;
 
   /** @param doing what failed, as in "reading an animal"; logged, not shown to clients. */

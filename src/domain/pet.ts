@@ -10,11 +10,13 @@ export interface Pet {
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
+  /** Its availability. Given when it was added, or `available`. */
   readonly status: PetStatus;
 }
 
 /** What a caller gives to add an animal. */
 export interface NewPet {
+  /** Any Unicode text that is not blank; without U+0000 and lone surrogates. Kept exactly as it is. */
   readonly name: string;
   /** Any int64; as a number a safe integer only. */
   readonly categoryId: bigint | number;

@@ -6,6 +6,7 @@ import { alterations, textsOf } from './texts.js';
 
 /** An authenticator and what it has to say of some credentials. Credentials have at least 16 characters. */
 export interface AuthenticatorSubject extends Subject {
+  /** The authenticator itself. */
   readonly authenticator: Authenticator;
   /** Good credentials of different keys: at least two. */
   readonly accepted: readonly {

@@ -7,7 +7,9 @@ import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCas
  * `after` is `afterAll` in some.
  */
 export interface TestRunner {
+  /** Declares a group of tests: `body` declares them, at once. */
   readonly describe: (title: string, body: () => void) => unknown;
+  /** Declares a test, which fails when its body rejects; `timeout` in milliseconds. */
   readonly it: (title: string, body: (...context: unknown[]) => Promise<void>, timeout?: number) => unknown;
   /** Needed by contracts whose cases share what they run on: that of the HTTP interface. */
   readonly after?: ((body: () => Promise<void>) => unknown) | undefined;

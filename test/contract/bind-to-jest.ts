@@ -5,6 +5,7 @@ import { suiteOf, type RunOptions } from './suite.js';
 
 /** What jest has as globals, and `@jest/globals` exports; `afterAll` goes by the name of `after`. */
 export interface JestRunner extends TestRunner {
+  /** As of any runner; `skip` declares a test that is shown and not run. */
   readonly it: TestRunner['it'] & {
     readonly skip: (title: string, body: () => Promise<void>) => unknown;
   };

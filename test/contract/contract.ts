@@ -2,6 +2,7 @@
 export interface Contract<S extends Subject, Given extends string = never> {
   /** The name of the port. */
   readonly port: string;
+  /** In the order in which they are best read and run. */
   readonly cases: readonly ContractCase<S, Given>[];
   /**
    * Cases leave a subject fit for others: all that are given the same have one, from the first of them to the
@@ -30,6 +31,7 @@ export interface ContractCase<S, Given extends string = never> {
 export interface Capability<S> {
   /** As the rest of a sentence that begins with "declares itself". */
   readonly name: string;
+  /** Whether the adapter that the subject holds declares it. */
   readonly isDeclared: (subject: S) => boolean;
   /** Whether the subject has what it takes to try one that does not declare it. */
   readonly canBeTried: (subject: S) => boolean;
@@ -37,6 +39,7 @@ export interface Capability<S> {
 
 export const DEFAULT_ANIMALS = 10_000;
 
+/** What a case is given beside its subject. */
 export interface CaseContext {
   /** How many animals to walk through where many are wanted. */
   readonly animals: number;

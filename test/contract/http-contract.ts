@@ -8,14 +8,23 @@ import { REQUEST_TABLE } from './http/request-table.js';
 import { runRow } from './http/run-row.js';
 import type { Situation } from './http/situation.js';
 
-export { environmentOf, SITUATIONS, type Situation, type SituationSetup } from './http/situation.js';
+export {
+  environmentOf,
+  SITUATIONS,
+  type Situation,
+  type SituationSetup,
+  type StoreFault,
+} from './http/situation.js';
 export {
   fetchSubjects,
   listenerSubjects,
   serviceSubjects,
+  type MaybePromise,
   type RunningService,
 } from './http/http-subjects.js';
-export type { HttpKeys, HttpSubject } from './http/http-subject.js';
+export type { Answer, Conversation } from './http/conversation.js';
+export type { HttpSubject, OpenHttp, Wanted } from './http/http-subject.js';
+export type { Header, HttpKeys, RawRequest, RowRequest } from './http/request-row.js';
 export { wireHttp, type WiredHttp } from './http/wire-http.js';
 
 type HttpCase = ContractCase<HttpSubject, Situation>;

@@ -1,6 +1,8 @@
 /**
  * The contract suites: what every adapter of a port has to keep, as data for any test runner. Imports no test
  * runner, and no assertion library but `node:assert`.
+ *
+ * @packageDocumentation
  */
 export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
 export { apiKeyRepositoryContract, type ApiKeyRepositorySubject } from './api-key-repository-contract.js';
@@ -35,11 +37,20 @@ export {
   listenerSubjects,
   serviceSubjects,
   wireHttp,
+  type Answer,
+  type Conversation,
+  type Header,
   type HttpKeys,
   type HttpSubject,
+  type MaybePromise,
+  type OpenHttp,
+  type RawRequest,
+  type RowRequest,
   type RunningService,
   type Situation,
   type SituationSetup,
+  type StoreFault,
+  type Wanted,
   type WiredHttp,
 } from './http-contract.js';
 export { petRepositoryContract, type PetRepositorySubject } from './pet-repository-contract.js';

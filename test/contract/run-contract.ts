@@ -1,6 +1,7 @@
 import type { CaseResult, Contract, Open, Subject } from './contract.js';
 import { suiteOf, type RunOptions } from './suite.js';
 
+/** Which cases are run, and who hears of them. */
 export interface RunContractOptions extends RunOptions {
   /** Leaves out, without a word, the cases whose name is not wanted. */
   readonly only?: ((name: string) => boolean) | undefined;

@@ -14,6 +14,7 @@ import { petRepositoryContract } from './pet-repository-contract.js';
 
 /** The adapters of one store: what a store factory opens is one. */
 export interface StoreHandles {
+  /** The animals: all that a store has to keep. */
   readonly pets: PetRepository;
   /** Left out by stores that keep no API keys. */
   readonly apiKeys?: ApiKeyRepository | undefined;

@@ -9,6 +9,7 @@ import {
 } from './contract.js';
 import { within } from './time-limit.js';
 
+/** How patient a run is, and how large its largest case. */
 export interface RunOptions {
   /**
    * How long a case may take in milliseconds, and opening its subject and disposing of it as well: 30,000 when

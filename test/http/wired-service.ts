@@ -4,7 +4,7 @@ import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
 import { ailingPets } from '../contract/http/ailing-store.js';
 import { STATIC_KEYS, issueKeys } from '../contract/http/http-keys.js';
-import type { HttpKeys } from '../contract/http/http-subject.js';
+import type { HttpKeys } from '../contract/http/request-row.js';
 import {
   SITUATIONS,
   environmentOf,

@@ -13,6 +13,7 @@ import { digestApiKey, readApiKey } from './api-key-format.js';
 import { apiKeyState } from './api-key-state.js';
 import { StaticApiKeys } from './static-api-keys.js';
 
+/** Which keys are good. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {
   /** Keys from the settings: each a bearer token by RFC 6750, with every scope, valid while the process runs. */
   readonly staticKeys?: readonly string[] | undefined;

@@ -1,5 +1,6 @@
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 
+/** What a managed key is worth: only an `active` one is accepted; `revoked` goes before `expired`. */
 export type ApiKeyState = 'active' | 'expired' | 'revoked';
 
 /**

@@ -12,17 +12,21 @@ export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
   readonly state: ApiKeyState;
 }
 
+/** A key that was made just now. */
 export interface IssuedApiKey {
   /** The key itself. It is nowhere kept: this is the only time it is seen. */
   readonly key: string;
+  /** What is kept of it, to be shown to people. */
   readonly record: ManagedApiKey;
 }
 
+/** A key that took the place of another. */
 export interface RotatedApiKey extends IssuedApiKey {
   /** The key that was rotated, as it is now. */
   readonly replaced: ManagedApiKey;
 }
 
+/** What a new key is to be. */
 export interface ApiKeyRequest {
   /** 1 to 100 characters (UTF-16 code units), not blank, without control characters: it is shown on terminals. */
   readonly name: string;
@@ -32,7 +36,9 @@ export interface ApiKeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
+/** What managing keys works with. */
 export interface ManagedApiKeysOptions {
+  /** Where keys are kept. Whoever opened it closes it. */
   readonly keys: ApiKeyRepository;
   /** The machine's clock when left out. */
   readonly clock?: Clock | undefined;

@@ -19,8 +19,13 @@ export type HttpErrorCode =
 
 /** A request that HTTP itself refuses. The message goes to the client; headers go with the answer. */
 export class HttpError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'HttpError';
+  /** What is wrong with the request; `ERROR_STATUS` has the status that goes with it. */
   readonly code: HttpErrorCode;
+  /**
+   * Headers of the answer beyond those that every error has, such as Allow; names in their usual spelling.
+   */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: HttpErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {

@@ -2,27 +2,33 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { authenticate, requireScope } from './authorization.js';
-import { crossOriginHeaders } from './cross-origin.js';
+import { authenticate, requireScope } from './request/authorization.js';
+import { crossOriginHeaders } from './answer/cross-origin.js';
 import { Deadlines } from './deadline.js';
-import { docsRoutes, type DocsFile } from './docs-routes.js';
-import { documentRoutes } from './document-routes.js';
-import { errorAnswer, type ErrorCode } from './error-answers.js';
-import { healthRoutes } from './health-routes.js';
+import { docsRoutes, type DocsFile } from './routes/docs-routes.js';
+import { documentRoutes } from './routes/document-routes.js';
+import { errorAnswer, type ErrorCode } from './answer/error-answers.js';
+import { healthRoutes } from './routes/health-routes.js';
 import { HttpError, clientGone } from './http-error.js';
 import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
-import { operationRoutes } from './operation-routes.js';
-import type { Readiness } from './readiness.js';
-import { commonHeaders, requestId } from './request-id.js';
-import { allowedMethods, endpointFor, type Exchange, type Route } from './route.js';
+import { operationRoutes } from './routes/operation-routes.js';
+import type { Readiness } from './routes/readiness.js';
+import { commonHeaders, requestId } from './request/request-id.js';
+import { allowedMethods, endpointFor, type Exchange, type Route } from './routes/route.js';
 
+/** What the HTTP interface works with. It opens nothing, so whoever opened these closes them. */
 export interface HttpInterfaceOptions {
+  /** What the operations call. */
   readonly store: AnimalStore;
+  /** Judges the bearer token (RFC 6750) of every request but those of open routes. */
   readonly authenticator: Authenticator;
+  /** Answers `/readyz`. */
   readonly readiness: Readiness;
+  /** Those that differ from `DEFAULT_HTTP_SETTINGS`. They are taken as they are, not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
+  /** Told of every answer, and of what was behind a 500 or above. Nobody is when left out. */
   readonly log?: HttpLog | undefined;
   /** The docs page; without it nothing is served at `/docs` and `/`. */
   readonly docs?: readonly DocsFile[] | undefined;
@@ -38,7 +44,9 @@ export interface HttpInterfaceOptions {
  * to the answer. Every transport gives the same answers, because all of them are made here.
  */
 export class HttpInterface {
+  /** Every path that is served. A transport finds the one for a request and hands both to `answer`. */
   readonly routes: readonly Route[];
+  /** All settings in force, defaults filled in. */
   readonly settings: HttpSettings;
   readonly #authenticator: Authenticator;
   readonly #log: HttpLog;

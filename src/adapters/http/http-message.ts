@@ -28,6 +28,7 @@ export interface HttpRequest {
 
 /** An answer, complete. A HEAD request gets all of it but the body. */
 export interface HttpAnswer {
+  /** The HTTP status, from 200 to 599. */
   readonly status: number;
   /** Names in their usual spelling. */
   readonly headers: Readonly<Record<string, string>>;

@@ -23,6 +23,10 @@ export interface HttpSettings {
   readonly corsOrigins: readonly string[];
 }
 
+/**
+ * What holds where a setting is not given: paths below `/v1`, bodies up to 256 KiB, 5 s a request, 256
+ * requests at a time, no origin of other pages.
+ */
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   basePath: '/v1',
   bodyLimit: 256 * 1024,

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/list-pets.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './error-answers.js';
-import type { DEPRECATION_HEADERS, HeaderName } from './headers.js';
+import type { ErrorCode } from './answer/error-answers.js';
+import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   CursorSchema,
@@ -15,6 +15,9 @@ import {
   PetStatusSchema,
   PetsSchema,
 } from './schemas.js';
+
+/** Names an operation, as `operationId` in the OpenAPI document does. */
+export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
 /**
  * What the interface says of each operation. Routing, validation, authorisation, deprecation, the OpenAPI
@@ -169,9 +172,7 @@ export const OPERATIONS = {
     conditional: true,
     errors: ['pet_not_found'],
   },
-} as const satisfies Record<string, Operation>;
-
-export type OperationId = keyof typeof OPERATIONS;
+} as const satisfies Record<OperationId, Operation>;
 
 /**
  * The headers of every answer of a deprecated operation's route: when it became deprecated (RFC 9745, a

@@ -1,4 +1,8 @@
-/** Stores in the memory of the process. */
+/**
+ * Stores in the memory of the process.
+ *
+ * @packageDocumentation
+ */
 export { MemoryApiKeyRepository } from './memory-api-key-repository.js';
 export { MemoryCatalogue } from './memory-catalogue.js';
 export { MemoryCatalogueTransfer } from './memory-catalogue-transfer.js';

@@ -10,6 +10,7 @@ export class MemoryCatalogue {
   lastId = 0n;
   /** By `claimKey`. */
   readonly claims = new Map<string, KeptClaim>();
+  /** The managed keys, by their id. */
   readonly apiKeys = new Map<string, ApiKeyRecord>();
 
   /** How many animals have ids up to this one: where those with greater ids begin. */
@@ -23,6 +24,7 @@ export class MemoryCatalogue {
     return low;
   }
 
+  /** The animal with this id, found in logarithmic time. */
   find(id: bigint): Pet | undefined {
     const pet = this.pets[this.countUpTo(id) - 1];
     return pet?.id === id ? pet : undefined;

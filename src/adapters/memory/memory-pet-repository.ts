@@ -12,6 +12,7 @@ import { MemoryCatalogue, claimKey } from './memory-catalogue.js';
 
 /** Animals in the memory of this process, gone when it ends. The reference adapter: the shortest to read. */
 export class MemoryPetRepository implements PetRepository {
+  /** Neither durable nor shared; ordered. */
   readonly capabilities = Object.freeze({ durable: false, shared: false, ordered: true });
   readonly #catalogue: MemoryCatalogue;
   #closed = false;

@@ -1,4 +1,8 @@
-/** The store that several machines share: a MongoDB server, replica set or sharded cluster. */
+/**
+ * The store that several machines share: a MongoDB server, replica set or sharded cluster.
+ *
+ * @packageDocumentation
+ */
 export type { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 export type { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 export type { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';

@@ -2,6 +2,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 
 /** The URL is no connection string that the driver understands. The message is one line, with no secret in it. */
 export class MongoUrlError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'MongoUrlError';
 }
 

@@ -6,6 +6,7 @@ import { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repositor
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { clientFor, databaseIn, locationOf } from './mongo-url.js';
 
+/** How a store is opened, and how patient its calls are. */
 export interface MongoStoreOptions {
   /**
    * How long a call may take at most, in milliseconds: 5,000 when left out. Until then a call waits for a server
@@ -21,6 +22,7 @@ export interface MongoStoreOptions {
 
 /** The database holds no store, and none was to be made. The message is one line, with no secret in it. */
 export class MissingMongoStoreError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'MissingMongoStoreError';
 }
 
@@ -28,7 +30,9 @@ export class MissingMongoStoreError extends Error {
 export interface MongoStore {
   /** Hosts in alphabetical order and database, without user, password and options. */
   readonly location: string;
+  /** The animals, in the collection `pets`. */
   readonly pets: MongoPetRepository;
+  /** The managed API keys, as hashes. */
   readonly apiKeys: MongoApiKeyRepository;
   /** Who calls what is deprecated. Opened when it is first asked for. */
   readonly deprecatedCalls: MongoDeprecatedCallRepository;

@@ -4,6 +4,7 @@ import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteDeprecatedCallRepository } from './sqlite-deprecated-call-repository.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
 
+/** How a store is opened. */
 export interface SqliteStoreOptions {
   /** The store is there already: none is made. */
   readonly mustExist?: boolean | undefined;
@@ -15,7 +16,9 @@ export interface SqliteStoreOptions {
 export interface SqliteStore {
   /** Absolute path of the file, without symbolic links. */
   readonly file: string;
+  /** The animals; each add is on the disk when it resolves. */
   readonly pets: SqlitePetRepository;
+  /** The managed API keys, as hashes. */
   readonly apiKeys: SqliteApiKeyRepository;
   /** Who calls what is deprecated. Opened when it is first asked for. */
   readonly deprecatedCalls: SqliteDeprecatedCallRepository;

@@ -3,6 +3,7 @@
  * The file is as it was, to the byte.
  */
 export class StoreFileError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'StoreFileError';
   /** Absolute path. */
   readonly file: string;

@@ -43,6 +43,7 @@ export interface ApiKeyRecord {
   readonly hash: string;
   /** In the order of `SCOPES`. */
   readonly scopes: readonly Scope[];
+  /** When it was issued, by the clock of the machine that did it. */
   readonly createdAt: Date;
   /** Valid strictly before this instant; for ever when left out. */
   readonly expiresAt?: Date | undefined;
@@ -51,3 +52,7 @@ export interface ApiKeyRecord {
   /** The id of the key that rotation put in its place. */
   readonly replacedBy?: string | undefined;
 }
+
+/** Compares two keys by the order of `list`. */
+export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
+  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

@@ -3,8 +3,10 @@ import type { Call } from '../call.js';
 /** What a caller may be allowed to do, in the order in which they are listed. */
 export const SCOPES = ['pets:read', 'pets:write'] as const;
 
+/** What a caller may be allowed to do: `pets:read` to list and get animals, `pets:write` to add them. */
 export type Scope = (typeof SCOPES)[number];
 
+/** Whether a value is the text of a scope, case and all. */
 export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
 /** Driven port: who sent this credential, and what may they do? Every adapter passes `authenticatorContract`. */
@@ -17,6 +19,10 @@ export interface Authenticator {
   authenticate(credential: string, call?: Call): Promise<Authentication>;
 }
 
+/**
+ * The judgement of a credential: who is calling, or why the credential is no good. `expired` and `revoked`
+ * are only for whoever has the whole credential; to all others it is `unknown`.
+ */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly reason: 'unknown' | 'expired' | 'revoked' };
@@ -28,5 +34,6 @@ export interface Principal {
    * of Unicode, the same in every process.
    */
   readonly keyId: string;
+  /** What this caller may do. Empty: nothing that needs a scope. */
   readonly scopes: ReadonlySet<Scope>;
 }

@@ -53,6 +53,7 @@ export interface CatalogueTransfer {
   close(): Promise<void>;
 }
 
+/** How much a store holds, as told without reading it all. */
 export interface CatalogueSurvey {
   /** No animal, and so no claim, and no key. Ids that were reserved do not count. */
   readonly empty: boolean;
@@ -92,10 +93,14 @@ export interface ClaimBatch {
 
 /** A claim as it is kept once its animal is (see `Claim`). */
 export interface KeptClaim {
+  /** Whose token it is. */
   readonly scope: string;
+  /** What the caller repeats. */
   readonly token: string;
+  /** Of the animal that was asked for. */
   readonly fingerprint: string;
   /** The animal that was created for it. */
   readonly petId: bigint;
+  /** The claim is live strictly before this instant, exact to the millisecond. */
   readonly keepUntil: Date;
 }

@@ -1,5 +1,6 @@
 /** Driven port: what time it is. Everything that expires asks it, so that tests can stand on the edges. */
 export interface Clock {
+  /** The current time, exact to the millisecond. May go back, as the machine's own clock may. */
   now(): Date;
 }
 

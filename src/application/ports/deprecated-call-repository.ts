@@ -38,6 +38,7 @@ export interface DeprecatedCalls {
   readonly lastAt: Date;
 }
 
+/** Counts to be added together, and what tells this batch from all others. */
 export interface DeprecatedCallBatch {
   /** Different for every batch, whichever process it is from: a UUID. */
   readonly id: string;
@@ -45,6 +46,7 @@ export interface DeprecatedCallBatch {
   readonly counts: readonly DeprecatedCalls[];
 }
 
+/** Which counts are wanted. */
 export interface DeprecatedCallQuery {
   /** The first day of interest, in UTC: `2026-11-01`. All days when left out. */
   readonly since?: string | undefined;

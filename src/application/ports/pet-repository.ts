@@ -13,6 +13,7 @@ import type { Call } from '../call.js';
  * - An aborted `call.signal` rejects with its reason (see `Call`).
  */
 export interface PetRepository {
+  /** What this store can do beyond the promises below. The same for as long as the adapter lives. */
   readonly capabilities: PetRepositoryCapabilities;
 
   /**
@@ -57,11 +58,15 @@ export interface PetRepositoryCapabilities {
   readonly ordered?: boolean | undefined;
 }
 
+/** What goes with the keeping of one animal. */
 export interface AddOptions extends Call {
+  /** The right to keep it once. Left out, every call keeps an animal of its own. */
   readonly claim?: Claim | undefined;
 }
 
+/** What came of keeping an animal. */
 export interface Added {
+  /** As it is kept, with its id: frozen, or a copy that is the caller's alone. */
   readonly pet: Pet;
   /** The animal is that of an earlier call with the same claim. */
   readonly replayed: boolean;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { HttpInterface, type HttpInterfaceOptions } from '../../../src/adapters/http/http-interface.js';
 import type { AnsweredRequest } from '../../../src/adapters/http/http-log.js';
 import type { HttpAnswer, HttpRequest } from '../../../src/adapters/http/http-message.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';

@@ -6,6 +6,7 @@ import { times } from '../samples.js';
 
 /** An empty animal store to hold to the contract. */
 export interface AnimalStoreSubject extends Subject {
+  /** The animal store itself. */
   readonly store: AnimalStore;
   /** Request tokens get their scope from who is calling, as over HTTP, and not from the call. */
   readonly scopeOfCaller?: boolean;

@@ -7,6 +7,7 @@ import { durable, shared, type MoreHandles } from '../handles.js';
 
 /** An empty store of keys to hold to the contract. */
 export interface ApiKeyRepositorySubject extends Subject, MoreHandles<ApiKeyRepository> {
+  /** The repository itself. */
   readonly keys: ApiKeyRepository;
   /** What the store declares itself; when left out, durable with `reopen` and shared with `another`. */
   readonly capabilities?: PetRepositoryCapabilities | undefined;

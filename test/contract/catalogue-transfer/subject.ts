@@ -8,8 +8,11 @@ import { samplePet } from '../samples.js';
 
 /** The adapters of one store. */
 export interface CatalogueHandles {
+  /** What the contract is about. */
   readonly transfer: CatalogueTransfer;
+  /** The same store's animals: what was written has to be seen here. */
   readonly pets: PetRepository;
+  /** The same store's API keys. */
   readonly keys: ApiKeyRepository;
 }
 

@@ -9,6 +9,7 @@ import { durable, shared, type MoreHandles } from '../handles.js';
 
 /** An empty store of counts to hold to the contract. */
 export interface DeprecatedCallRepositorySubject extends Subject, MoreHandles<DeprecatedCallRepository> {
+  /** The repository itself. */
   readonly counts: DeprecatedCallRepository;
   /** What the store declares itself; when left out, durable with `reopen` and shared with `another`. */
   readonly capabilities?: PetRepositoryCapabilities | undefined;

@@ -1,13 +1,16 @@
 /** An answer, its bytes as they came. */
 export interface Answer {
+  /** The HTTP status. */
   readonly status: number;
   /** In the order and the spelling in which they came. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  /** The body, its transfer coding taken off. */
   readonly body: Buffer;
 }
 
 /** What came back for what was sent. */
 export interface Conversation {
+  /** In the order in which they came. */
   readonly answers: readonly Answer[];
   /** The statuses of interim answers. */
   readonly interim: readonly number[];

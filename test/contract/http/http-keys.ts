@@ -1,7 +1,7 @@
 import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import type { Scope } from '../../../src/application/ports/authenticator.js';
-import type { HttpKeys } from './http-subject.js';
+import type { HttpKeys } from './request-row.js';
 
 const HOUR = 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import type { Open, Subject } from '../contract.js';
 import type { Conversation } from './conversation.js';
-import type { RawRequest, RowRequest, Values } from './request-row.js';
+import type { HttpKeys, RawRequest, RowRequest } from './request-row.js';
 import type { Situation } from './situation.js';
 
 /** A service in a situation, its store empty, whatever carries requests to it. */
@@ -9,6 +9,7 @@ export interface HttpSubject extends Subject {
   readonly url: string;
   /** Whether requests reach it over a socket: else what only a socket can send or tell is not owed. */
   readonly overSocket: boolean;
+  /** The API keys that the service knows. */
   readonly keys: HttpKeys;
   /** Why it cannot be set up as it was given; what needs this situation is not owed then. */
   readonly missing?: string | undefined;
@@ -16,6 +17,7 @@ export interface HttpSubject extends Subject {
   send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
 }
 
+/** What is to be waited for. */
 export interface Wanted {
   /** How many answers; 1 when left out. */
   readonly answers?: number;
@@ -23,7 +25,5 @@ export interface Wanted {
   readonly untilClosed?: boolean;
 }
 
-/** The API keys that a service has from its start. */
-export type HttpKeys = Pick<Values, Extract<keyof Values, `${string}${'k' | 'K'}ey`>>;
-
+/** Sets up a service in a situation. What `listenerSubjects` and its like make, for `httpContract`. */
 export type OpenHttp = Open<HttpSubject, Situation>;

@@ -3,15 +3,16 @@ import { connect, type Socket } from 'node:net';
 import type { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import { NodeServer } from '../../../src/adapters/http/node/node-server.js';
 import { fetchAnswer, fetchRequest } from './fetch-message.js';
-import type { HttpKeys, HttpSubject, OpenHttp } from './http-subject.js';
+import type { HttpSubject, OpenHttp } from './http-subject.js';
 import { occupied } from './occupying.js';
-import { get } from './request-row.js';
+import { get, type HttpKeys } from './request-row.js';
 import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
 import { converse } from './socket-client.js';
 import { fillRequest, messageOf } from './wire.js';
 import { wireHttp } from './wire-http.js';
 
-type MaybePromise<T> = T | Promise<T>;
+/** What may be there at once, or later. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Subjects for a transport that is a request listener of Node.js: `make` makes it of the HTTP interface, and
@@ -48,6 +49,7 @@ export const fetchSubjects =
 export interface RunningService {
   /** Where the operations are, base path included. */
   readonly url: string;
+  /** The API keys that it was started with, or that were issued before. */
   readonly keys: HttpKeys;
   /**
    * Resolves when a store that is not well was used for the first time; needed for the situation `busy`, which fails

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/adapters/http/error-answers.js';
+import type { ErrorCode } from '../../../src/adapters/http/answer/error-answers.js';
 import type { Situation } from './situation.js';
 
 /*
@@ -19,12 +19,16 @@ export interface Row {
   readonly socketOnly?: string | undefined;
 }
 
+/** A header field: its name as it is spelled on the wire, and its value. */
 export type Header = readonly [name: string, value: string];
 
 /** A request that any HTTP client could send. The Host header and the length go without saying. */
 export interface RowRequest {
+  /** Sent as it is, whatever it is. */
   readonly method: string;
+  /** The request target (RFC 9112, 3.2), base path included. */
   readonly target: string;
+  /** In the order in which they are sent; one may be there twice. */
   readonly headers: readonly Header[];
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array;
@@ -36,6 +40,7 @@ export interface RowRequest {
 
 /** Bytes to put on the connection as they are; text is sent as Latin-1, a byte a character. */
 export interface RawRequest {
+  /** From the request line on, line ends included. */
   readonly raw: string;
 }
 
@@ -62,22 +67,30 @@ export interface Expectation {
   readonly further?: readonly Expectation[];
 }
 
-/** What stands in double braces in a row's texts. */
-export interface Values {
-  /** The path that operations are below. */
-  readonly base: string;
-  /** Host and port of the service. */
-  readonly host: string;
+/** The API keys that a service has from its start. */
+export interface HttpKeys {
   /** A key that may do everything, from the settings. */
   readonly key: string;
   /** Another of the same kind. */
   readonly secondKey: string;
-  /** Managed keys: everything; one scope only; no longer valid. */
+  /** A managed key that may do everything. */
   readonly managedKey: string;
+  /** A managed key with the scope `pets:read` only. */
   readonly readOnlyKey: string;
+  /** A managed key with the scope `pets:write` only. */
   readonly writeOnlyKey: string;
+  /** A managed key that was good until its `expiresAt`. */
   readonly expiredKey: string;
+  /** A managed key that was good until it was revoked. */
   readonly revokedKey: string;
+}
+
+/** What stands in double braces in a row's texts. */
+export interface Values extends HttpKeys {
+  /** The path that operations are below. */
+  readonly base: string;
+  /** Host and port of the service. */
+  readonly host: string;
   /** The id of the first animal of `SEED`. */
   readonly pet: string;
   /** The cursor behind the first animal, in the list of all, and in that of the sold ones. */

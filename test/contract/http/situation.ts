@@ -2,6 +2,7 @@ import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
 
 /** How a service can be set up: the settings that differ from the defaults, and what is wrong with its store. */
 export interface SituationSetup {
+  /** Settings of the HTTP interface; the others have their defaults. */
   readonly settings?: Partial<HttpSettings>;
   /** What the store of animals does when it is used; where nothing is said it is well. */
   readonly store?: StoreFault;
@@ -14,6 +15,10 @@ export interface SituationSetup {
  */
 export type StoreFault = 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
 
+/**
+ * The ways a service is set up for the HTTP contract, by name; no setting differs from its default but those
+ * here.
+ */
 export const SITUATIONS = {
   plain: {},
   publicUrl: { settings: { publicUrl: 'https://animals.example/shop/v1' } },
@@ -33,6 +38,7 @@ export const SITUATIONS = {
   busy: { settings: { maxInFlight: 1, requestDeadline: 60_000 }, store: 'occupied' },
 } as const satisfies Record<string, SituationSetup>;
 
+/** Names one of `SITUATIONS`. */
 export type Situation = keyof typeof SITUATIONS;
 
 /** A situation's settings as the environment of a service that is started by itself. */

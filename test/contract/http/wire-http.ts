@@ -1,18 +1,20 @@
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { ailingPets } from './ailing-store.js';
 import { STATIC_KEYS, issueKeys } from './http-keys.js';
-import type { HttpKeys } from './http-subject.js';
+import type { HttpKeys } from './request-row.js';
 import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
 
 /** The HTTP interface in a situation, for a transport to carry. */
 export interface WiredHttp {
+  /** To be carried by the transport. */
   readonly http: HttpInterface;
+  /** The keys that its authenticator accepts or, where their name says so, refuses. */
   readonly keys: HttpKeys;
   /** Resolves when a store that is not well was used for the first time. */
   readonly used: Promise<void>;

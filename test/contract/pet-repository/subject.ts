@@ -5,6 +5,7 @@ import { durable, shared, type MoreHandles } from '../handles.js';
 
 /** An empty store to hold to the contract. */
 export interface PetRepositorySubject extends Subject, MoreHandles<PetRepository> {
+  /** The repository itself. */
   readonly pets: PetRepository;
 }
 

@@ -11,7 +11,7 @@ import { PAGE_LIMIT, requireLimitAndStatus } from '../../../application/list-pet
 import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
 import { isInt64 } from '../../../domain/int64.js';
 import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../request/idempotency-key.js';
 import type { Answer } from './answer.js';
 import { clientSettings, type AnimalStoreClientOptions } from './client-options.js';
 import { linkTarget } from './link-header.js';
@@ -30,6 +30,7 @@ import { UnexpectedAnswerError } from './service-error.js';
  * Beyond what the port says, every operation may reject with
  * - `ServiceError`: an error that only HTTP knows, such as `invalid_api_key`, by its code;
  * - `UnexpectedAnswerError`: what answered is not an animal store.
+ *
  * Errors of the port that came with an answer have that answer's `ServiceError` as their cause; its request id is
  * what the service's operator asks for. The API key is in no error, and cannot be got out of the client.
  *

@@ -5,6 +5,7 @@ import type { OperationId } from '../operations.js';
 /** As much of the standard `fetch` as is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** How a client reaches its service, and how patient it is. Only the address and the key have no default. */
 export interface AnimalStoreClientOptions {
   /** The address of the service, ending in `v1`. */
   readonly baseUrl: string | URL;
@@ -26,6 +27,7 @@ export interface AnimalStoreClientOptions {
    * each repetition up to `maxRetryDelay` (5,000). What the service asks for by `Retry-After` is added.
    */
   readonly retryDelay?: number | undefined;
+  /** The bound of that random pause, in milliseconds: 5,000 when left out. */
   readonly maxRetryDelay?: number | undefined;
   /** How large an answer may be, in bytes once decoded: 64 MiB, well above a page of the longest names. */
   readonly answerLimit?: number | undefined;
@@ -37,13 +39,15 @@ export interface AnimalStoreClientOptions {
   readonly timing?: Timing | undefined;
 }
 
+/** A call is about to be repeated. */
 export interface RetryNotice {
+  /** Which operation is repeated. */
   readonly operation: OperationId;
   /** 1 for the first. */
   readonly retry: number;
   /** How long the pause is, in milliseconds. */
   readonly delay: number;
-  /** Why. */
+  /** Why the attempt before is not the last. */
   readonly error: Error;
 }
 

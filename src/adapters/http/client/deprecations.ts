@@ -4,6 +4,7 @@ import { linkTarget } from './link-header.js';
 
 /** What the service says of an operation that it wants nobody to use any more. */
 export interface DeprecationNotice {
+  /** Which operation that is. */
   readonly operation: OperationId;
   /** Since when, or from when on, it is deprecated (RFC 9745); `undefined` if that cannot be read. */
   readonly since: Date | undefined;

@@ -1,7 +1,10 @@
 import type { HttpErrorCode } from '../http-error.js';
 
-interface AnswerDetails {
+/** What is known of the answer that an error is about. */
+export interface AnswerDetails {
+  /** The HTTP status; 0 where a browser hides it. */
   readonly status: number;
+  /** Its X-Request-Id, if it had one. */
   readonly requestId: string | undefined;
 }
 
@@ -10,9 +13,11 @@ interface AnswerDetails {
  * key, the rate, a fault of its own. A code that this version has never heard of is kept as it came.
  */
 export class ServiceError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'ServiceError';
+  /** The `code` of the error's body. */
   readonly code: HttpErrorCode | (string & {});
-  /** Of HTTP. */
+  /** The HTTP status of the answer. */
   readonly status: number;
   /** What the service calls this request by; its operator finds it in the log. */
   readonly requestId: string | undefined;
@@ -37,12 +42,14 @@ export class ServiceError extends Error {
  * an animal that is none. A create may have happened.
  */
 export class UnexpectedAnswerError extends Error {
+  /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'UnexpectedAnswerError';
   /** Of HTTP; 0 where a browser hides it. */
   readonly status: number;
+  /** What the service calls this request by, if the answer came from it. */
   readonly requestId: string | undefined;
 
-  /** @param what is wrong, as the rest of a sentence */
+  /** @param what what is wrong, as the rest of a sentence */
   constructor(what: string, { status, requestId, cause }: AnswerDetails & ErrorOptions) {
     const message = `The answer (status ${status}) is not one of an animal store: ${what}.`;
     super(message, cause === undefined ? undefined : { cause });

@@ -1,2 +1,6 @@
-/** The HTTP interface as a function from Request to Response, for every runtime and framework that has these. */
+/**
+ * The HTTP interface as a function from Request to Response, for every runtime and framework that has these.
+ *
+ * @packageDocumentation
+ */
 export { createFetchHandler, type FetchHandler } from './fetch-handler.js';

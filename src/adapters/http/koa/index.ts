@@ -1,2 +1,6 @@
-/** The HTTP interface carried by Koa: as an application, or as a middleware for one. */
+/**
+ * The HTTP interface carried by Koa: as an application, or as a middleware for one.
+ *
+ * @packageDocumentation
+ */
 export { animalStore, createKoaApp } from './koa-transport.js';

@@ -2,7 +2,7 @@ import Koa, { type Middleware } from 'koa';
 import { Router } from '@koa/router';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpAnswer } from '../http-message.js';
-import type { Route } from '../route.js';
+import type { Route } from '../routes/route.js';
 import { KoaRequest, bodyReader } from './koa-request.js';
 
 /**

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError, clientGone, payloadTooLarge } from '../http-error.js';
 import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../request-target.js';
+import { splitRequestTarget } from '../request/request-target.js';
 
 /**
  * A request of `node:http` as the interface needs it, for transports whose framework gives both objects out:

@@ -14,8 +14,14 @@ import { asBytes, closingAnswer, parserError, type ClosingAnswer } from './raw-a
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
 import { closeAfterUnreadBody, continueWhenRead, endThenDestroy } from './unread-body.js';
 
+/** How a server differs from the usual one. */
 export interface NodeServerOptions {
+  /** Those that differ from `SERVER_LIMITS`. */
   readonly limits?: Partial<ServerLimits> | undefined;
+  /**
+   * Told of requests that the server answers by itself, because no listener can be given them. Nobody is when
+   * left out.
+   */
   readonly log?: HttpLog | undefined;
 }
 

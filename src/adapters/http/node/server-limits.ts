@@ -15,7 +15,9 @@ export const SERVER_LIMITS = {
   maxHeaderSize: 16 * 1024,
   /** No bound by number: Node 22 would drop the headers beyond it in silence, Authorization among them. */
   maxHeadersCount: 0,
+  /** After so many a connection is closed, so that clients come to be spread anew. */
   maxRequestsPerSocket: 10_000,
+  /** Connections at the same time; further ones are dropped. */
   maxConnections: 2_000,
   /** How long a connection stays half open after an answer that came before the end of its request. */
   lingerTime: 1_000,
@@ -23,4 +25,5 @@ export const SERVER_LIMITS = {
   lingerBytes: 64 * 1024,
 } as const;
 
+/** All bounds of a listening server; `SERVER_LIMITS` says what each means, and its unit. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };

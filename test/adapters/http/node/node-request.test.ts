@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { HttpInterface } from '../../../../src/adapters/http/http-interface.js';
 import { NodeRequest } from '../../../../src/adapters/http/node/index.js';
-import { createRouteFinder } from '../../../../src/adapters/http/route-finder.js';
+import { createRouteFinder } from '../../../../src/adapters/http/routes/route-finder.js';
 import { bindContract } from '../../../contract/bind-contract.js';
 import { httpContract } from '../../../contract/http-contract.js';
 import { listenerSubjects } from '../../../contract/http/http-subjects.js';

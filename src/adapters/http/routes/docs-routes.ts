@@ -1,6 +1,6 @@
-import { conditional } from './conditional.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { conditional } from '../answer/conditional.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
+import type { HttpSettings } from '../http-settings.js';
 import type { Route } from './route.js';
 
 /** A file of the docs page, as text. */
@@ -9,6 +9,7 @@ export interface DocsFile {
   readonly name: string;
   /** Its media type, charset included. */
   readonly type: string;
+  /** Its content, sent as UTF-8. In the page `{{basePath}}` stands for the base path, which is filled in. */
   readonly text: string;
 }
 

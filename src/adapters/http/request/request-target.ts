@@ -1,5 +1,6 @@
 /** The two halves of a request target as sent: nothing is decoded, resolved or merged. */
 export interface RequestTarget {
+  /** Before the first `?`, percent-encoding and all. */
   readonly path: string;
   /** Behind the first `?`; empty when there is none. */
   readonly query: string;

@@ -2,7 +2,9 @@ import type { Route } from './route.js';
 
 /** A route that was found, and what stands in its path for its parameters: as sent, percent-encoding and all. */
 export interface FoundRoute {
+  /** The route whose path this is. */
   readonly route: Route;
+  /** By their names in the route's path; empty for a path without any. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 

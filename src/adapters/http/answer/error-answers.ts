@@ -1,7 +1,8 @@
-import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
-import { HttpError, type HttpErrorCode } from './http-error.js';
-import { JSON_TYPE, type HttpAnswer } from './http-message.js';
+import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../../domain/errors.js';
+import { HttpError, type HttpErrorCode } from '../http-error.js';
+import { JSON_TYPE, type HttpAnswer } from '../http-message.js';
 
+/** Every `code` that an error answer can have: those of the animal store, and those that only HTTP knows. */
 export type ErrorCode = AnimalStoreErrorCode | HttpErrorCode;
 
 /** The response to each code. It does not compile while one is missing. */

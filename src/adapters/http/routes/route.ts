@@ -1,7 +1,7 @@
-import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
-import type { Principal, Scope } from '../../application/ports/authenticator.js';
-import type { Deadline } from './deadline.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
+import type { DeprecatedCall } from '../../../application/deprecated-call-counter.js';
+import type { Principal, Scope } from '../../../application/ports/authenticator.js';
+import type { Deadline } from '../deadline.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
 
 /** A path that is served, and what it answers to. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -15,6 +15,7 @@ export interface Route {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What one method of a route does. Made and used by `HttpInterface`; transports leave it alone. */
 export interface Endpoint {
   /** Never refused for being busy: who asks wants to know just that. */
   readonly alwaysServed?: boolean;
