@@ -1,13 +1,15 @@
 // Measures the built service: requests per second and CPU time of its process per request, for each operation,
-// with 64 keep-alive clients on this machine. Usage: npm run measure [-- SECONDS], after npm run build.
-// STORE_URL chooses the store (a temporary SQLite file when not set). Clients are bare sockets, in a process
-// of their own, so that as little as possible of what is measured is theirs.
+// with 64 keep-alive clients on this machine. Usage: npm run measure [-- SECONDS [--beside-fastify]], after npm run
+// build. STORE_URL chooses the store (a temporary SQLite file when not set). Clients are bare sockets, in a process
+// of their own, so that as little as possible of what is measured is theirs. With --beside-fastify (after npm install
+// --prefix tools/peers) it is measured in turn with tools/peers/fastify-service.mjs, five times: medians and ratios.
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const CLIENTS = 64;
 const KEY = 'measuring-key-0123456789';
@@ -77,10 +79,15 @@ function cpuOf(pid) {
   }
 }
 
-async function start(folder) {
-  const program = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
+const SERVICES = {
+  'animal-store': '../build/src/bootstrap/main.js',
+  fastify: './peers/fastify-service.mjs',
+};
+
+async function start(name, folder) {
+  const program = fileURLToPath(new URL(SERVICES[name], import.meta.url));
   const env = {
-    STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
+    STORE_URL: `sqlite:${join(folder, `${name}.db`)}`,
     ...process.env,
     PORT: '0',
     API_KEYS: KEY,
@@ -100,30 +107,51 @@ async function start(folder) {
   return { service, port };
 }
 
-async function measure(seconds) {
+const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
+
+/** Each operation on each service in turn, so that what else this machine does is the same for both. */
+async function measure(seconds, names, rounds) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-measure-'));
-  const { service, port } = await start(folder);
   const loader = fork(self, ['--load']);
-  const run = (operation, length) =>
+  const run = (port, operation, length) =>
     new Promise((resolve) => {
       loader.once('message', resolve);
       loader.send({ port, operation, seconds: length });
     });
+  const measureOnce = async ({ service, port }, operation) => {
+    await run(port, operation, 1); // warm up
+    const before = cpuOf(service.pid);
+    const { requests, failed, elapsed, p50, p99 } = await run(port, operation, seconds);
+    const cpu = before === undefined ? NaN : (cpuOf(service.pid) - before) / requests;
+    return { rate: requests / elapsed, cpu, p50, p99, failed };
+  };
+  const services = [];
   try {
-    console.log(`${CLIENTS} clients, ${seconds} s each, Node.js ${process.version}`);
+    for (const name of names) services.push({ name, ...(await start(name, folder)) });
+    console.log(`${CLIENTS} clients, ${seconds} s each, ${rounds} times, Node.js ${process.version}`);
     for (const operation of Object.keys(OPERATIONS)) {
-      await run(operation, 1); // warm up
-      const before = cpuOf(service.pid);
-      const { requests, failed, elapsed, p50, p99 } = await run(operation, seconds);
-      const cpu = before === undefined ? '-' : ((cpuOf(service.pid) - before) / requests).toFixed(1);
-      console.log(
-        `${operation.padEnd(15)} ${Math.round(requests / elapsed)}/s  ${cpu} us CPU each  ` +
-          `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms  ${failed} failed`,
-      );
+      const results = new Map(names.map((name) => [name, []]));
+      for (let round = 0; round < rounds; round += 1) {
+        for (const service of services) {
+          results.get(service.name).push(await measureOnce(service, operation));
+        }
+      }
+      const middle = (name, what) => median(results.get(name).map((result) => result[what]));
+      for (const name of names) {
+        const beside =
+          names.length > 1 && name !== names[0]
+            ? `  ${(middle(name, 'cpu') / middle(names[0], 'cpu')).toFixed(2)} times the CPU time of ${names[0]}`
+            : '';
+        console.log(
+          `${operation.padEnd(15)} ${name.padEnd(12)} ${Math.round(middle(name, 'rate'))}/s  ` +
+            `${middle(name, 'cpu').toFixed(1)} us CPU each  p50 ${middle(name, 'p50').toFixed(2)} ms  ` +
+            `p99 ${middle(name, 'p99').toFixed(2)} ms  ${middle(name, 'failed')} failed${beside}`,
+        );
+      }
     }
   } finally {
     loader.kill();
-    service.kill();
+    for (const { service } of services) service.kill();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -131,5 +159,11 @@ async function measure(seconds) {
 if (process.argv[2] === '--load') {
   process.on('message', (order) => void load(order).then((result) => process.send(result)));
 } else {
-  await measure(Number(process.argv[2] ?? 5));
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { 'beside-fastify': { type: 'boolean', default: false } },
+  });
+  const seconds = Number(positionals[0] ?? 5);
+  if (values['beside-fastify']) await measure(seconds, ['animal-store', 'fastify'], 5);
+  else await measure(seconds, ['animal-store'], 1);
 }

@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const ADAPTERS = [
   ['stores/level', 'level-pet-repository.mjs'],
   ['stores/postgres', 'postgres-pet-repository.mjs'],
-  ['transports/fastify', 'fastify-transport.mjs', 'node-request.mjs'],
+  ['transports/fastify', 'fastify-transport.mjs'],
   ['authenticators/jose', 'jose-authenticator.mjs'],
 ];
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { runCli } from '../adapters/cli/cli.js';
 import type { Operations, Terminal } from '../adapters/cli/operations.js';
-import { openApiDocument } from '../adapters/http/open-api-document.js';
+import { openApiDocument } from '../adapters/http/open-api/open-api-document.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import { checkStore } from './check-store.js';

@@ -2,7 +2,7 @@ import type { ServiceIdentifier } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { HttpInterface } from '../adapters/http/http-interface.js';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { Readiness } from '../adapters/http/readiness.js';
+import type { Readiness } from '../adapters/http/routes/readiness.js';
 import type { AnimalStore } from '../application/animal-store.js';
 import type { DeprecatedCallCounter, DeprecatedCallLog } from '../application/deprecated-call-counter.js';
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';

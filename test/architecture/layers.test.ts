@@ -85,7 +85,7 @@ describe('The architecture', () => {
   describe('is defended: a violation that is planted is caught', () => {
     const domain = 'src/domain/pet.ts';
     const application = 'src/application/create-pet.ts';
-    const http = 'src/adapters/http/route.ts';
+    const http = 'src/adapters/http/http-interface.ts';
     const fetch = 'src/adapters/http/fetch/fetch-handler.ts';
     const koa = 'src/adapters/http/koa/koa-transport.ts';
     const page = 'src/adapters/http/docs-page/page.ts';
@@ -111,9 +111,10 @@ describe('The architecture', () => {
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
       [page, "import { parse } from '../../../exact-json.js';", lawOf(page)],
-      [page, "import type { ErrorCode } from '../error-answers.js';", lawOf(page)],
-      [fetch, "import '../koa/koa-transport.js';", lawOf(koa)],
-      [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(koa)],
+      [page, "import type { ErrorCode } from '../answer/error-answers.js';", lawOf(page)],
+      [fetch, "import '../koa/koa-transport.js';", lawOf(fetch)],
+      [fetch, "import { NodeRequest } from '../node/node-request.js';", lawOf(fetch)],
+      [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(client)],
       [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
       [memory, "import type { HttpLog } from '../http/http-log.js';", lawOf(memory)],
       [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],

@@ -14,6 +14,15 @@ export interface LayerRule {
 
 const INNER = ['src/domain/', 'src/application/', 'src/exact-json.ts'];
 
+/** What every transport shares: it is apart from any. */
+const HTTP_INTERFACE = [
+  'src/adapters/http/*',
+  'src/adapters/http/answer/',
+  'src/adapters/http/open-api/',
+  'src/adapters/http/request/',
+  'src/adapters/http/routes/',
+];
+
 /** Every module is in one place. */
 export const LAYERS: readonly LayerRule[] = [
   {
@@ -42,8 +51,8 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'the HTTP interface knows none of its transports',
-    place: /^src\/adapters\/http\/[^/]+$/,
-    mayImport: [...INNER, 'src/adapters/http/*'],
+    place: /^src\/adapters\/http\/(?:(?:answer|open-api|request|routes)\/)?[^/]+$/,
+    mayImport: [...INNER, ...HTTP_INTERFACE],
     instead: 'Let HttpRequest, HttpAnswer or Route say what is needed, and every transport provide it.',
   },
   {
@@ -54,9 +63,21 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'a transport knows the HTTP interface, and no other transport',
-    place: /^src\/adapters\/http\/(?!docs-page\/)(?<transport>[^/]+)\//,
-    mayImport: [...INNER, 'src/adapters/http/*', 'src/adapters/http/<transport>/'],
+    place:
+      /^src\/adapters\/http\/(?!(?:answer|docs-page|koa|open-api|request|routes)\/)(?<transport>[^/]+)\//,
+    mayImport: [...INNER, ...HTTP_INTERFACE, 'src/adapters/http/<transport>/'],
     instead: 'Move what both need to src/adapters/http.',
+  },
+  {
+    law: 'a transport on Node.js knows its requests, and no other transport',
+    place: /^src\/adapters\/http\/koa\//,
+    mayImport: [
+      ...INNER,
+      ...HTTP_INTERFACE,
+      'src/adapters/http/koa/',
+      'src/adapters/http/node/node-request.ts',
+    ],
+    instead: 'Move what both need to src/adapters/http, or to src/adapters/http/node what needs Node.js.',
   },
   {
     law: 'an adapter knows no other adapter',
@@ -83,7 +104,7 @@ export const LAYERS: readonly LayerRule[] = [
     mayImport: [
       'test/contract/',
       ...INNER,
-      'src/adapters/http/*',
+      ...HTTP_INTERFACE,
       'src/adapters/http/node/',
       'src/adapters/api-keys/',
       'src/adapters/memory/',
@@ -96,7 +117,7 @@ export const LAYERS: readonly LayerRule[] = [
 export const NODE_RULE = {
   law: 'only adapters and bootstrap use Node.js',
   places: [
-    /^src\/adapters\/(?!http\/(?:(?:fetch|client|docs-page)\/.*|[^/]+)$)/,
+    /^src\/adapters\/(?!http\/(?:(?!koa\/|node\/).+)$)/,
     /^src\/bootstrap\//,
     /^test\/contract\/http\//, // puts bytes on sockets
   ],
@@ -110,7 +131,7 @@ export const HOME_RULE = {
     ['koa', /^src\/adapters\/http\/koa\//],
     ['@koa/router', /^src\/adapters\/http\/koa\//],
     ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
-    ['typebox', /^src\/adapters\/http\/[^/]+$/],
+    ['typebox', /^src\/adapters\/http\/(?:(?:open-api|request)\/)?[^/]+$/],
     ['inversify', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/adapters/http/open-api-document.js';
+import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { run } from '../../src/bootstrap/run.js';
 import type { Outcome } from './program.js';
 

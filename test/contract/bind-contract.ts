@@ -1,4 +1,5 @@
 import type { CaseResult, Contract, Open, Subject } from './contract.js';
+import { reportable } from './reportable.js';
 import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCase } from './suite.js';
 
 /**
@@ -34,7 +35,7 @@ export function bindContract<S extends Subject, Given extends string = never>(
       const test = runningTest(this, context);
       test.setTimeout(timeout);
       const result = await run();
-      if (result.outcome === 'failed') throw result.error;
+      if (result.outcome === 'failed') throw reportable(result.error);
       if (result.outcome === 'skipped') return test.skip(result.reason);
       for (const note of notesOf(result)) await test.note(note);
     }

@@ -1,5 +1,6 @@
 import { declareSuite, globalsOfRunner, runnerTimeout, type TestRunner } from './bind-contract.js';
 import type { Contract, Open, Subject } from './contract.js';
+import { reportable } from './reportable.js';
 import { suiteOf, type RunOptions } from './suite.js';
 
 /** What jest has as globals, and `@jest/globals` exports; `afterAll` goes by the name of `after`. */
@@ -28,7 +29,7 @@ export async function bindToJest<S extends Subject, Given extends string = never
     const reason = reasons[index];
     const body = async (): Promise<void> => {
       const result = await run();
-      if (result.outcome === 'failed') throw result.error;
+      if (result.outcome === 'failed') throw reportable(result.error);
     };
     if (reason === undefined) runner.it(name, body, runnerTimeout(options));
     else runner.it.skip(`${name} (skipped: ${reason})`, body);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ERROR_STATUS } from '../../src/adapters/http/error-answers.js';
+import { ERROR_STATUS } from '../../src/adapters/http/answer/error-answers.js';
 import { bindContract } from '../contract/bind-contract.js';
 import { fetchRequest } from '../contract/http/fetch-message.js';
 import { httpContract } from '../contract/http-contract.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { readRequestToken } from '../../src/adapters/http/idempotency-key.js';
-import { readNewPet } from '../../src/adapters/http/new-pet-body.js';
-import { readPetId, readPetQuery } from '../../src/adapters/http/parameters.js';
+import { readRequestToken } from '../../src/adapters/http/request/idempotency-key.js';
+import { readNewPet } from '../../src/adapters/http/request/new-pet-body.js';
+import { readPetId, readPetQuery } from '../../src/adapters/http/request/parameters.js';
 import { PAGE_LIMIT, isPageLimit } from '../../src/application/list-pets.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/error-answers.js';
-import { documentText, openApiDocument } from '../../src/adapters/http/open-api-document.js';
+import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/answer/error-answers.js';
+import { documentText, openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import { OPERATIONS } from '../../src/adapters/http/operations.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';

@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../src/adapters/http/open-api-document.js';
+import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
 import { parse } from '../../src/exact-json.js';
 import { exactValidator, type Judge } from './exact-validator.js';

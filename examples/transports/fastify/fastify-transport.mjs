@@ -1,6 +1,6 @@
 import { createRouteFinder } from 'animal-store/http';
+import { NodeRequest } from 'animal-store/node';
 import fastify from 'fastify';
-import { NodeRequest } from './node-request.mjs';
 
 /**
  * The animal store as a Fastify application. It is answered in the first hook: behind it Fastify would decode

@@ -2,21 +2,21 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { authenticate, requireScope } from './authorization.js';
-import { crossOriginHeaders } from './cross-origin.js';
+import { authenticate, requireScope } from './request/authorization.js';
+import { crossOriginHeaders } from './answer/cross-origin.js';
 import { Deadlines } from './deadline.js';
-import { docsRoutes, type DocsFile } from './docs-routes.js';
-import { documentRoutes } from './document-routes.js';
-import { errorAnswer, type ErrorCode } from './error-answers.js';
-import { healthRoutes } from './health-routes.js';
+import { docsRoutes, type DocsFile } from './routes/docs-routes.js';
+import { documentRoutes } from './routes/document-routes.js';
+import { errorAnswer, type ErrorCode } from './answer/error-answers.js';
+import { healthRoutes } from './routes/health-routes.js';
 import { HttpError, clientGone } from './http-error.js';
 import { silentLog, unfailing, type HttpLog } from './http-log.js';
 import type { HttpAnswer, HttpRequest } from './http-message.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
-import { operationRoutes } from './operation-routes.js';
-import type { Readiness } from './readiness.js';
-import { commonHeaders, requestId } from './request-id.js';
-import { allowedMethods, endpointFor, type Exchange, type Route } from './route.js';
+import { operationRoutes } from './routes/operation-routes.js';
+import type { Readiness } from './routes/readiness.js';
+import { commonHeaders, requestId } from './request/request-id.js';
+import { allowedMethods, endpointFor, type Exchange, type Route } from './routes/route.js';
 
 /** What the HTTP interface works with. It opens nothing, so whoever opened these closes them. */
 export interface HttpInterfaceOptions {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-answers.js';
+import type { ErrorCode } from './answer/error-answers.js';
 
 /** What the HTTP side tells of its work. It never gets a key, a body or a query: they may hold what no log may. */
 export interface HttpLog {

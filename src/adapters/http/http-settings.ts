@@ -2,7 +2,10 @@
 export interface HttpSettings {
   /** The path that all operations are below, without a slash at its end; its last segment is the version. */
   readonly basePath: string;
-  /** The service's address as clients see it, base path included; makes Location and Link absolute. */
+  /**
+   * The service's address as clients see it, base path included: a URL, which makes Location and Link absolute, or a
+   * path (`/shop/v1`), which stands in them in place of the base path where something in front takes a prefix off.
+   */
   readonly publicUrl?: string | undefined;
   /** The address of the service's staging environment, as the OpenAPI document names it. */
   readonly stagingUrl?: string | undefined;

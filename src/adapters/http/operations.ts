@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/list-pets.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './error-answers.js';
-import type { DEPRECATION_HEADERS, HeaderName } from './headers.js';
+import type { ErrorCode } from './answer/error-answers.js';
+import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   CursorSchema,

@@ -5,8 +5,8 @@ import type { Fault } from '../../domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
 import { DEFAULT_STATUS, NAME_PATTERN, categoryIdFault, nameFault, statusFault } from '../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
-import { COMPONENT, KEYWORDS, type Keywords } from './json-schema.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './request/idempotency-key.js';
+import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
 
 /*
  * The interface's schemas, each of them for two: requests are judged by it, and the OpenAPI document prints it.

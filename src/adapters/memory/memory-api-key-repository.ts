@@ -1,5 +1,9 @@
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import {
+  byAge,
+  type ApiKeyRecord,
+  type ApiKeyRepository,
+} from '../../application/ports/api-key-repository.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { MemoryCatalogue } from './memory-catalogue.js';
 
@@ -57,6 +61,3 @@ export class MemoryApiKeyRepository implements ApiKeyRepository {
 
 /** A deep copy: dates can be changed in place, and must not change what is kept. */
 export const copyKey = (key: ApiKeyRecord): ApiKeyRecord => structuredClone(key);
-
-export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

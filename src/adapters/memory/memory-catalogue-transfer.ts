@@ -1,5 +1,5 @@
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import { byAge, type ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type {
   CatalogueSurvey,
   CatalogueTransfer,
@@ -9,7 +9,7 @@ import type {
 } from '../../application/ports/catalogue-transfer.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
-import { byAge, copyKey } from './memory-api-key-repository.js';
+import { copyKey } from './memory-api-key-repository.js';
 import { claimKey, type MemoryCatalogue } from './memory-catalogue.js';
 
 /** All of a store in memory, for the repositories that were given the same catalogue. */

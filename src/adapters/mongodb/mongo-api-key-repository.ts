@@ -1,6 +1,10 @@
 import { ObjectId, type Collection } from 'mongodb';
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import {
+  byAge,
+  type ApiKeyRecord,
+  type ApiKeyRepository,
+} from '../../application/ports/api-key-repository.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { toApiKey, toApiKeyDocument, type ApiKeyDocument, type FoundApiKey } from './api-key-document.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
@@ -104,7 +108,3 @@ export class MongoApiKeyRepository implements ApiKeyRepository {
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one instanceof ObjectId && other instanceof ObjectId ? one.equals(other) : one === other;
-
-/** The order of `list`. */
-export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BSON, ObjectId, type Collection, type Filter } from 'mongodb';
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import { byAge, type ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type {
   CatalogueSurvey,
   CatalogueTransfer,
@@ -17,7 +17,6 @@ import { toApiKey, toApiKeyDocument, type ApiKeyDocument, type FoundApiKey } fro
 import { wroteAll } from './bulk-write.js';
 import { claimId, readClaim, readClaimId, type ClaimDocument, type FoundClaim } from './claim-document.js';
 import { greatestId } from './greatest-id.js';
-import { byAge } from './mongo-api-key-repository.js';
 import { MongoSession, type MongoConnection, type Patience } from './mongo-connection.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
 import { PET_FIELDS, toPet, toPetDocument, type FoundPet, type PetDocument } from './pet-document.js';

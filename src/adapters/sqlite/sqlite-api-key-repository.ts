@@ -1,5 +1,9 @@
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import {
+  byAge,
+  type ApiKeyRecord,
+  type ApiKeyRepository,
+} from '../../application/ports/api-key-repository.js';
 import { isScope, type Scope } from '../../application/ports/authenticator.js';
 import { readText, writeText } from './exact-text.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -134,6 +138,3 @@ const readScopes = (text: string): Scope[] => {
   const scopes: unknown = JSON.parse(text);
   return Array.isArray(scopes) ? scopes.filter(isScope) : [];
 };
-
-export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

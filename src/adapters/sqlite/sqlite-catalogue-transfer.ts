@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '../../application/call.js';
-import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import { byAge, type ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type {
   CatalogueSurvey,
   CatalogueTransfer,
@@ -12,7 +12,7 @@ import type {
 import { INT64_MAX } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
 import { readText, writeText } from './exact-text.js';
-import { API_KEY_SQL, byAge, toColumns, toRecord, type KeyRow } from './sqlite-api-key-repository.js';
+import { API_KEY_SQL, toColumns, toRecord, type KeyRow } from './sqlite-api-key-repository.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { PET_SQL, toPet, type PetRow } from './sqlite-pet-repository.js';
 import { SqliteSession } from './sqlite-session.js';

@@ -52,3 +52,7 @@ export interface ApiKeyRecord {
   /** The id of the key that rotation put in its place. */
   readonly replacedBy?: string | undefined;
 }
+
+/** Compares two keys by the order of `list`. */
+export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
+  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { HttpInterface } from '../../adapters/http/http-interface.js';
 import { silentLog } from '../../adapters/http/http-log.js';
 import { readDocsFiles } from '../../adapters/http/node/docs-files.js';
-import { Readiness } from '../../adapters/http/readiness.js';
+import { Readiness } from '../../adapters/http/routes/readiness.js';
 import { provide, provideValue } from '../provide.js';
 import { TOKENS } from '../tokens.js';
 

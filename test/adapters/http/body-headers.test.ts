@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { decodeUtf8, requireJsonBody } from '../../../src/adapters/http/body-headers.js';
+import { decodeUtf8, requireJsonBody } from '../../../src/adapters/http/request/body-headers.js';
 import { HttpError } from '../../../src/adapters/http/http-error.js';
 import { requestWith } from './request-with.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { DeprecatedCall } from '../../../src/application/deprecated-call-counter.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ERROR_STATUS, errorAnswer } from '../../../src/adapters/http/error-answers.js';
+import { ERROR_STATUS, errorAnswer } from '../../../src/adapters/http/answer/error-answers.js';
 import { HttpError, type HttpErrorCode } from '../../../src/adapters/http/http-error.js';
 import {
   ANIMAL_STORE_ERROR_CODES,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { HttpInterface, type HttpInterfaceOptions } from '../../../src/adapters/http/http-interface.js';
 import type { AnsweredRequest } from '../../../src/adapters/http/http-log.js';
 import type { HttpAnswer, HttpRequest } from '../../../src/adapters/http/http-message.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
@@ -180,5 +180,20 @@ describe('HttpInterface', () => {
     for (const path of ['/animals/v11', '/animals', '/v1/pets', '/', '*'])
       expect(await status(path)).to.equal(404);
     expect(await status('/animals/v1/pets', KEY)).to.equal(200);
+  });
+
+  it('takes a path for its public address: Location begins with it, the docs page asks its own origin', async () => {
+    const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
+    const http = make({ docs, settings: { publicUrl: '/shop/v1' } });
+    const body = { announcesBody: true, hasBody: async () => true };
+    const readBody = async (): Promise<Uint8Array> =>
+      new TextEncoder().encode('{"name":"Bella","categoryId":1}');
+    const created = await answer(
+      http,
+      requestWith({ ...KEY, 'content-type': 'application/json' }, { method: 'POST', ...body, readBody }),
+    );
+    expect(created.headers).to.include({ Location: '/shop/v1/pets/1' });
+    const page = await answer(http, requestWith({}, { path: '/docs' }));
+    expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
   });
 });

@@ -4,7 +4,7 @@ import type { Authenticator } from '../../../src/application/ports/authenticator
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
 import { createKoaApp } from '../../../src/adapters/http/koa/koa-transport.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { StoreUnavailableError } from '../../../src/domain/errors.js';
 import { HeldPetRepository } from './held-pet-repository.js';
 import { closeServers, head, inTime, listening } from './node/listening-server.js';

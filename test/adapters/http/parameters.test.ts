@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { readPetId, readPetQuery } from '../../../src/adapters/http/parameters.js';
+import { readPetId, readPetQuery } from '../../../src/adapters/http/request/parameters.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { petJson, petsJson } from '../../../src/adapters/http/pet-json.js';
+import { petJson, petsJson } from '../../../src/adapters/http/answer/pet-json.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { nameFault, savedPet, type Pet } from '../../../src/domain/pet.js';

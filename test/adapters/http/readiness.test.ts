@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { StoreUnavailableError } from '../../../src/domain/errors.js';
 
 describe('Readiness', () => {

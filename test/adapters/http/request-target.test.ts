@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { splitRequestTarget } from '../../../src/adapters/http/request-target.js';
+import { splitRequestTarget } from '../../../src/adapters/http/request/request-target.js';
 
 describe('splitRequestTarget', () => {
   const SPLIT: ReadonlyArray<readonly [target: string, path: string, query: string]> = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createRouteFinder } from '../../../src/adapters/http/route-finder.js';
-import type { Route } from '../../../src/adapters/http/route.js';
+import { createRouteFinder } from '../../../src/adapters/http/routes/route-finder.js';
+import type { Route } from '../../../src/adapters/http/routes/route.js';
 
 const route = (path: string): Route => ({ path, endpoints: new Map(), open: true, headers: {} });
 

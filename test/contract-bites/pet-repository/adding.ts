@@ -1,7 +1,15 @@
 import { savedPet, type Pet, type UnsavedPet } from '../../../src/domain/pet.js';
 import { addsOther, broken, everything, type PetRepositoryBite } from './broken.js';
 
+/** The animal with its id as a number, which no compiler would let by. */
+const numbered = (pet: Pet): Pet => Object.freeze({ ...pet, id: Number(pet.id) as unknown as bigint });
+
 export const adding: readonly PetRepositoryBite[] = [
+  broken(
+    'gives ids as numbers when it lists',
+    'gives ids and categoryIds as bigints, never as numbers or text',
+    (pets) => ({ list: async (range, call) => (await pets.list(range, call)).map(numbered) }),
+  ),
   broken(
     'sends a categoryId through a number',
     'keeps a categoryId of 9007199254740993 to the digit',

@@ -125,4 +125,29 @@ export const claiming: readonly PetRepositoryBite[] = [
     'lets each of many claims lapse at its own time, whatever the order in which they were made',
     claimsOther((claim) => ({ ...claim, keepUntil: new Date(claim.now.getTime() + 24 * 60 * 60 * 1000) })),
   ),
+  broken(
+    'clears lapsed claims away a dozen at a time, and with one the claim that was made again in its place',
+    'keeps a claim that was made again while many that lapsed with it were still to be cleared away',
+    (pets) => {
+      let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
+      const cleared = new Map<string, number>();
+      return {
+        async add(pet, options = {}) {
+          const { claim } = options;
+          if (claim === undefined) return pets.add(pet, options);
+          const { scope, token, now } = claim;
+          const keepUntil = new Date(claim.keepUntil);
+          const lapsed = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
+          ends = ends.filter((end) => !lapsed.includes(end));
+          for (const { key } of lapsed) cleared.set(key, (cleared.get(key) ?? 0) + 1);
+          const key = JSON.stringify([scope, token]);
+          // What was cleared away is as good as of another scope.
+          const asKept = cleared.has(key) ? { ...claim, scope: `${scope} ${cleared.get(key)}` } : claim;
+          const added = await pets.add(pet, { ...options, claim: asKept });
+          if (!added.replayed) ends = [...ends, { key, keepUntil }];
+          return added;
+        },
+      };
+    },
+  ),
 ];

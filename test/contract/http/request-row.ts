@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/adapters/http/error-answers.js';
+import type { ErrorCode } from '../../../src/adapters/http/answer/error-answers.js';
 import type { Situation } from './situation.js';
 
 /*

@@ -1,5 +1,5 @@
 import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
-import { openApiDocument } from '../../../src/adapters/http/open-api-document.js';
+import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
 import { bearer, type Header, type Row } from './request-row.js';
 import type { Situation } from './situation.js';
 

@@ -1,7 +1,7 @@
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
-import { Readiness } from '../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
 import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';

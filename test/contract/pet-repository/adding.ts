@@ -2,6 +2,7 @@ import { assert } from '../assert.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';
+import { sampleClaim } from './claiming.js';
 import { listAll, type PetRepositoryCase, type PetRepositorySubject } from './subject.js';
 
 /** Kept to the letter and to the digit, by all three ways to get an animal. */
@@ -15,6 +16,24 @@ const keepsExactly =
   };
 
 export const addingCases: readonly PetRepositoryCase[] = [
+  {
+    name: 'gives ids and categoryIds as bigints, never as numbers or text',
+    async run({ pets }) {
+      const { pet: added } = await pets.add(samplePet(), { claim: sampleClaim() });
+      const { pet: replayed } = await pets.add(samplePet(), { claim: sampleClaim() });
+      const found = await pets.findById(BigInt(added.id)); // whatever it is, it is told below
+      const [listed] = await pets.list({ limit: 1 });
+      const [filtered] = await pets.list({ limit: 1, status: added.status });
+      for (const [way, pet] of Object.entries({ added, replayed, found, listed, filtered })) {
+        const kinds = { id: typeof pet?.id, categoryId: typeof pet?.categoryId };
+        assert.deepEqual(
+          kinds,
+          { id: 'bigint', categoryId: 'bigint' },
+          `an animal that was ${way} has ${JSON.stringify(kinds)}`,
+        );
+      }
+    },
+  },
   {
     name: 'gives each animal a positive id, greater than every one before',
     async run({ pets }) {

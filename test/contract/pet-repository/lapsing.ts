@@ -1,4 +1,6 @@
 import { assert } from '../assert.js';
+import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import type { Pet } from '../../../src/domain/pet.js';
 import { samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';
 import { listAll, type PetRepositoryCase } from './subject.js';
@@ -68,6 +70,37 @@ export const lapsingCases: readonly PetRepositoryCase[] = [
       for (const [index, claim] of claims.entries()) {
         const { replayed } = await pets.add(samplePet(), { claim: claim(noon) });
         assert.equal(replayed, (lifetimes[index] ?? 0) > noon, `kept for ${lifetimes[index]} ms`);
+      }
+    },
+  },
+  {
+    name: 'keeps a claim that was made again while many that lapsed with it were still to be cleared away',
+    async run({ pets }) {
+      // Each lapses a millisecond after the one before: whoever clears away a few at a time, in whatever order, comes
+      // to the first, the last or the one in the middle late.
+      const tokens = times(128, (number) => `token ${number}`);
+      const first = (token: string, index: number): Claim => ({
+        ...sampleClaim({ token }),
+        keepUntil: new Date(sampleClaim({ at: HOUR + index }).now),
+      });
+      for (const [index, token] of tokens.entries())
+        await pets.add(samplePet(), { claim: first(token, index) });
+
+      const again = new Map<string, Pet>();
+      for (const token of ['token 1', 'token 64', 'token 128']) {
+        const { pet, replayed } = await pets.add(samplePet(), {
+          claim: sampleClaim({ at: 2 * HOUR, token }),
+        });
+        assert.equal(replayed, false, `${token} has lapsed`);
+        again.set(token, pet);
+      }
+      // Each of these may clear away a few.
+      for (const number of tokens.keys()) {
+        await pets.add(samplePet(), { claim: sampleClaim({ at: 3 * HOUR, token: `later token ${number}` }) });
+      }
+      for (const [token, pet] of again) {
+        const replay = await pets.add(samplePet(), { claim: sampleClaim({ at: 4 * HOUR, token }) });
+        assert.deepEqual(replay, { pet, replayed: true }, `${token} was made again, and is forgotten`);
       }
     },
   },

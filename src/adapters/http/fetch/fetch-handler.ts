@@ -1,8 +1,8 @@
-import { errorAnswer } from '../error-answers.js';
+import { errorAnswer } from '../answer/error-answers.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpAnswer } from '../http-message.js';
-import { commonHeaders, requestId } from '../request-id.js';
-import { createRouteFinder } from '../route-finder.js';
+import { commonHeaders, requestId } from '../request/request-id.js';
+import { createRouteFinder } from '../routes/route-finder.js';
 import { FetchRequest } from './fetch-request.js';
 
 /** Answers a request. Never rejects. The request's signal, aborted, ends the work: its client has gone. */

@@ -1,6 +1,6 @@
 import { clientGone, payloadTooLarge } from '../http-error.js';
 import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../request-target.js';
+import { splitRequestTarget } from '../request/request-target.js';
 
 /**
  * A Fetch request as the interface needs it. Its URL is all that is known of the target, so what a URL cannot

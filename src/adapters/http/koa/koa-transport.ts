@@ -2,7 +2,7 @@ import Koa, { type Middleware } from 'koa';
 import { Router } from '@koa/router';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpAnswer } from '../http-message.js';
-import type { Route } from '../route.js';
+import type { Route } from '../routes/route.js';
 import { KoaRequest, bodyReader } from './koa-request.js';
 
 /**
@@ -22,9 +22,10 @@ export function createKoaApp(http: HttpInterface): Koa {
 /** The same as a middleware, to be mounted in an application of one's own. It answers every request it gets. */
 export function animalStore(http: HttpInterface): Middleware {
   const findRoute = routeFinder(http.routes);
-  const readBody = bodyReader(http.settings.bodyLimit);
+  const { bodyLimit } = http.settings;
+  const readBody = bodyReader(bodyLimit);
   return async (context) => {
-    const request = new KoaRequest(context, readBody);
+    const request = new KoaRequest(context, readBody, bodyLimit);
     const found = findRoute(request.path);
     write(context.response, await http.answer(request, found?.route, found?.parameters ?? {}));
   };

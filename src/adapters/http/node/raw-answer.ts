@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { errorAnswer, type ErrorCode } from '../error-answers.js';
+import { errorAnswer, type ErrorCode } from '../answer/error-answers.js';
 import { HttpError } from '../http-error.js';
-import { commonHeaders, requestId } from '../request-id.js';
+import { commonHeaders, requestId } from '../request/request-id.js';
 
 /** What Node's parser found wrong, as an error of the interface. */
 export function parserError(error: NodeJS.ErrnoException): HttpError {

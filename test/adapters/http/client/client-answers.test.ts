@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ServiceError, UnexpectedAnswerError } from '../../../../src/adapters/http/client/service-error.js';
-import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/answer/error-answers.js';
 import {
   ANIMAL_STORE_ERROR_CODES,
   IdempotencyConflictError,

@@ -5,7 +5,7 @@ import {
   type Operation,
 } from '../../../../src/adapters/http/docs-page/interface-document.js';
 import { readJson } from '../../../../src/adapters/http/docs-page/json-text.js';
-import { openApiDocument } from '../../../../src/adapters/http/open-api-document.js';
+import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
 
 const ours = readInterface(readJson(openApiDocument()));
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createFetchHandler, type FetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
 import { HttpInterface, type HttpInterfaceOptions } from '../../../../src/adapters/http/http-interface.js';
-import { Readiness } from '../../../../src/adapters/http/readiness.js';
+import { Readiness } from '../../../../src/adapters/http/routes/readiness.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../../src/application/ports/authenticator.js';
 import { MemoryPetRepository } from '../../../../src/adapters/memory/memory-pet-repository.js';

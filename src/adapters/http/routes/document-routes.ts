@@ -1,7 +1,7 @@
-import { conditional } from './conditional.js';
-import { JSON_TYPE } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
-import { openApiDocument } from './open-api-document.js';
+import { conditional } from '../answer/conditional.js';
+import { JSON_TYPE } from '../http-message.js';
+import type { HttpSettings } from '../http-settings.js';
+import { openApiDocument } from '../open-api/open-api-document.js';
 import type { Route } from './route.js';
 
 /** `/openapi.json`: the document of the interface, for whoever asks. Made once. */

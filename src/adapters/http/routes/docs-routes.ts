@@ -1,6 +1,6 @@
-import { conditional } from './conditional.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { conditional } from '../answer/conditional.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
+import type { HttpSettings } from '../http-settings.js';
 import type { Route } from './route.js';
 
 /** A file of the docs page, as text. */
@@ -43,8 +43,9 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
  * published addresses are there to be tried from it.
  */
 function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): Readonly<Record<string, string>> {
+  // A path is of the origin that the page comes from.
   const addresses = [publicUrl, stagingUrl].flatMap((url) =>
-    url === undefined ? [] : [new URL(url).origin],
+    url === undefined || url.startsWith('/') ? [] : [new URL(url).origin],
   );
   const policy = [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-import { JSON_TYPE, type HttpAnswer } from './http-message.js';
+import { JSON_TYPE, type HttpAnswer } from '../http-message.js';
 import type { Readiness } from './readiness.js';
 import type { Route } from './route.js';
 

@@ -1,13 +1,19 @@
 import { Type } from 'typebox';
-import { stringify } from '../../exact-json.js';
-import { ERROR_STATUS, type ErrorCode } from './error-answers.js';
+import { stringify } from '../../../exact-json.js';
+import { ERROR_STATUS, type ErrorCode } from '../answer/error-answers.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { DEPRECATION_HEADERS, HEADERS, type HeaderName } from './headers.js';
-import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from './http-settings.js';
+import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from '../http-settings.js';
 import { componentName, componentSchema, jsonSchema, type Keywords } from './json-schema.js';
 import { guide } from './open-api-guide.js';
-import { OPERATIONS, deprecationHeaders, isRemoved, type Deprecation, type Operation } from './operations.js';
-import { COMPONENTS, ErrorSchema } from './schemas.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  type Deprecation,
+  type Operation,
+} from '../operations.js';
+import { COMPONENTS, ErrorSchema } from '../schemas.js';
 
 type Operations = Readonly<Record<string, Operation>>;
 

@@ -1,8 +1,8 @@
-import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import type { ErrorCode } from './error-answers.js';
+import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
+import type { ErrorCode } from '../answer/error-answers.js';
 import type { HeaderName } from './headers.js';
-import { baseUrl, type HttpSettings } from './http-settings.js';
-import { removedMessage, type Operation } from './operations.js';
+import { baseUrl, type HttpSettings } from '../http-settings.js';
+import { removedMessage, type Operation } from '../operations.js';
 
 /** What the document says of an error code. */
 export interface ErrorDescription {

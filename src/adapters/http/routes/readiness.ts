@@ -1,5 +1,5 @@
-import type { Call } from '../../application/call.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import type { Call } from '../../../application/call.js';
+import { StoreUnavailableError } from '../../../domain/errors.js';
 
 /** How long an answer of the store to "are you ready?" is good for, and how long it may take, in milliseconds. */
 const FRESH = 1000;

@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpRequest } from './http-message.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
 
 /**
  * An answer of 200 to a GET with its ETag (RFC 9110, 8.8.3), or 304 when the client has it already

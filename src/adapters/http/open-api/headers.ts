@@ -1,5 +1,5 @@
-import { PAGE_LIMIT } from '../../application/list-pets.js';
-import { writeCursor } from '../../application/page-cursor.js';
+import { PAGE_LIMIT } from '../../../application/list-pets.js';
+import { writeCursor } from '../../../application/page-cursor.js';
 import type { Keywords } from './json-schema.js';
 
 /** A header of answers, as the document describes it. */

@@ -1,5 +1,5 @@
-import { HttpError } from './http-error.js';
-import type { HttpRequest } from './http-message.js';
+import { HttpError } from '../http-error.js';
+import type { HttpRequest } from '../http-message.js';
 
 /**
  * Judges the headers that describe a body, before any of it is read.

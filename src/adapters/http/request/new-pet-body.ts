@@ -1,8 +1,8 @@
-import { InvalidPetError, type Fault } from '../../domain/errors.js';
-import type { NewPet } from '../../domain/pet.js';
-import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
-import { HttpError } from './http-error.js';
-import { isNewPet, newPetFaults } from './schemas.js';
+import { InvalidPetError, type Fault } from '../../../domain/errors.js';
+import type { NewPet } from '../../../domain/pet.js';
+import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../../exact-json.js';
+import { HttpError } from '../http-error.js';
+import { isNewPet, newPetFaults } from '../schemas.js';
 
 /** How deep a body may be nested; a NewPet needs 1. */
 const MAX_DEPTH = 16;

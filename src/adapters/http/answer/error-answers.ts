@@ -1,6 +1,6 @@
-import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
-import { HttpError, type HttpErrorCode } from './http-error.js';
-import { JSON_TYPE, type HttpAnswer } from './http-message.js';
+import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../../domain/errors.js';
+import { HttpError, type HttpErrorCode } from '../http-error.js';
+import { JSON_TYPE, type HttpAnswer } from '../http-message.js';
 
 /** Every `code` that an error answer can have: those of the animal store, and those that only HTTP knows. */
 export type ErrorCode = AnimalStoreErrorCode | HttpErrorCode;

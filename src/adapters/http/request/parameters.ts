@@ -1,9 +1,9 @@
 import { Compile } from 'typebox/compile';
-import type { PetQuery } from '../../application/animal-store.js';
-import { InvalidParameterError, type Fault } from '../../domain/errors.js';
-import { parseInt64 } from '../../domain/int64.js';
-import { jsonSchema } from './json-schema.js';
-import { OPERATIONS } from './operations.js';
+import type { PetQuery } from '../../../application/animal-store.js';
+import { InvalidParameterError, type Fault } from '../../../domain/errors.js';
+import { parseInt64 } from '../../../domain/int64.js';
+import { jsonSchema } from '../open-api/json-schema.js';
+import { OPERATIONS } from '../operations.js';
 
 /** The parameters that listPets declares: how each is read, and judged by its schema. */
 const PET_QUERY = Object.entries(OPERATIONS.listPets.parameters).map(([field, { schema }]) => {

@@ -1,7 +1,7 @@
-import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
-import type { Principal, Scope } from '../../application/ports/authenticator.js';
-import type { Deadline } from './deadline.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
+import type { DeprecatedCall } from '../../../application/deprecated-call-counter.js';
+import type { Principal, Scope } from '../../../application/ports/authenticator.js';
+import type { Deadline } from '../deadline.js';
+import type { HttpAnswer, HttpRequest } from '../http-message.js';
 
 /** A path that is served, and what it answers to. Transports match paths, and leave methods to the interface. */
 export interface Route {

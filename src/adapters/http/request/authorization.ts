@@ -1,7 +1,7 @@
-import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
-import type { Call } from '../../application/call.js';
-import { HttpError } from './http-error.js';
-import type { HttpRequest } from './http-message.js';
+import type { Authenticator, Principal, Scope } from '../../../application/ports/authenticator.js';
+import type { Call } from '../../../application/call.js';
+import { HttpError } from '../http-error.js';
+import type { HttpRequest } from '../http-message.js';
 
 const REALM = 'Bearer realm="animal-store"';
 

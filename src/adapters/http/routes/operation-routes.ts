@@ -1,12 +1,12 @@
-import type { AnimalStore } from '../../application/animal-store.js';
-import { PetNotFoundError } from '../../domain/errors.js';
-import { decodeUtf8, requireJsonBody } from './body-headers.js';
-import { conditional } from './conditional.js';
-import { HttpError } from './http-error.js';
-import { JSON_TYPE, type HttpAnswer, type HttpRequest } from './http-message.js';
-import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
-import { readRequestToken } from './idempotency-key.js';
-import { readNewPet } from './new-pet-body.js';
+import type { AnimalStore } from '../../../application/animal-store.js';
+import { PetNotFoundError } from '../../../domain/errors.js';
+import { decodeUtf8, requireJsonBody } from '../request/body-headers.js';
+import { conditional } from '../answer/conditional.js';
+import { HttpError } from '../http-error.js';
+import { JSON_TYPE, type HttpAnswer, type HttpRequest } from '../http-message.js';
+import { baseUrl as baseUrlOf, type HttpSettings } from '../http-settings.js';
+import { readRequestToken } from '../request/idempotency-key.js';
+import { readNewPet } from '../request/new-pet-body.js';
 import {
   OPERATIONS,
   deprecationHeaders,
@@ -14,9 +14,9 @@ import {
   removedMessage,
   type Operation,
   type OperationId,
-} from './operations.js';
-import { readPetId, readPetQuery } from './parameters.js';
-import { petJson, petsJson } from './pet-json.js';
+} from '../operations.js';
+import { readPetId, readPetQuery } from '../request/parameters.js';
+import { petJson, petsJson } from '../answer/pet-json.js';
 import type { Endpoint, Exchange, Route } from './route.js';
 
 /** The routes of the interface's operations, by their declarations. */

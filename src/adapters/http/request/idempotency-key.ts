@@ -1,7 +1,7 @@
-import type { RequestToken } from '../../application/animal-store.js';
-import type { Principal } from '../../application/ports/authenticator.js';
-import { InvalidParameterError } from '../../domain/errors.js';
-import type { HttpRequest } from './http-message.js';
+import type { RequestToken } from '../../../application/animal-store.js';
+import type { Principal } from '../../../application/ports/authenticator.js';
+import { InvalidParameterError } from '../../../domain/errors.js';
+import type { HttpRequest } from '../http-message.js';
 
 /** The header that makes repeating a create safe (draft-ietf-httpapi-idempotency-key-header), in lower case. */
 const HEADER = 'idempotency-key';

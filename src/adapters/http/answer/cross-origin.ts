@@ -1,6 +1,6 @@
-import type { HttpRequest } from './http-message.js';
-import type { Route } from './route.js';
-import { allowedMethods } from './route.js';
+import type { HttpRequest } from '../http-message.js';
+import type { Route } from '../routes/route.js';
+import { allowedMethods } from '../routes/route.js';
 
 /** What pages of other origins may read of an answer, beyond what Fetch lets them read always. */
 const EXPOSED = [

@@ -1,4 +1,4 @@
-import type { HttpSettings } from './http-settings.js';
+import type { HttpSettings } from '../http-settings.js';
 
 /** What a client's author has to know of all operations, in Markdown: the description of the whole document. */
 export const guide = ({

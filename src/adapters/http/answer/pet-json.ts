@@ -1,4 +1,4 @@
-import type { Pet } from '../../domain/pet.js';
+import type { Pet } from '../../../domain/pet.js';
 
 /** A Pet of the interface as JSON text, its int64s to the digit. Written out for speed: it is the hottest text there is. */
 export const petJson = ({ id, name, categoryId, status }: Pet): string =>
