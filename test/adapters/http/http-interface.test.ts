@@ -186,8 +186,8 @@ describe('HttpInterface', () => {
     const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
     const http = make({ docs, settings: { publicUrl: '/shop/v1' } });
     const body = { announcesBody: true, hasBody: async () => true };
-    const readBody = async (): Promise<Uint8Array> =>
-      new TextEncoder().encode('{"name":"Bella","categoryId":1}');
+    const bytes = new TextEncoder().encode('{"name":"Bella","categoryId":1}');
+    const readBody = async (): Promise<Uint8Array> => bytes;
     const created = await answer(
       http,
       requestWith({ ...KEY, 'content-type': 'application/json' }, { method: 'POST', ...body, readBody }),

@@ -1,5 +1,4 @@
 import { assert } from '../assert.js';
-import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';
@@ -79,12 +78,10 @@ export const lapsingCases: readonly PetRepositoryCase[] = [
       // Each lapses a millisecond after the one before: whoever clears away a few at a time, in whatever order, comes
       // to the first, the last or the one in the middle late.
       const tokens = times(128, (number) => `token ${number}`);
-      const first = (token: string, index: number): Claim => ({
-        ...sampleClaim({ token }),
-        keepUntil: new Date(sampleClaim({ at: HOUR + index }).now),
-      });
-      for (const [index, token] of tokens.entries())
-        await pets.add(samplePet(), { claim: first(token, index) });
+      for (const [index, token] of tokens.entries()) {
+        const keepUntil = new Date(sampleClaim({ at: HOUR + index }).now);
+        await pets.add(samplePet(), { claim: { ...sampleClaim({ token }), keepUntil } });
+      }
 
       const again = new Map<string, Pet>();
       for (const token of ['token 1', 'token 64', 'token 128']) {
