@@ -52,16 +52,16 @@ const unescape = (title) => title.replaceAll(/\\([\\#])/g, '$1');
 const comparable = (told) =>
   told.map(([title, outcome]) => `${title.replace(/ \((?:skipped|note): .*\)$/s, '')}: ${outcome}`).sort();
 
-/** Puts the programs of the page where their names say. */
+/** Puts the programs of the page into the folders of their runners. */
 async function writeDocumented(folder) {
   const page = await readFile(join(root, 'docs/contract-suites.md'), 'utf8');
   const programs = new Map(
-    [...page.matchAll(/```js\n\/\/ ([\w./-]+)\n([^]*?)```/g)].map(([, name, code]) => [name, code]),
+    [...page.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name, code]) => [name, code]),
   );
   await writeFile(join(folder, 'store.mjs'), programs.get('store.mjs'));
   for (const runner of Object.keys(REPORTS)) {
     await writeFile(join(folder, runner, 'store.mjs'), programs.get('store.mjs'));
-    await writeFile(join(folder, runner, 'store.test.js'), programs.get(`${runner}/store.test.js`));
+    await writeFile(join(folder, runner, 'store.test.js'), programs.get(`${runner}.test.mjs`));
   }
 }
 

@@ -7,7 +7,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -65,7 +65,7 @@ function filesOfTheRule() {
         : ['.js', '.d.ts', '.js.map', '.d.ts.map'];
       return kinds.map((kind) => `build/${path.replace(/\.ts$/, kind)}`);
     });
-  const texts = ['LICENSE', 'README.md', 'CHANGELOG.md', 'UPGRADING.md', 'package.json'];
+  const texts = ['LICENSE', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'UPGRADING.md', 'package.json'];
   return [...texts, ...sources, ...built, ...find('{docs,examples}/**/*.*')];
 }
 
@@ -83,8 +83,22 @@ async function pack() {
     },
     { missing: [], unexpected: [] },
   );
+  assert.deepEqual(deadLinks(paths), [], 'links to what is not in the tarball');
   say(`tarball: ${paths.length} files, ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`);
   return join(folder, filename);
+}
+
+/** Links of the documents to files that are not packed. Pictures are left out, and say in words what they show. */
+function deadLinks(paths) {
+  const there = (path) => paths.includes(path) || paths.some((other) => other.startsWith(`${path}/`));
+  return paths
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(/(?<!!\[[^\]]*)\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)]
+        .map(([, target]) => posix.join(posix.dirname(path), target))
+        .filter((target) => !there(target))
+        .map((target) => `${path}: ${target}`),
+    );
 }
 
 const kilobytes = (bytes) => `${Math.round(bytes / 1000)} kB`;
@@ -108,7 +122,7 @@ const quiet = '--disable-warning=ExperimentalWarning'; // Node.js 22 says so of 
 async function javascriptProject(tarball, nodes) {
   const project = emptyProject('javascript');
   await install(project, tarball);
-  for (const name of ['javascript/use.mjs', 'load.mjs'])
+  for (const name of ['javascript/use.mjs', 'javascript/store.mjs', 'load.mjs'])
     copyFileSync(join(tools, name), join(project, name.split('/').at(-1)));
   for (const [index, node] of nodes.entries()) {
     say(
@@ -141,7 +155,10 @@ async function loaded(project, node, entry) {
   say(`  import ${entry}: ${figures}${packages.length > 0 ? `, ${packages.length} packages` : ''}`);
 }
 
-/** The installed command: its help, a key issued on a store, and that store served to a request with the key. */
+/**
+ * The installed command: its help, a key issued on a store, that store served to a request with the key, and stores of
+ * others held to their contracts.
+ */
 async function command(project, node, index) {
   const bin = join(project, 'node_modules/.bin/animal-store');
   const storeUrl = `sqlite:${join(project, `animals-${index}.db`)}`;
@@ -166,7 +183,28 @@ async function command(project, node, index) {
     service.kill('SIGTERM');
   }
   assert.deepEqual(await ended, [0, null]);
-  say('  animal-store --help, keys issue, serve: work, and stop in order');
+  await checkStore(bin, options);
+  say('  animal-store --help, keys issue, serve, check-store: work, and stop in order');
+}
+
+/** A store that keeps its promises passes; of one that trims names the cases that tell so are named. */
+async function checkStore(bin, options) {
+  const line = ['check-store', './store.mjs', '--animals', '300'];
+  assert.match(
+    await run(bin, line, options),
+    /^PetRepository: \d+ passed, 0 failed, [^]* passed, 0 failed, \d+ skipped\.\n$/,
+  );
+  const env = { ...options.env, BROKEN: '1' };
+  const { cause } = await run(bin, line, { ...options, env }).then(
+    () => assert.fail('check-store passes a store that trims names'),
+    (error) => error,
+  );
+  assert.equal(cause.code, 1);
+  const failed = [...cause.stdout.matchAll(/^ {2}failed: (.*)$/gm)].map(([, name]) => name);
+  assert.deepEqual(failed.slice(0, 2), [
+    'keeps a name with leading and trailing spaces exactly',
+    'keeps a name with leading and trailing line breaks exactly',
+  ]);
 }
 
 async function listening({ stderr }) {

@@ -9,7 +9,7 @@ import type { StoreSubject } from './contract-suites.js';
 import { importModule, isContainerModule, whyNotLoaded } from './load-adapters.js';
 import { openStore } from './open-store.js';
 import { SettingsError, readSettings } from './settings.js';
-import type { OpenStore } from './store-factory.js';
+import type { OpenOptions, OpenStore } from './store-factory.js';
 import { TOKENS } from './tokens.js';
 
 type Open = () => Promise<StoreSubject>;
@@ -75,8 +75,8 @@ async function adapterSubjects(
       .replaceAll('{folder}', folder ?? '')
       .replaceAll('{name}', `check_${randomBytes(8).toString('hex')}`);
     const handles: OpenStore[] = [];
-    const another = async (): Promise<OpenStore> => {
-      const store = await namingUrl(() => openStore({ ...settings, storeUrl }, factories));
+    const another = async (options?: OpenOptions): Promise<OpenStore> => {
+      const store = await namingUrl(() => openStore({ ...settings, storeUrl }, factories, options));
       handles.push(store);
       return store;
     };
@@ -92,8 +92,8 @@ async function adapterSubjects(
       }
     };
     try {
-      const first = await another();
-      await assertFresh(first, storeUrl === template);
+      const first = await (storeUrl === template ? openOnly(another) : another());
+      await assertEmpty(first);
       return {
         pets: first.pets,
         apiKeys: first.apiKeys,
@@ -106,7 +106,7 @@ async function adapterSubjects(
           await close();
           return another();
         },
-        another,
+        another: () => another(),
         dispose,
       };
     } catch (error) {
@@ -116,13 +116,24 @@ async function adapterSubjects(
   };
 }
 
-/** A store that anyone uses must not be tried out: what the cases add stays in it. */
-async function assertFresh({ pets }: OpenStore, isAlwaysTheSame: boolean): Promise<void> {
-  if (isAlwaysTheSame && pets.capabilities.durable) {
-    throw new UsageError(
-      '--url names one store, which keeps what is added: each case needs a new one, by {folder} or {name}',
-    );
-  }
+/** Opens the one store that a URL names: it may be in use, and none is made by looking. */
+async function openOnly(open: (options: OpenOptions) => Promise<OpenStore>): Promise<OpenStore> {
+  const store = await open({ mustExist: true }).catch((cause: unknown) => {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${ONE_STORE}; this one cannot be opened: ${messageOf(cause)}`, { cause });
+  });
+  // What the cases add would stay in it.
+  if (store.pets.capabilities.durable) throw new UsageError(ONE_STORE);
+  return store;
+}
+
+const ONE_STORE =
+  '--url names one store, which keeps what is added: each case needs a new one, by {folder} or {name}';
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A store that anyone uses must not be tried out. */
+async function assertEmpty({ pets }: OpenStore): Promise<void> {
   // A list that fails has cases of its own.
   const there = await pets.list({ limit: 1 }).catch(() => []);
   if (there.length > 0) throw new UsageError('--url names a store that is not empty');

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import type { PortCheck } from '../../src/adapters/cli/operations.js';
 import { loadContractSuites, type ContractSuites } from '../../src/bootstrap/contract-suites.js';
 import * as entry from '../contract/index.js';
@@ -38,7 +39,10 @@ const SHELF = `${IMPORTS}
   export const adapter = new ContainerModule((options) =>
     provideValue(options, TOKENS.storeFactory, {
       scheme: 'shelf',
-      open: async (url) => ({ ...(await openSqliteStore(url.slice('shelf:'.length))), location: url }),
+      open: async (url, { mustExist } = {}) => ({
+        ...(await openSqliteStore(url.slice('shelf:'.length), { mustExist })),
+        location: url,
+      }),
     }),
   );
 `;
@@ -230,8 +234,22 @@ describe('check-store', () => {
         expect(err)
           .to.match(message)
           .and.to.match(/\nSee: animal-store check-store --help\n$/);
+        expect(readdirSync(folder)).to.deep.equal(['store.mjs']);
       });
     }
+  });
+
+  it('adds nothing to a store that is there, and to be kept', async () => {
+    const path = join(folder, 'animals.db');
+    await (await openSqliteStore(path)).close();
+    const { code, err } = await check(SHELF, '--url', `shelf:${path}`);
+    expect({ code, err: err.split('\n', 1)[0] }).to.deep.equal({
+      code: 2,
+      err: '--url names one store, which keeps what is added: each case needs a new one, by {folder} or {name}',
+    });
+    const { pets, close } = await openSqliteStore(path);
+    expect(await pets.list({ limit: 1 })).to.deep.equal([]);
+    await close();
   });
 
   it('exits with 1 and one error when no store can be opened', async () => {

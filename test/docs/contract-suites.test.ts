@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const page = readFileSync(join(root, 'docs/contract-suites.md'), 'utf8');
 
 /** The programs by the name in their first line. */
 const programs = new Map(
-  [...page.matchAll(/```js\n\/\/ ([\w./-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
+  [...page.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
 );
 
 // Those for vitest and jest are run by `npm run binders`, which installs these.
@@ -31,9 +31,8 @@ describe('The page on the contract suites', function () {
     (await run(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 24 })).stdout;
 
   function write(program: string): string {
-    const file = basename(program).replace(/\.js$/, '.mjs');
-    writeFileSync(join(folder, file), programs.get(program) ?? '');
-    return file;
+    writeFileSync(join(folder, program), programs.get(program) ?? '');
+    return program;
   }
 
   it('names the file of every program in it, and every contract there is', () => {
@@ -44,7 +43,7 @@ describe('The page on the contract suites', function () {
   });
 
   it('binds a store to node:test', async () => {
-    const report = await output('--test', '--test-reporter=tap', write('node-test/store.test.js'));
+    const report = await output('--test', '--test-reporter=tap', write('node-test.test.mjs'));
     expect(report).to.match(/^# fail 0$/m);
     expect(Number(/^# pass (\d+)$/m.exec(report)?.[1])).to.be.greaterThan(250);
     expect(report).to.include('# SKIP the adapter does not declare itself durable');
@@ -53,7 +52,7 @@ describe('The page on the contract suites', function () {
 
   it('binds a store to mocha', async () => {
     const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-    const report = await output(mocha, '--no-config', '--reporter', 'json', write('mocha/store.test.js'));
+    const report = await output(mocha, '--no-config', '--reporter', 'json', write('mocha.test.mjs'));
     const { stats }: { stats: Record<string, number> } = JSON.parse(report);
     expect(stats).to.include({ failures: 0 });
     expect(stats['passes']).to.be.greaterThan(250);
@@ -77,7 +76,7 @@ describe('The page on the contract suites', function () {
   });
 
   it('binds transports', async () => {
-    const report = await output('--test', '--test-reporter=tap', write('transport.test.js'));
+    const report = await output('--test', '--test-reporter=tap', write('transport.test.mjs'));
     expect(report).to.match(/^# fail 0$/m);
     expect(Number(/^# pass (\d+)$/m.exec(report)?.[1])).to.be.greaterThan(2500);
     expect(report).to.include('# SKIP needs a socket: ');

@@ -2,14 +2,26 @@ import { provideValue, TOKENS } from 'animal-store/bootstrap';
 import { ContainerModule } from 'inversify';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 
+/** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
+const NO_STORE = new Set(['3D000', '42P01']);
+
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
 export const adapter = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
-    async open(url) {
-      const { hostname, pathname } = new URL(url);
-      const pets = new PostgresPetRepository(url);
-      return { pets, location: `PostgreSQL at ${hostname}${pathname}`, close: () => pets.close() };
+    async open(url, { mustExist = false } = {}) {
+      const { hostname, pathname } = new URL(url); // without user and password
+      const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;
+      const pets = new PostgresPetRepository(url, { mayCreate: !mustExist });
+      if (mustExist) {
+        // A server that is away may come back: that is said when it is used.
+        const fault = await pets.check().catch((error) => error);
+        if (NO_STORE.has(fault?.cause?.code)) {
+          await pets.close();
+          throw new Error(`${location} holds no store`);
+        }
+      }
+      return { pets, location, close: () => pets.close() };
     },
   });
 });

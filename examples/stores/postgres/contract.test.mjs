@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bindContract, petRepositoryContract } from 'animal-store/contract';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
@@ -32,6 +33,30 @@ describe('PostgresPetRepository', { skip: missing }, () => {
       },
     };
   }
+
+  it('makes its tables once, while another that found none adds already', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { pets, another, dispose } = await open();
+      const handles = [pets, await another()];
+      const now = new Date();
+      const claim = {
+        scope: 'a',
+        token: 'b',
+        fingerprint: 'c',
+        now,
+        keepUntil: new Date(now.getTime() + 60_000),
+      };
+      const adding = Array.from({ length: 20 }, (_, index) =>
+        handles[index % 2].add({ name: 'Fido', categoryId: 1n, status: 'sold' }, { claim }),
+      );
+      const results = await Promise.allSettled(adding);
+      await dispose();
+      assert.deepEqual(
+        results.flatMap(({ reason = [] }) => reason),
+        [],
+      );
+    }
+  });
 
   // Every animal is a commit of its own on a disk: thousands take their time where others use the disk too.
   bindContract(petRepositoryContract, open, { describe, it, after }, { timeLimit: 120_000 });

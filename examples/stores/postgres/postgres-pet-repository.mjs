@@ -5,7 +5,6 @@ import pg from 'pg';
 // One row holds the last id. Who adds an animal holds that row until the commit, so ids ascend in the order in
 // which animals come to be seen. (A sequence gives ids in one order, and commits come in another.)
 const SCHEMA = `
-  SELECT pg_advisory_xact_lock(hashtext('animal-store')); -- two at once would both find nothing, and one fail
   CREATE TABLE IF NOT EXISTS last_id (id bigint NOT NULL);
   INSERT INTO last_id SELECT 0 WHERE NOT EXISTS (SELECT FROM last_id);
   CREATE TABLE IF NOT EXISTS pets (
@@ -14,6 +13,13 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS claims (
     key text PRIMARY KEY, fingerprint text NOT NULL, pet_id bigint NOT NULL, keep_until bigint NOT NULL);
   CREATE INDEX IF NOT EXISTS claims_by_end ON claims (keep_until)`;
+
+// One at a time: two at once would both find nothing, and one fail.
+const ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('animal-store'))";
+
+// The last of the schema. What is there is left alone: looking whether to make an index locks tables in another
+// order than adding does, and both would wait for each other.
+const IS_THERE = "SELECT to_regclass('claims_by_end') IS NOT NULL AS there";
 
 const ADD = `
   WITH next AS (UPDATE last_id SET id = id + 1 RETURNING id)
@@ -40,11 +46,13 @@ function unlessAborted(signal, work) {
 export class PostgresPetRepository {
   capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
   #pool;
+  #mayCreate;
   #ready;
   #closing;
 
   /** Opens nothing yet: a database that is away now may be there when it is used. */
-  constructor(connectionString) {
+  constructor(connectionString, { mayCreate = true } = {}) {
+    this.#mayCreate = mayCreate;
     this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
@@ -122,7 +130,7 @@ export class PostgresPetRepository {
     let failure;
     try {
       signal?.throwIfAborted(); // it waited for the connection: what was given up meanwhile is not begun
-      this.#ready ??= this.#transaction(client, () => client.query(SCHEMA));
+      if (this.#mayCreate) this.#ready ??= this.#prepare(client);
       await this.#ready;
       return await work(client);
     } catch (error) {
@@ -134,6 +142,14 @@ export class PostgresPetRepository {
     } finally {
       client.release(failure); // what something failed on is not used again
     }
+  }
+
+  #prepare(client) {
+    return this.#transaction(client, async () => {
+      await client.query(ONE_AT_A_TIME);
+      const { rows } = await client.query(IS_THERE);
+      if (!rows[0].there) await client.query(SCHEMA);
+    });
   }
 
   async #transaction(client, work) {

@@ -69,6 +69,7 @@ export async function startPostgres() {
       await command(`CREATE DATABASE ${name} TEMPLATE template0`);
       return { url: `postgres://pets@${encodeURIComponent(folder)}/${name}`, name };
     },
+    rename: (name, newName) => command(`ALTER DATABASE ${name} RENAME TO ${newName}`),
     drop: (name) => command(`DROP DATABASE ${name} WITH (FORCE)`),
     async stop() {
       server.kill('SIGINT'); // "fast shutdown"

@@ -9,7 +9,7 @@ export const checkStore: Command = {
   summary:
     'Holds a store of your own to the contracts of its ports. MODULE exports openStore, or adapter as for ADAPTERS.',
   usage: 'check-store MODULE [--url URL] [--only TEXT] [--animals N] [--time-limit 30s] [--json]',
-  example: "animal-store check-store ./my-store.js --url 'shelf:{folder}/animals'",
+  example: "animal-store check-store ./my-store.mjs --url 'shelf:{folder}/animals'",
   positional: 'MODULE',
   options: {
     url: { type: 'string' },

@@ -10,6 +10,8 @@ import { requestWith } from './request-with.js';
 
 const KEY = { authorization: 'Bearer any' };
 
+const BELLA = new TextEncoder().encode('{"name":"Bella","categoryId":1}');
+
 const anyKey: Authenticator = {
   authenticate: async () => ({ ok: true, principal: { keyId: 'k-1', scopes: new Set(SCOPES) } }),
 };
@@ -185,12 +187,12 @@ describe('HttpInterface', () => {
   it('takes a path for its public address: Location begins with it, the docs page asks its own origin', async () => {
     const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
     const http = make({ docs, settings: { publicUrl: '/shop/v1' } });
-    const body = { announcesBody: true, hasBody: async () => true };
-    const bytes = new TextEncoder().encode('{"name":"Bella","categoryId":1}');
-    const readBody = async (): Promise<Uint8Array> => bytes;
     const created = await answer(
       http,
-      requestWith({ ...KEY, 'content-type': 'application/json' }, { method: 'POST', ...body, readBody }),
+      requestWith(
+        { ...KEY, 'content-type': 'application/json' },
+        { method: 'POST', announcesBody: true, hasBody: async () => true, readBody: async () => BELLA },
+      ),
     );
     expect(created.headers).to.include({ Location: '/shop/v1/pets/1' });
     const page = await answer(http, requestWith({}, { path: '/docs' }));

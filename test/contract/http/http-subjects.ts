@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import { NodeServer } from '../../../src/adapters/http/node/node-server.js';
 import { fetchAnswer, fetchRequest } from './fetch-message.js';
 import type { HttpSubject, OpenHttp } from './http-subject.js';
+import { occupied } from './occupying.js';
 import { get, type HttpKeys } from './request-row.js';
 import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
 import { converse } from './socket-client.js';
@@ -50,7 +51,10 @@ export interface RunningService {
   readonly url: string;
   /** The API keys that it was started with, or that were issued before. */
   readonly keys: HttpKeys;
-  /** Resolves when a store that is not well was used for the first time; needed for the situation `busy`. */
+  /**
+   * Resolves when a store that is not well was used for the first time; needed for the situation `busy`, which fails
+   * where the first request does not come to the store within ten seconds.
+   */
   readonly used?: Promise<void> | undefined;
   /** Ends the service, and requests that still wait. */
   readonly stop: () => Promise<void>;
@@ -97,8 +101,13 @@ async function socketSubject(
   if (isOccupied(situation)) {
     // Ended by nothing but the end of the service.
     const request = fillRequest(get('/pets'), { ...keys, base: url.pathname });
-    connect(Number(url.port), url.hostname).write(messageOf(request, url.host, 1).bytes);
-    await used;
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(messageOf(request, url.host, 1).bytes);
+    await occupied(used, endOf(socket)).catch(async (error: unknown) => {
+      socket.destroy();
+      await stop().catch(() => {}); // what went wrong first matters more
+      throw error;
+    });
   }
   return {
     url: address,
@@ -109,6 +118,14 @@ async function socketSubject(
     dispose: stop,
   };
 }
+
+/** Resolves when anything is answered on a connection, or it ends. */
+const endOf = (socket: Socket): Promise<string> =>
+  new Promise((resolve) => {
+    socket.once('data', (bytes) => resolve(`was answered ${bytes.toString('latin1').split('\r\n', 1)[0]}`));
+    socket.once('close', () => resolve('lost its connection'));
+    socket.on('error', () => {}); // told by the close
+  });
 
 interface Handled {
   readonly handle: (request: Request) => MaybePromise<Response>;
@@ -132,8 +149,15 @@ export async function fetchSubject({
   const leaving = new AbortController();
   if (isOccupied(situation)) {
     const request = fillRequest(get('/pets'), { ...keys, base: basePath });
-    void handle(fetchRequest(request, { signal: leaving.signal }));
-    await used;
+    const ended = Promise.resolve(handle(fetchRequest(request, { signal: leaving.signal }))).then(
+      ({ status }) => `was answered ${status}`,
+      (error: unknown) => `was rejected with ${String(error)}`,
+    );
+    await occupied(used, ended).catch(async (error: unknown) => {
+      leaving.abort();
+      await close?.().catch(() => {}); // what went wrong first matters more
+      throw error;
+    });
   }
   return {
     url: `http://animals.test${basePath}`,

@@ -79,8 +79,8 @@ export const lapsingCases: readonly PetRepositoryCase[] = [
       // to the first, the last or the one in the middle late.
       const tokens = times(128, (number) => `token ${number}`);
       for (const [index, token] of tokens.entries()) {
-        const keepUntil = new Date(sampleClaim({ at: HOUR + index }).now);
-        await pets.add(samplePet(), { claim: { ...sampleClaim({ token }), keepUntil } });
+        const { now: keepUntil } = sampleClaim({ at: HOUR + index });
+        await pets.add(samplePet(), { claim: sampleClaim({ token, keepUntil }) });
       }
 
       const again = new Map<string, Pet>();
