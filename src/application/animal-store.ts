@@ -40,7 +40,7 @@ export interface AnimalStore {
 export interface PetQuery {
   /** How many animals at most: 1 to 100, 20 when left out. */
   readonly limit?: number | undefined;
-  /** Only animals with this status. */
+  /** Only animals with this status; all when left out. */
   readonly status?: PetStatus | undefined;
   /** Where an earlier page ended: its `next`, unchanged. Opaque; good on every instance and after restarts. */
   readonly cursor?: string | undefined;
@@ -60,7 +60,10 @@ export interface CreateCall extends Call {
   readonly request?: RequestToken | undefined;
 }
 
-/** Names one create, so that repeating it is safe. Lengths in UTF-16 code units; no lone surrogates. */
+/**
+ * Names one create, so that repeating it is safe. Lengths in UTF-16 code units; no lone surrogates. Over HTTP it is the
+ * header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header).
+ */
 export interface RequestToken {
   /** Whose token it is, so that callers cannot meet each other's: 1 to 255 characters. */
   readonly scope: string;

@@ -51,7 +51,10 @@ export interface CopyReport {
   readonly apiKeys: number;
   /** The target goes on with greater ids. */
   readonly lastId: bigint;
-  /** Of all animals (`CatalogueChecksum`). */
+  /**
+   * SHA-256 over all animals in ascending order of their ids, 64 lower-case hexadecimal digits: the same for
+   * equal animals, whatever store they are in.
+   */
   readonly checksum: string;
 }
 

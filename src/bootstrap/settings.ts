@@ -16,25 +16,33 @@ import {
 export interface Settings {
   /** The address to listen on (`HOST`): a name, or an IP address; `127.0.0.1` when not set. */
   readonly host: string;
-  /** 0 takes a free one. */
+  /** The port to listen on (`PORT`), 0 to 65,535: 0 takes a free one; 8080 when not set. */
   readonly port: number;
   /** What the HTTP interface runs on (`BASE_PATH`, `PUBLIC_URL`, `BODY_LIMIT` and the like). */
   readonly http: HttpSettings;
   /** Where animals are kept (`STORE_URL`); its scheme chooses the `StoreFactory`. May hold a password. */
   readonly storeUrl: string;
-  /** Modules that bring adapters of others. */
+  /**
+   * Modules that bring adapters of others (`ADAPTERS`): specifiers, relative ones from the working directory.
+   */
   readonly adapters: readonly string[];
   /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE` together: secrets. */
   readonly staticKeys: readonly string[];
-  /** The word in managed keys. */
+  /** The word in new managed keys (`KEY_ENVIRONMENT`): `live` when not set. */
   readonly keyEnvironment: string;
-  /** How long requests are still taken after the signal to stop, in milliseconds. */
+  /**
+   * How long requests are still taken after the signal to stop (`DRAIN_DELAY`), in milliseconds: when not
+   * set, none on a host that only this machine reaches, else 5,000.
+   */
   readonly drainDelay: number;
-  /** How long stopping may take, in milliseconds, the delay above apart. */
+  /**
+   * How long stopping may take (`SHUTDOWN_DEADLINE`), in milliseconds, the delay above apart: 25,000 when not
+   * set.
+   */
   readonly shutdownDeadline: number;
   /** The least of what is logged (`LOG_LEVEL`). */
   readonly logLevel: LogLevel;
-  /** `auto`: pretty on a terminal, JSON lines elsewhere. */
+  /** How the log is written (`LOG_FORMAT`); `auto`: pretty on a terminal, JSON lines elsewhere. */
   readonly logFormat: 'auto' | 'pretty' | 'json';
 }
 

@@ -24,7 +24,7 @@ export interface HttpInterfaceOptions {
   readonly store: AnimalStore;
   /** Judges the bearer token (RFC 6750) of every request but those of open routes. */
   readonly authenticator: Authenticator;
-  /** Answers `/readyz`. */
+  /** Answers `/readyz`: whether the store would serve. */
   readonly readiness: Readiness;
   /** Those that differ from `DEFAULT_HTTP_SETTINGS`. They are taken as they are, not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;

@@ -9,17 +9,23 @@ export interface HttpSettings {
   readonly publicUrl?: string | undefined;
   /** The address of the service's staging environment, as the OpenAPI document names it. */
   readonly stagingUrl?: string | undefined;
-  /** The largest request body, in bytes. */
+  /** The largest request body, in bytes; a larger one is answered 413. */
   readonly bodyLimit: number;
   /** How long a request may take, the reading of its body apart, in milliseconds. */
   readonly requestDeadline: number;
-  /** How many requests may be worked on at the same time. */
+  /** How many requests may be worked on at the same time; what is beyond is answered 503 at once. */
   readonly maxInFlight: number;
-  /** Since when getPet is deprecated. */
+  /**
+   * Since when, or from when on, getPet is deprecated, to the second: the Deprecation header (RFC 9745) says
+   * it.
+   */
   readonly deprecatedSince: Date;
-  /** `off`: getPet answers 410. */
+  /** `off`: getPet answers 410, `operation_removed`. */
   readonly getPet: 'on' | 'off';
-  /** The origins whose pages may use the service, as browsers send them; `*` alone is any. None: browsers refuse. */
+  /**
+   * The origins whose pages may use the service (CORS, by the Fetch standard), as browsers send them; `*` alone is
+   * any. None: browsers refuse.
+   */
   readonly corsOrigins: readonly string[];
 }
 

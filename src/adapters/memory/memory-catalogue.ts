@@ -8,7 +8,7 @@ export class MemoryCatalogue {
   readonly pets: Pet[] = [];
   /** The greatest id that was assigned or reserved. */
   lastId = 0n;
-  /** By `claimKey`. */
+  /** Each by a text of its scope and token, which no other pair gives. */
   readonly claims = new Map<string, KeptClaim>();
   /** The managed keys, by their id. */
   readonly apiKeys = new Map<string, ApiKeyRecord>();

@@ -97,7 +97,7 @@ export interface KeptClaim {
   readonly scope: string;
   /** What the caller repeats. */
   readonly token: string;
-  /** Of the animal that was asked for. */
+  /** What tells the animal that was asked for from others (`Claim.fingerprint`). */
   readonly fingerprint: string;
   /** The animal that was created for it. */
   readonly petId: bigint;

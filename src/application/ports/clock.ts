@@ -4,5 +4,5 @@ export interface Clock {
   now(): Date;
 }
 
-/** The machine's own clock. */
+/** The machine's own clock, which may be set back. */
 export const systemClock: Clock = { now: () => new Date() };

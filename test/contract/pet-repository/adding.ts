@@ -21,7 +21,8 @@ export const addingCases: readonly PetRepositoryCase[] = [
     async run({ pets }) {
       const { pet: added } = await pets.add(samplePet(), { claim: sampleClaim() });
       const { pet: replayed } = await pets.add(samplePet(), { claim: sampleClaim() });
-      const found = await pets.findById(added.id);
+      const id: unknown = added.id; // whatever it is, it is told below
+      const found = await pets.findById(BigInt(String(id)));
       const [listed] = await pets.list({ limit: 1 });
       const [filtered] = await pets.list({ limit: 1, status: added.status });
       for (const [way, pet] of Object.entries({ added, replayed, found, listed, filtered })) {

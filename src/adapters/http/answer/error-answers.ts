@@ -5,7 +5,10 @@ import { JSON_TYPE, type HttpAnswer } from '../http-message.js';
 /** Every `code` that an error answer can have: those of the animal store, and those that only HTTP knows. */
 export type ErrorCode = AnimalStoreErrorCode | HttpErrorCode;
 
-/** The response to each code. It does not compile while one is missing. */
+/**
+ * The HTTP status of each code (RFC 9110, section 15; 429 and 431 by RFC 6585). It does not compile while one
+ * is missing.
+ */
 export const ERROR_STATUS = {
   invalid_pet: 400,
   invalid_parameter: 400,

@@ -7,11 +7,11 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** How a client reaches its service, and how patient it is. Only the address and the key have no default. */
 export interface AnimalStoreClientOptions {
-  /** The address of the service, ending in `v1`. */
+  /** The address of the service, http or https, ending in `v1`. */
   readonly baseUrl: string | URL;
   /**
-   * The API key, or what gives it, asked before each request: so keys can be rotated. What it throws the call
-   * rejects with.
+   * The API key, a bearer token (RFC 6750, 2.1), or what gives it, asked before each request: so keys can be rotated.
+   * What it throws the call rejects with.
    */
   readonly apiKey: string | (() => string | Promise<string>);
   /** The global `fetch` of the moment when left out. */
@@ -24,7 +24,8 @@ export interface AnimalStoreClientOptions {
   readonly retries?: number | undefined;
   /**
    * The pause before the first repetition is random, from 0 to so many milliseconds (200); the bound doubles with
-   * each repetition up to `maxRetryDelay` (5,000). What the service asks for by `Retry-After` is added.
+   * each repetition up to `maxRetryDelay` (5,000). What the service asks for by `Retry-After`
+   * (RFC 9110, 10.2.3) is added.
    */
   readonly retryDelay?: number | undefined;
   /** The bound of that random pause, in milliseconds: 5,000 when left out. */
@@ -43,7 +44,7 @@ export interface AnimalStoreClientOptions {
 export interface RetryNotice {
   /** Which operation is repeated. */
   readonly operation: OperationId;
-  /** 1 for the first. */
+  /** Which repetition of the call it is: 1 for the first. */
   readonly retry: number;
   /** How long the pause is, in milliseconds. */
   readonly delay: number;

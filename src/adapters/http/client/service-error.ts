@@ -44,7 +44,7 @@ export class ServiceError extends Error {
 export class UnexpectedAnswerError extends Error {
   /** Always this text: a class's own name is lost where code is minified. */
   override readonly name = 'UnexpectedAnswerError';
-  /** Of HTTP; 0 where a browser hides it. */
+  /** The HTTP status; 0 where a browser hides it. */
   readonly status: number;
   /** What the service calls this request by, if the answer came from it. */
   readonly requestId: string | undefined;

@@ -7,7 +7,7 @@ import type { Route } from './route.js';
 export interface DocsFile {
   /** Without a folder; the page itself is `page.html`. */
   readonly name: string;
-  /** Its media type, charset included. */
+  /** Its media type (RFC 9110, 8.3.1), charset included. */
   readonly type: string;
   /** Its content, sent as UTF-8. In the page `{{basePath}}` stands for the base path, which is filled in. */
   readonly text: string;

@@ -1,0 +1,260 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
+import { statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Script, createContext } from 'node:vm';
+import { expect } from 'chai';
+import { createKoaApp } from '../../src/adapters/http/koa/koa-transport.js';
+import { NodeServer } from '../../src/adapters/http/node/node-server.js';
+import { SERVER_LIMITS } from '../../src/adapters/http/node/server-limits.js';
+import { readSettings } from '../../src/bootstrap/settings.js';
+import { wireHttp } from '../contract/http/wire-http.js';
+import { ROOT, codeAt, read } from './code-blocks.js';
+
+const run = promisify(execFile);
+const DEPLOY = 'docs/operations/deploy.md';
+
+/** What a page tells for a program of the system is tried where that is; elsewhere it is pending, and says why. */
+function needing(programs: readonly string[], title: string, test: () => Promise<void>): void {
+  const path = `${process.env['PATH']}:/usr/sbin:/sbin`;
+  const missing = programs.filter(
+    (name) => spawnSync('sh', ['-c', `command -v ${name}`], { env: { PATH: path } }).status,
+  );
+  if (missing.length > 0) it.skip(`${title} (needs ${missing.join(', ')})`, test);
+  else it(title, test);
+}
+
+interface Given {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What MongoDB's shell offers, as far as the pages use it: tells what was called, and with what. */
+function inShell(code: string): Array<readonly [string, ...unknown[]]> {
+  const calls: Array<readonly [string, ...unknown[]]> = [];
+  const recording =
+    (name: string): ((...args: unknown[]) => void) =>
+    (...args) =>
+      void calls.push([name, ...args]);
+  const collection = (name: string) => ({ createIndex: recording(`${name}.createIndex`) });
+  const context = {
+    db: {
+      pets: collection('pets'),
+      createRole: recording('createRole'),
+      createUser: recording('createUser'),
+    },
+    sh: { shardCollection: recording('shardCollection') },
+    passwordPrompt: () => 'secret',
+  };
+  new Script(code).runInContext(createContext(context));
+  return JSON.parse(JSON.stringify(calls)) as typeof calls;
+}
+
+describe('The pages for operators', function () {
+  this.timeout(60_000);
+
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-operations-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+  const env = (): NodeJS.ProcessEnv => ({ PATH: `${process.env['PATH']}:/usr/sbin:/sbin`, HOME: folder });
+
+  needing(['nginx', 'openssl'], 'have an nginx before the service that alters no answer', async () => {
+    const { http, keys } = await wireHttp('plain');
+    const listener = createKoaApp(http).callback();
+    const connections = new Set<unknown>();
+    const service = new NodeServer((request, response) => {
+      connections.add(request.socket);
+      void listener(request, response);
+    });
+    const port = await service.listen(0, '127.0.0.1');
+    const certificate = [
+      '-keyout',
+      join(folder, 'key'),
+      '-out',
+      join(folder, 'pem'),
+      '-subj',
+      '/CN=animals.example',
+    ];
+    await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...certificate]);
+    const socketPath = join(folder, 'socket');
+    const given = codeAt(`${DEPLOY} > What stands in front > 1`);
+    const block = given
+      .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+      .replace('listen 443', `listen unix:${socketPath}`)
+      .replace(/(?<=ssl_certificate )\S+(?=;)/, join(folder, 'pem'))
+      .replace(/(?<=ssl_certificate_key )\S+(?=;)/, join(folder, 'key'));
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (of) => `${of}_temp_path ${folder}/${of};`,
+    );
+    const user = process.getuid?.() === 0 ? 'user root;' : '';
+    const site = `${user} daemon off; pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')}\n${block} }`;
+    writeFileSync(join(folder, 'nginx.conf'), site);
+    const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
+      env: env(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const told = text(nginx.stderr);
+    try {
+      while (nginx.exitCode === null && !(await accepts(socketPath))) await delay(20);
+      expect(nginx.exitCode, nginx.exitCode === null ? '' : await told).to.equal(null);
+      const send = async (path: string, { method = 'GET', headers, body }: Given = {}) => {
+        const sent = httpsRequest({
+          socketPath,
+          path,
+          method,
+          headers: { Host: 'animals.example', Authorization: `Bearer ${keys.key}`, ...headers },
+          rejectUnauthorized: false, // its certificate was made just now
+        }).end(body);
+        return answerTo(sent);
+      };
+      const json = { 'Content-Type': 'application/json' };
+      const bella = '{"name":"Bella","categoryId":9223372036854775807}';
+      const created = await send('/v1/pets', { method: 'POST', headers: json, body: bella });
+      expect(created).to.include({
+        status: 201,
+        body: '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}',
+      });
+      expect(created.headers.location).to.equal('/v1/pets/1');
+      expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
+      for (const path of ['/v1/pets/%31', '/v1//pets', '/v1/pets?status=no%20status', '/v1/a/../pets']) {
+        const answer = await fetchDirectly(port, path, keys.key);
+        expect(await send(path), path).to.include(answer);
+      }
+      const large = await send('/v1/pets', { method: 'POST', headers: json, body: ' '.repeat(300_000) });
+      expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
+      expect(large.body).to.include('"payload_too_large"');
+      for (let count = 0; count < 5; count += 1) expect((await send('/livez')).status).to.equal(200);
+      expect(connections.size, 'connections to the service').to.be.lessThan(4);
+    } finally {
+      nginx.kill();
+      await told;
+      await service.close(100);
+    }
+  });
+
+  needing(['caddy'], 'have a Caddyfile that Caddy takes', async () => {
+    writeFileSync(join(folder, 'Caddyfile'), codeAt(`${DEPLOY} > What stands in front > 2`));
+    const args = ['validate', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
+    const { stdout, stderr } = await run('caddy', args, { env: env() });
+    expect(stdout + stderr).to.include('Valid configuration');
+  });
+
+  it('have proxies that hang up on a connection before the service does', () => {
+    const [, caddy] = /^\s*keepalive (\d+)s$/m.exec(codeAt(`${DEPLOY} > What stands in front > 2`)) ?? [];
+    expect(Number(caddy) * 1000).to.be.lessThan(SERVER_LIMITS.keepAliveTimeout);
+    // That of nginx is a minute where nothing is said.
+    expect(codeAt(`${DEPLOY} > What stands in front > 1`)).to.not.include('keepalive_timeout');
+  });
+
+  needing(['systemd-analyze'], 'have a unit that systemd takes', async () => {
+    const unit = codeAt(`${DEPLOY} > As a unit of systemd > 1`).replace('/usr/bin/node', process.execPath);
+    const file = join(folder, 'animal-store.service');
+    writeFileSync(file, unit);
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file], { env: env() });
+    const told = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('animal-store'));
+    expect(told).to.deep.equal([]);
+  });
+
+  it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
+    const unit = codeAt(`${DEPLOY} > As a unit of systemd > 1`);
+    const values = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
+    const environment = Object.fromEntries(values.map((value) => value.split(/=(.*)/s)));
+    writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
+    expect(environment.API_KEYS_FILE).to.equal('%d/keys');
+    const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
+    expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
+    expect(settings.http.publicUrl).to.be.a('string');
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+    expect(Number(seconds) * 1000).to.be.greaterThan(settings.drainDelay + settings.shutdownDeadline + 1000);
+    expect(unit).to.include(` ${programOf()} serve\n`);
+  });
+
+  it('have a container with this Node.js, this program and settings that it takes', () => {
+    const file = codeAt(`${DEPLOY} > In a container > 1`);
+    const lines = new Map(
+      file
+        .trimEnd()
+        .split('\n')
+        .map((line) => [line.split(' ')[0], line]),
+    );
+    const runtime = JSON.parse(read('tools/runtime/package.json')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    };
+    const [major] = Object.values(runtime.optionalDependencies)[0]?.split('.') ?? [];
+    expect(lines.get('FROM')).to.equal(`FROM node:${major}-slim`);
+    expect(lines.get('CMD')).to.equal(`CMD ["node", "${programOf()}", "serve"]`);
+    const values = lines.get('ENV')?.split(' ').slice(1) ?? [];
+    const settings = readSettings(Object.fromEntries(values.map((value) => value.split(/=(.*)/s))));
+    const [, volume] = lines.get('VOLUME')?.split(' ') ?? [];
+    expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${volume}/`));
+    expect(lines.get('EXPOSE')).to.equal(`EXPOSE ${settings.port}`);
+  });
+
+  it('shard collections of the store by what they say, the hashed _id', () => {
+    const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
+    expect(calls).to.deep.equal([
+      ['pets.createIndex', { _id: 'hashed' }],
+      ['shardCollection', 'animal-store.pets', { _id: 'hashed' }],
+      ['shardCollection', 'animal-store.claims', { _id: 'hashed' }],
+    ]);
+  });
+
+  it('make a role with the rights that the page tells of, and a user who has it', () => {
+    const [[, role] = [], [, user] = []] = inShell(
+      codeAt('docs/operations/mongodb.md > Rights > 1'),
+    ) as Array<
+      [string, { readonly role?: string; readonly roles: readonly string[]; readonly privileges?: unknown }]
+    >;
+    expect(user?.roles).to.deep.equal([role?.role]);
+    expect(JSON.stringify(role?.privileges)).to.include('"createIndex","collMod"').and.not.include('remove');
+  });
+
+  it('have a picture of what is in the folders that it names', () => {
+    const picture = codeAt('docs/architecture.md > Architecture > 1');
+    const folders = [...picture.matchAll(/adapters(?:\/[\w-]+)*/g)].map(([path]) => `src/${path}`);
+    expect(folders).to.have.length.greaterThan(6);
+    for (const path of folders) expect(statSync(join(ROOT, path)).isDirectory(), path).to.equal(true);
+  });
+});
+
+const programOf = (): string =>
+  (JSON.parse(read('package.json')) as { readonly bin: Readonly<Record<string, string>> }).bin[
+    'animal-store'
+  ] ?? '';
+
+async function answerTo(sent: ClientRequest) {
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+/** What the service says without a proxy. The path goes out as it stands. */
+async function fetchDirectly(port: number, path: string, key: string) {
+  const headers = { Authorization: `Bearer ${key}` };
+  const { status, body } = await answerTo(httpRequest({ host: '127.0.0.1', port, path, headers }).end());
+  return { status, body };
+}
+
+/** Whether somebody listens there. */
+async function accepts(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
