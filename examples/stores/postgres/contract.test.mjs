@@ -36,8 +36,8 @@ describe('PostgresPetRepository', { skip: missing }, () => {
 
   it('makes its tables once, while another that found none adds already', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { pets, another, dispose } = await open();
-      const handles = [pets, await another()];
+      const subject = await open();
+      const handles = [subject.pets, await subject.another()];
       const now = new Date();
       const claim = {
         scope: 'a',
@@ -50,7 +50,7 @@ describe('PostgresPetRepository', { skip: missing }, () => {
         handles[index % 2].add({ name: 'Fido', categoryId: 1n, status: 'sold' }, { claim }),
       );
       const results = await Promise.allSettled(adding);
-      await dispose();
+      await subject.dispose();
       assert.deepEqual(
         results.flatMap(({ reason = [] }) => reason),
         [],
