@@ -13,8 +13,10 @@ if (!existsSync(`${root}${compiler}`)) {
 const start = (args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 
 spawnSync(process.execPath, [compiler, '--build', 'src'], { cwd: root, stdio: 'inherit' });
+// Watched one by one: TypeScript 7.0's --build --watch compiles once, and then overlooks changes.
+const projects = ['src', 'src/adapters/http/docs-page'];
 const children = [
-  start([compiler, '--build', 'src', '--watch', '--preserveWatchOutput']),
+  ...projects.map((project) => start([compiler, '--project', project, '--watch', '--preserveWatchOutput'])),
   start(['--watch-path=build/src', '--watch-preserve-output', 'build/src/bootstrap/main.js', 'serve']),
 ];
 

@@ -1,0 +1,31 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Child, PACKAGE } from './running-service.js';
+
+describe('npm run dev', function () {
+  this.timeout(180_000); // it compiles everything, twice
+
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-dev-'));
+    for (const part of ['src', 'tools/dev.mjs', 'package.json', 'tsconfig.base.json']) {
+      await cp(join(PACKAGE, part), join(folder, part), { recursive: true });
+    }
+    await symlink(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'));
+  });
+  after(async () => {
+    await Child.endAll();
+    await rm(folder, { recursive: true });
+  });
+
+  it('rebuilds and restarts the service when a source changes', async () => {
+    const dev = new Child(process.execPath, ['tools/dev.mjs'], folder, { PORT: '0', STORE_URL: 'memory:' });
+    await dev.said(/ready at/);
+
+    const source = join(folder, 'src/bootstrap/serve.ts');
+    await writeFile(source, (await readFile(source, 'utf8')).replace('`ready at', '`changed, ready at'));
+    await dev.said(/changed, ready at/);
+    await dev.stop();
+  });
+});
