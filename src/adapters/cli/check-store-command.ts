@@ -18,6 +18,14 @@ export const checkStore: Command = {
     'time-limit': { type: 'string' },
     json: { type: 'boolean' },
   },
+  terms: [
+    ['MODULE', 'a file or a package, named as in ADAPTERS'],
+    ['--url URL', 'where the stores of adapter are: {folder} stands for a new folder, {name} for a new name'],
+    ['--only TEXT', 'runs only the cases with the text in their names'],
+    ['--animals N', 'how many animals the longest case walks through (10000)'],
+    ['--time-limit 30s', 'how long one case may take'],
+    ['--json', 'prints the outcome of each case as JSON, for machines'],
+  ],
   async run(operations, { out, note, show }, { values, argument }) {
     const request = readRequest(argument, values);
     try {

@@ -4,18 +4,11 @@ import { checkStore } from './check-store-command.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
 import { listDeprecations } from './deprecations-command.js';
+import { help, overview } from './help.js';
 import { issueKey, listKeys, revokeKey, rotateKey } from './key-commands.js';
 import type { Operations, Terminal } from './operations.js';
+import { serve } from './serve-command.js';
 import { UsageError } from './usage-error.js';
-
-const serve: Command = {
-  name: 'serve',
-  summary: 'Runs the service; its settings are environment variables.',
-  example: 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve',
-  usage: 'serve',
-  options: {},
-  run: (operations) => operations.serve(),
-};
 
 const openApi: Command = {
   name: 'openapi',
@@ -23,6 +16,7 @@ const openApi: Command = {
   example: 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
   usage: 'openapi',
   options: {},
+  terms: [],
   async run(operations, { out }) {
     out(operations.openApi());
     return 0;
@@ -53,12 +47,14 @@ export async function runCli(
 ): Promise<number> {
   const [first = '', second = ''] = args;
   if (first === '--version') return say(terminal, version);
+  if (first === 'help' && second !== '')
+    return runCli([...args.slice(1), '--help'], operations, terminal, version);
   if (first === '' || first === 'help' || isHelp(first)) return say(terminal, overview(COMMANDS));
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   if (group.length > 0 && isHelp(second)) return say(terminal, overview(group));
   const command = COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`);
   try {
-    if (command === undefined) throw new UsageError(unknownCommand(first, group));
+    if (command === undefined) throw new UsageError(unknownCommand(first, second, group));
     const rest = args.slice(command.name.split(' ').length);
     if (rest.some(isHelp)) return say(terminal, help(command));
     return await command.run(operations, terminal, parse(command, rest));
@@ -70,11 +66,12 @@ export async function runCli(
   }
 }
 
-function parse({ options, positional }: Command, args: readonly string[]): CommandOptions {
+function parse({ name, options, positional }: Command, args: readonly string[]): CommandOptions {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const expected = positional === undefined ? 0 : 1;
-    if (positionals.length > expected) throw new UsageError(`too many arguments: ${positionals.length}`);
+    if (positionals.length > expected)
+      throw new UsageError(`${name} takes ${positional ?? 'no argument'}${positional ? ' only' : ''}`);
     if (positionals.length < expected) throw new UsageError(`${positional} is missing`);
     return { values, argument: positionals[0] ?? '' };
   } catch (error) {
@@ -88,29 +85,15 @@ function parse({ options, positional }: Command, args: readonly string[]): Comma
 const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h';
 
 /** The beginning of what was typed, and nothing behind it: a key may stand there by mistake. */
-const unknownCommand = (first: string, group: readonly Command[]): string =>
-  group.length > 0
-    ? `${first} is not a command by itself: ${group.map(({ name }) => name).join(', ')} are`
-    : `unknown command: ${JSON.stringify(first.slice(0, 16))}`;
+function unknownCommand(first: string, second: string, group: readonly Command[]): string {
+  if (group.length === 0) return `unknown command: ${JSON.stringify(first.slice(0, 16))}`;
+  const known = group.map(({ name }) => name).join(', ');
+  return second === ''
+    ? `${first} is not a command by itself: ${known} are`
+    : `unknown command: ${JSON.stringify(`${first} ${second.slice(0, 16)}`)}, known are ${known}`;
+}
 
 function say(terminal: Terminal, text: string): number {
   terminal.out(`${text}\n`);
   return 0;
 }
-
-const help = ({ usage, summary, example }: Command): string =>
-  `${summary}\n\nUsage: animal-store ${usage}\n\nExample:\n  ${example}`;
-
-const overview = (commands: readonly Command[]): string => {
-  const width = Math.max(...commands.map(({ usage }) => usage.length));
-  const lines = commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
-  return [
-    'Runs and tends an animal store.',
-    '',
-    'Usage: animal-store COMMAND',
-    '',
-    ...lines,
-    '',
-    'Every command reads the settings that serve reads (STORE_URL and the like); --help behind one tells more.',
-  ].join('\n');
-};

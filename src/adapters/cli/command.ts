@@ -1,6 +1,9 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Operations, Terminal } from './operations.js';
 
+/** What is written, and what it means, in a few words. */
+export type Term = readonly [written: string, meaning: string];
+
 /** One command of the command line. */
 export interface Command {
   /** One word, or two. */
@@ -10,6 +13,8 @@ export interface Command {
   /** A whole line that works. */
   readonly example: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** What its argument, its options, or the settings it goes by mean, in the order in which help shows them. */
+  readonly terms: readonly Term[];
   /** What its one argument is called, if it takes one. */
   readonly positional?: string;
   /** Resolves to the exit code. */

@@ -26,6 +26,12 @@ export const copyStore: Command = {
     resume: { type: 'boolean' },
     json: { type: 'boolean' },
   },
+  terms: [
+    ['--from URL', 'the store to copy, written as in STORE_URL'],
+    ['--to URL', 'the store to copy it to: empty, unless --resume is given'],
+    ['--resume', 'goes on with a copy of the same store, however it ended'],
+    ['--json', 'prints the figures as JSON, for machines'],
+  ],
   async run(operations, terminal, { values }) {
     const { from, to, resume = false, json } = values;
     if (typeof from !== 'string') throw new UsageError('--from is missing');

@@ -10,6 +10,10 @@ export const listDeprecations: Command = {
   usage: 'deprecations [--since DAY] [--json]',
   example: 'animal-store deprecations --since 2026-11-01',
   options: { since: { type: 'string' }, json: { type: 'boolean' } },
+  terms: [
+    ['--since DAY', 'leaves out the days before it, like 2026-11-01 (in UTC)'],
+    ['--json', 'prints JSON, for machines'],
+  ],
   async run(operations, { out, note }, { values }) {
     const since = typeof values['since'] === 'string' ? readDay(values['since']) : undefined;
     const reported = await operations.deprecatedCalls({ since });

@@ -7,6 +7,8 @@ import { UsageError } from './usage-error.js';
 
 const json = { json: { type: 'boolean' } } as const;
 
+const JSON_TERM = ['--json', 'prints JSON, for machines'] as const;
+
 /** For commands on keys that are there: a mistyped STORE_URL must not make a store. */
 const OF_A_STORE = { mustExist: true } as const;
 
@@ -16,6 +18,12 @@ export const issueKey: Command = {
   usage: 'keys issue --name NAME [--scope SCOPE,...] [--expires DURATION] [--json]',
   example: 'animal-store keys issue --name shop-window --scope pets:read --expires 90d',
   options: { name: { type: 'string' }, scope: { type: 'string' }, expires: { type: 'string' }, ...json },
+  terms: [
+    ['--name NAME', 'what the key is listed as: 1 to 100 characters'],
+    ['--scope SCOPE,...', `what it may do: ${SCOPES.join(', ')}; else all of it`],
+    ['--expires DURATION', 'how long it is good, like 12h or 90d; else for ever'],
+    JSON_TERM,
+  ],
   run: (operations, { out, note }, { values }) => {
     const { name, scope, expires } = values;
     if (typeof name !== 'string') throw new UsageError('--name is missing');
@@ -25,7 +33,8 @@ export const issueKey: Command = {
       const expiresAt = lifetime === undefined ? undefined : new Date(clock.now().getTime() + lifetime);
       const { key, record } = await keys.issue({ name, scopes, expiresAt });
       out(values['json'] ? line({ key, ...record }) : `${key}\n`);
-      note(`Key ${record.id} (${name}) may ${record.scopes.join(', ')}; it ${end(record)}.`);
+      const noun = record.scopes.length === 1 ? 'scope' : 'scopes';
+      note(`Key ${record.id} (${name}) has the ${noun} ${record.scopes.join(', ')}; it ${end(record)}.`);
       return 0;
     });
   },
@@ -37,6 +46,7 @@ export const listKeys: Command = {
   usage: 'keys list [--json]',
   example: 'animal-store keys list',
   options: json,
+  terms: [JSON_TERM],
   run: (operations, { out, note }, { values }) =>
     operations.withKeys(async (keys) => {
       const all = await keys.list();
@@ -53,6 +63,7 @@ export const revokeKey: Command = {
   usage: 'keys revoke ID [--json]',
   example: 'animal-store keys revoke 4fZk02Qa',
   options: json,
+  terms: [['ID', 'as keys list shows it'], JSON_TERM],
   positional: 'ID',
   run: (operations, { out, note }, { values, argument }) =>
     operations.withKeys(async (keys) => {
@@ -70,6 +81,11 @@ export const rotateKey: Command = {
   usage: 'keys rotate ID [--overlap DURATION] [--json]',
   example: 'animal-store keys rotate 4fZk02Qa --overlap 24h',
   options: { overlap: { type: 'string' }, ...json },
+  terms: [
+    ['ID', 'as keys list shows it'],
+    ['--overlap DURATION', 'how long the old key stays good, like 30m or 24h; 0 ends it at once'],
+    JSON_TERM,
+  ],
   positional: 'ID',
   run: (operations, { out, note }, { values, argument }) => {
     const overlap = duration('--overlap', typeof values['overlap'] === 'string' ? values['overlap'] : '24h');

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { runCli } from '../../../src/adapters/cli/cli.js';
@@ -40,6 +41,24 @@ describe('The command line', () => {
   describe('about itself', () => {
     it('says its version', async () => {
       expect(await run('--version')).to.deep.equal(printed('1.2.3\n'));
+    });
+
+    it('says all commands on lines that fit a terminal', async () => {
+      const { out } = await run('--help');
+      expect(out.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+    });
+
+    it('lists with serve the settings that the README lists, with the same defaults', async () => {
+      const { out } = await run('serve', '--help');
+      const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
+      const rows = [...readme.matchAll(/^\| (`[A-Z_`, ]+`) +\|.*\| (.*?) *\|$/gm)];
+      const names = rows.flatMap(([, cell = '']) => cell.match(/[A-Z_]+/g) ?? []);
+      expect(names).to.have.length.above(10);
+      expect(out.match(/^ {2}[A-Z_]+(?= )/gm)?.map((name) => name.trim())).to.deep.equal(names);
+      const words = out.replaceAll(/\s+/g, ' ');
+      for (const [, , defaults = ''] of rows) {
+        for (const [, value = ''] of defaults.matchAll(/`([^`]+)`/g)) expect(words).to.include(value);
+      }
     });
 
     for (const args of [[], ['--help'], ['help']]) {
@@ -87,6 +106,18 @@ describe('The command line', () => {
         ]);
       });
 
+      it(`explains what ${command} takes, on lines that fit a terminal`, async () => {
+        const { out } = await run(...command.split(' '), '--help');
+        const lines = out.split('\n');
+        expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
+        const usage = /^Usage: animal-store ([^]*?)\n\n/m.exec(out)?.[1] ?? '';
+        const taken = usage.slice(command.length).match(/--[a-z-]+|(?<!\S)[A-Z]+(?= \[|$)/g) ?? [];
+        for (const word of taken.filter((each) => !/^(?:URL|NAME)$/.test(each))) {
+          const explained = lines.some((line) => new RegExp(`^ {2}${word}\\b.* {2,}\\S`).test(line));
+          expect(explained, word).to.equal(true);
+        }
+      });
+
       it(`explains ${command} whatever else is on the line`, async () => {
         const help = await run(...command.split(' '), '--help');
         expect(await run(...command.split(' '), 'ID', '--nonsense', '--help')).to.deep.equal(help);
@@ -100,6 +131,15 @@ describe('The command line', () => {
       expect(code).to.equal(0);
       expect(out).to.include('keys issue').and.to.include('keys rotate').and.not.to.include('\n  serve');
     }
+  });
+
+  it('explains a command, or a group of them, behind the word help too', async () => {
+    for (const what of ['keys issue', 'keys', 'serve']) {
+      const words = what.split(' ');
+      expect(await run('help', ...words), what).to.deep.equal(await run(...words, '--help'));
+    }
+    expect((await run('help', 'srve')).code).to.equal(2);
+    expect(operations.asked).to.deep.equal([]);
   });
 
   it('hands back the exit code of serve', async () => {
@@ -122,7 +162,7 @@ describe('The command line', () => {
       expect(await run('keys', 'issue', '--name', 'till')).to.deep.equal({
         code: 0,
         out: 'ast_live_the_key\n',
-        notes: ['Key 4fZk02Qa (till) may pets:read, pets:write; it does not expire.'],
+        notes: ['Key 4fZk02Qa (till) has the scopes pets:read, pets:write; it does not expire.'],
       });
       expect(operations.asked).to.deep.equal([
         ['issue', { name: 'till', scopes: undefined, expiresAt: undefined }],
@@ -142,7 +182,7 @@ describe('The command line', () => {
       const { notes } = await run('keys', 'issue', '--name', 'till', '--expires', '90d');
       expect(operations.issued[0]?.expiresAt).to.deep.equal(new Date('2027-02-19T12:00:00.000Z'));
       expect(notes).to.deep.equal([
-        'Key 4fZk02Qa (till) may pets:read, pets:write; it expires at 2027-02-19T12:00:00.000Z.',
+        'Key 4fZk02Qa (till) has the scopes pets:read, pets:write; it expires at 2027-02-19T12:00:00.000Z.',
       ]);
     });
 
@@ -509,12 +549,12 @@ describe('The command line', () => {
       ],
       [
         'keys destroy',
-        'keys is not a command by itself: keys issue, keys list, keys revoke, keys rotate are',
+        'unknown command: "keys destroy", known are keys issue, keys list, keys revoke, keys rotate',
         '--help',
       ],
       ['--port 80', 'unknown command: "--port"', '--help'],
       ['check-store', 'MODULE is missing', 'check-store --help'],
-      ['check-store ./a.js ./b.js', 'too many arguments: 2', 'check-store --help'],
+      ['check-store ./a.js ./b.js', 'check-store takes MODULE only', 'check-store --help'],
       [
         'check-store ./a.js --animals 0',
         '--animals must be a number from 1 to 9999999',
@@ -530,11 +570,11 @@ describe('The command line', () => {
         '--time-limit must be a duration like 500ms, 30s or 2m',
         'check-store --help',
       ],
-      ['serve now', 'too many arguments: 1', 'serve --help'],
+      ['serve now', 'serve takes no argument', 'serve --help'],
       ['serve --port=80', "Unknown option '--port'", 'serve --help'],
       ['keys issue', '--name is missing', 'keys issue --help'],
       ['keys issue --name', "Option '--name <value>' argument missing", 'keys issue --help'],
-      ['keys issue till', 'too many arguments: 1', 'keys issue --help'],
+      ['keys issue till', 'keys issue takes no argument', 'keys issue --help'],
       [
         'keys issue --name till --scope pets:feed',
         '--scope takes pets:read and pets:write',
@@ -546,12 +586,12 @@ describe('The command line', () => {
         '--expires must be a duration like 500ms, 5s, 2m, 24h or 90d',
         'keys issue --help',
       ],
-      ['keys list all', 'too many arguments: 1', 'keys list --help'],
+      ['keys list all', 'keys list takes no argument', 'keys list --help'],
       ['keys list --json=yes', "Option '--json' does not take an argument", 'keys list --help'],
       ['copy', '--from is missing', 'copy --help'],
       ['copy --from sqlite:a', '--to is missing', 'copy --help'],
       ['copy --to sqlite:a', '--from is missing', 'copy --help'],
-      ['copy sqlite:a sqlite:b', 'too many arguments: 2', 'copy --help'],
+      ['copy sqlite:a sqlite:b', 'copy takes no argument', 'copy --help'],
       ['copy --from sqlite:a --to sqlite:b --force', "Unknown option '--force'", 'copy --help'],
       ...['2026-02-30', '2026-11', 'yesterday', '2026-11-01T00:00:00Z', '20261101', ''].map(
         (day) =>
@@ -562,9 +602,9 @@ describe('The command line', () => {
           ] as const,
       ),
       ['deprecations --since', "Option '--since <value>' argument missing", 'deprecations --help'],
-      ['deprecations getPet', 'too many arguments: 1', 'deprecations --help'],
+      ['deprecations getPet', 'deprecations takes no argument', 'deprecations --help'],
       ['keys revoke', 'ID is missing', 'keys revoke --help'],
-      ['keys revoke 4fZk02Qa 9aB3cD4e', 'too many arguments: 2', 'keys revoke --help'],
+      ['keys revoke 4fZk02Qa 9aB3cD4e', 'keys revoke takes ID only', 'keys revoke --help'],
       ['keys rotate', 'ID is missing', 'keys rotate --help'],
       [
         'keys rotate 9aB3cD4e --overlap -1h',
