@@ -32,7 +32,10 @@ export interface ApiKeyRequest {
   readonly name: string;
   /** One or more; every scope when left out. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Valid strictly before this instant, which must be in the future; for ever when left out. */
+  /**
+   * Valid strictly before this instant, which must be in the future and in the year 9999 at the latest; for
+   * ever when left out.
+   */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -76,7 +79,7 @@ export class ManagedApiKeys {
     };
     note('name', keyNameFault(name));
     note('scopes', scopesFault(scopes));
-    note('expiresAt', expiresAt === undefined || expiresAt > now ? undefined : 'must be in the future');
+    note('expiresAt', expiryFault(expiresAt, now));
     if (faults.length > 0) throw new InvalidParameterError(faults);
     return this.#add({ name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), expiresAt }, now);
   }
@@ -176,6 +179,14 @@ function keyNameFault(name: unknown): string | undefined {
   if (!name.isWellFormed()) return 'must not contain lone surrogates';
   return undefined;
 }
+
+/** No time that a key of theirs is replaced at, with a life as long, is beyond what a Date can hold. */
+const LATEST_EXPIRY = new Date('9999-12-31T23:59:59.999Z');
+
+const expiryFault = (expiresAt: Date | undefined, now: Date): string | undefined =>
+  expiresAt === undefined || (expiresAt > now && expiresAt <= LATEST_EXPIRY)
+    ? undefined
+    : 'must be in the future, and in the year 9999 at the latest';
 
 const scopesFault = (scopes: readonly unknown[]): string | undefined =>
   scopes.length > 0 && scopes.every(isScope) ? undefined : `must be one or more of ${SCOPES.join(', ')}`;

@@ -113,6 +113,22 @@ describe('ManagedApiKeys', () => {
       await rejects(managed.issue({ name: 'shop', expiresAt: new Date(Number.NaN) }), InvalidParameterError);
     });
 
+    it('takes a life up to the end of the year 9999, and says so of a longer one', async () => {
+      const expiresAt = new Date('9999-12-31T23:59:59.999Z');
+      const { record } = await managed.issue({ name: 'shop', expiresAt });
+      expect(record.expiresAt).to.deep.equal(expiresAt);
+      clock.advance(1000);
+      const rotated = await managed.rotate(record.id, { overlap: 0 });
+      expect(rotated.record.expiresAt).to.deep.equal(new Date(expiresAt.getTime() + 1000));
+
+      for (const late of [new Date('+010000-01-01T00:00:00.000Z'), new Date(8.64e15), new Date(Number.NaN)]) {
+        await rejects(managed.issue({ name: 'shop', expiresAt: late }), {
+          name: 'InvalidParameterError',
+          message: /expiresAt must be in the future, and in the year 9999 at the latest/,
+        });
+      }
+    });
+
     it('draws another id when the one it drew is taken', async () => {
       const drawn: string[] = [];
       const crowded = new (class extends MemoryApiKeyRepository {
