@@ -15,7 +15,7 @@ export async function createLogger({ logLevel, logFormat }: Settings, terminal: 
         sync: true,
         singleLine: true,
         translateTime: 'HH:MM:ss.l',
-        ignore: 'url,store',
+        ignore: 'url,docs,store',
       }),
     );
   }

@@ -31,15 +31,16 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
   const terminal: Terminal = {
     out: (text) => void stdout.write(text),
     note: (text) => void stderr.write(`${text}\n`),
-    // A line as wide as the terminal would break, and could not be rewritten.
+    // A line as wide as the terminal would break, and could not be rewritten. One that does not know its width
+    // (within `script`, or an editor) says 0.
     ...(stderr.isTTY && {
-      show: (line) => void stderr.write(`\r${line.slice(0, stderr.columns - 1)}\u001b[K`),
+      show: (line) => void stderr.write(`\r${line.slice(0, (stderr.columns || 80) - 1)}\u001b[K`),
     }),
   };
   try {
     return await runCli(args, operations, terminal, version());
   } catch (error) {
-    terminal.note(description(error));
+    terminal.note(description(error, process.env['HOST']));
     return error instanceof SettingsError ? 2 : 1;
   }
 }
@@ -67,12 +68,23 @@ async function withKeys<T>(
   }
 }
 
-/** One line for what people can do something about; a stack for faults of the program. */
-function description(error: unknown): string {
+const OWN_ADDRESS = 'HOST to an address of this machine';
+
+/**
+ * One line for what people can do something about; a stack for faults of the program.
+ * @param host as it is set
+ */
+function description(error: unknown, host: string | undefined): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['These settings cannot be used:', ...error.faults].join('\n  ');
   if ('code' in error && error.code === 'EADDRINUSE')
     return `${error.message}. Set PORT; 0 takes a free one.`;
+  if ('code' in error && 'syscall' in error && error.syscall === 'listen') {
+    const advice = error.code === 'EACCES' ? 'PORT to one that this user may take' : OWN_ADDRESS;
+    return `${error.message}. Set ${advice}.`;
+  }
+  // A store may be at a host that is not found, too.
+  if ('hostname' in error && error.hostname === host) return `${error.message}. Set ${OWN_ADDRESS}.`;
   if (isAnimalStoreError(error) && error.cause instanceof Error)
     return `${error.message} ${error.cause.message}`;
   const isProgramFault = [TypeError, RangeError, ReferenceError, SyntaxError].some(

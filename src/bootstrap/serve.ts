@@ -44,7 +44,10 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
     logger.warn({ err: error }, 'the store is away: whether it has API keys is not known');
   }
   const short = settings.staticKeys.filter(isShortStaticKey).length;
-  if (short > 0) logger.warn(`${short} static API keys have fewer than 16 characters and may be guessed`);
+  if (short > 0) {
+    const keys = short === 1 ? '1 static API key has' : `${short} static API keys have`;
+    logger.warn(`${keys} fewer than 16 characters and may be guessed`);
+  }
   const { url, docsUrl } = service;
   logger.info(
     { url, docs: docsUrl, store: location },

@@ -42,9 +42,10 @@ describe('The log', () => {
   });
 
   it('is for people on a terminal, and says nothing twice', async () => {
-    const statement = "logger.info({ url: 'http://a', requestId: 'b' }, 'ready at http://a');";
+    const statement =
+      "logger.info({ url: 'a', docs: 'b', store: 'c', requestId: 'd' }, 'ready at a, docs at b, animals in c');";
     expect(await logged({}, true, statement)).to.match(
-      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready at http:\/\/a \{"requestId":"b"\}\n$/,
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready at a, docs at b, animals in c \{"requestId":"d"\}\n$/,
     );
   });
 

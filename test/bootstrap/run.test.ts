@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { createAnimalStore } from '../../src/index.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { run } from '../../src/bootstrap/run.js';
 import type { Outcome } from './program.js';
@@ -16,10 +18,15 @@ describe('A command line, run', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  async function outcome(...args: readonly string[]): Promise<Outcome> {
+  const outcome = (...args: readonly string[]): Promise<Outcome> => outcomeOn({}, ...args);
+
+  async function outcomeOn(
+    terminal: { readonly isTTY?: boolean; readonly columns?: number | undefined },
+    ...args: readonly string[]
+  ): Promise<Outcome> {
     let [out, err] = ['', ''];
     const stdout = { write: (text: string) => (out += text) };
-    const stderr = { write: (text: string) => (err += text) };
+    const stderr = { write: (text: string) => (err += text), ...terminal };
     const process = Object.assign(new EventEmitter(), { env: environment, stdout, stderr });
     const code = await run(args, process as unknown as NodeJS.Process);
     return { code, out, err };
@@ -49,6 +56,33 @@ describe('A command line, run', () => {
       readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
     );
     expect(await outcome('--version')).to.deep.equal({ code: 0, out: `${manifest.version}\n`, err: '' });
+  });
+
+  describe('shows progress', () => {
+    const copying = async (columns: number | undefined): Promise<string> => {
+      const [from, to] = [`sqlite:${join(folder, 'from.db')}`, `sqlite:${join(folder, 'to.db')}`];
+      const store = await openSqliteStore(join(folder, 'from.db'));
+      await createAnimalStore({ pets: store.pets }).createPet({ name: 'Rex', categoryId: 1 });
+      await store.close();
+      const { code, err } = await outcomeOn({ isTTY: true, columns }, 'copy', '--from', from, '--to', to);
+      expect(code).to.equal(0);
+      return err;
+    };
+    const WHOLE = '\r[############] verifying 100 %, 2 of 2\u001b[K';
+
+    it('whole on a terminal that is wide enough', async () => {
+      expect(await copying(80)).to.include(WHOLE);
+    });
+
+    it('cut off on one that is not, so that the line can be rewritten', async () => {
+      expect(await copying(20)).to.include(`\r${WHOLE.slice(1, 20)}\u001b[K`);
+    });
+
+    for (const columns of [0, undefined]) {
+      it(`whole on one that says it has ${columns} columns: it does not know`, async () => {
+        expect(await copying(columns)).to.include(WHOLE);
+      });
+    }
   });
 
   it('ends with 2 when it is wrong', async () => {
@@ -111,7 +145,7 @@ describe('A command line, run', () => {
     );
     expect(issued.code).to.equal(0);
     const [, id = ''] = /^ast_test_(\w{8})_\w{43}_\w{6}\n$/.exec(issued.out) ?? [];
-    expect(issued.err).to.match(new RegExp(`^Key ${id} \\(till\\) may pets:read; it expires at `));
+    expect(issued.err).to.match(new RegExp(`^Key ${id} \\(till\\) has the scope pets:read; it expires at `));
 
     const rotated = await outcome('keys', 'rotate', id, '--overlap', '0', '--json');
     const { replaced, ...next }: { id: string; replaced: object } = JSON.parse(rotated.out);

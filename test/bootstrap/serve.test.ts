@@ -104,6 +104,13 @@ describe('serve', () => {
     expect(err).to.not.include('letters').and.not.include('short,');
   });
 
+  it('warns of one such key as of one', async () => {
+    const program = serve({ API_KEYS: 'short', STORE_URL: 'memory:' });
+    await program.ready();
+    const { err } = await program.stop();
+    expect(messages(err)).to.include('1 static API key has fewer than 16 characters and may be guessed');
+  });
+
   it('logs every answer, and of no request the key, the body or the query', async () => {
     const program = serve({ API_KEYS: 'the-good-key-of-this-test', STORE_URL: 'memory:' });
     const url = await program.ready();
@@ -198,6 +205,20 @@ describe('serve', () => {
     expect(messages(err)).to.include('stopped; some requests were cut off');
     expect(code).to.equal(1);
   });
+
+  for (const [host, why] of [
+    ['192.0.2.1', 'EADDRNOTAVAIL'],
+    ['nowhere.invalid', '(?:ENOTFOUND|EAI_AGAIN)'],
+  ] as const) {
+    it(`ends with 1 and one line that names the setting when it cannot listen at ${host}`, async () => {
+      const environment = { HOST: host, PORT: '0', API_KEYS: 'a-key-of-16-characters', STORE_URL: 'memory:' };
+      const { code, err } = await runProgram(['serve'], { folder, environment });
+      expect(code).to.equal(1);
+      expect(err).to.match(
+        new RegExp(`^[^\\n]*${why}[: ][^\\n]*\\. Set HOST to an address of this machine\\.\\n$`),
+      );
+    });
+  }
 
   it('ends with 1 and one line when the port is taken, having made no key', async () => {
     const first = serve({ API_KEYS: 'a-key-of-16-characters', STORE_URL: 'memory:' });
