@@ -33,7 +33,7 @@ export async function openSqliteConnection(
   { busyTimeout = 5000, mustExist = false, migrations = MIGRATIONS }: SqliteConnectionOptions = {},
 ): Promise<SqliteConnection> {
   const file = await findOrCreateStoreFile(resolve(path), migrations, { mustExist });
-  const forget = inspectAndRemember(file, migrations.length);
+  const forget = inspectAndRemember(file, migrations.length, !mustExist);
   const database = new DatabaseSync(file, { open: false, timeout: 0 });
   const close = (): void => {
     if (database.isOpen) database.close();
@@ -55,7 +55,7 @@ export async function openSqliteConnection(
 }
 
 /** Inspects the file unless this process has it open already. Returns what to call once it is closed. */
-function inspectAndRemember(file: string, newestVersion: number): () => void {
+function inspectAndRemember(file: string, newestVersion: number, forWriting: boolean): () => void {
   const identity = fileIdentity(file) ?? file;
   const count = (change: number): number => {
     const opened = (openFiles.get(identity) ?? 0) + change;
@@ -63,7 +63,7 @@ function inspectAndRemember(file: string, newestVersion: number): () => void {
     else openFiles.set(identity, opened);
     return opened;
   };
-  if (!openFiles.has(identity)) inspectStoreFile(file, newestVersion);
+  if (!openFiles.has(identity)) inspectStoreFile(file, newestVersion, { forWriting });
   count(1);
   return () => void count(-1);
 }

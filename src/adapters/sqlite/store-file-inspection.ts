@@ -12,15 +12,21 @@ const CHECKED_SIZE = 64 * 2 ** 20;
 const HEADER_SIZE = 100;
 
 const OTHER_FILE = 'name another file for the store';
+const WRITABLE = 'see that the file and its folder can be written';
 const RESTORE = 'put back a sound copy, or name another file for the store';
 
 /**
  * Makes sure that the file is a store that this program can use, before SQLite opens it for writing.
  * Must not be called while this process has the file open: by POSIX rules, closing a file gives up every
  * lock of the process on it, those of SQLite too. For the same reason all is done in one synchronous step.
+ * @param forWriting SQLite itself opens a file that cannot be written for reading, and says nothing
  * @throws {StoreFileError} it is not; the file and what is beside it are unchanged.
  */
-export function inspectStoreFile(file: string, newestVersion: number): void {
+export function inspectStoreFile(
+  file: string,
+  newestVersion: number,
+  { forWriting }: { readonly forWriting: boolean },
+): void {
   let size: number;
   try {
     const stats = statOf(file);
@@ -32,6 +38,15 @@ export function inspectStoreFile(file: string, newestVersion: number): void {
     throw new StoreFileError(file, `cannot be read (${messageOf(cause)}): ${OTHER_FILE}`, { cause });
   }
   if (size <= CHECKED_SIZE) inspectPages(file);
+  if (forWriting) requireWritable(file);
+}
+
+function requireWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'r+'));
+  } catch (cause) {
+    throw new StoreFileError(file, `cannot be written (${messageOf(cause)}): ${WRITABLE}`, { cause });
+  }
 }
 
 /** The file was written by a newer version of this program. */

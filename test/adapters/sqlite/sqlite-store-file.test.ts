@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { access, readFile, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { access, chmod, readFile, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -227,6 +227,44 @@ describe('opening an SQLite store', () => {
       await first.close();
     }),
   );
+
+  describe('that cannot be written', () => {
+    /** Root may write everything, so as root the test is somebody else meanwhile. */
+    async function withoutPrivilege(use: () => Promise<void>): Promise<void> {
+      const root = process.geteuid?.() === 0;
+      if (root) process.seteuid?.(65_534);
+      try {
+        await use();
+      } finally {
+        if (root) process.seteuid?.(0);
+      }
+    }
+
+    const onReadOnlyStore = (test: (file: string) => Promise<void>): (() => Promise<void>) =>
+      inFolder(async (folder) => {
+        const file = join(folder, 'animals.db');
+        await makeStore(file);
+        await chmod(folder, 0o777);
+        await chmod(file, 0o444);
+        await withoutPrivilege(() => test(file));
+      });
+
+    it(
+      'refuses it, rather than begin to serve',
+      onReadOnlyStore((file) =>
+        expectRefused(file, /cannot be written \(EACCES.*\): see that the file and its/),
+      ),
+    );
+
+    it(
+      'opens it where it only has to exist: to be copied, say',
+      onReadOnlyStore(async (file) => {
+        const store = await openSqliteStore(file, { mustExist: true });
+        expect((await store.pets.findById(1n))?.name).to.equal('Rex 0');
+        await store.close();
+      }),
+    );
+  });
 
   describe('upgrades an older schema', () => {
     const SECOND =
