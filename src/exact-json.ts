@@ -160,6 +160,8 @@ class Reader<Num> {
   #at = 0;
 
   constructor(text: string, maxDepth: number, toNumber: (source: string) => Num) {
+    // The bytes of a file, mostly, where no compiler sees it.
+    if (typeof text !== 'string') throw new TypeError(`JSON is read from a string, not ${typeof text}`);
     this.#text = text;
     this.#maxDepth = maxDepth;
     this.#toNumber = toNumber;

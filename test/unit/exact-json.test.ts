@@ -452,6 +452,20 @@ describe('JsonNumber', () => {
 });
 
 describe('parse', () => {
+  it('says to callers without a compiler what it reads', () => {
+    const untyped: (text: unknown) => unknown = parse as (text: unknown) => unknown;
+    for (const [given, kind] of [
+      [Buffer.from('7'), 'object'],
+      [7, 'number'],
+      [undefined, 'undefined'],
+    ] as const) {
+      assert.throws(() => untyped(given), {
+        name: 'TypeError',
+        message: `JSON is read from a string, not ${kind}`,
+      });
+    }
+  });
+
   it('makes every integer within int64 a bigint, and any other number what JSON.parse makes of it', () => {
     assert.deepEqual(
       parse(
