@@ -55,10 +55,7 @@ async function createStoreFile(path: string, migrations: readonly string[]): Pro
       database.close();
     }
     await synchronize(draft);
-    await link(draft, path).catch((error: unknown) => {
-      // Another process was faster, and its store is as good.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    });
+    await link(draft, path).catch(unlessThere);
     await synchronize(folder);
   } finally {
     for (const suffix of ['', ...SIDE_FILES]) await rm(draft + suffix, { force: true });
@@ -67,11 +64,16 @@ async function createStoreFile(path: string, migrations: readonly string[]): Pro
 
 /** Makes the folder and those it is in, and has them on the disk before anything is put into them. */
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    await synchronize(dirname(made));
-  }
+  const missing: string[] = [];
+  for (let each = folder; statOf(each) === undefined; each = dirname(each)) missing.unshift(each);
+  // One by one: `recursive` never ends where a folder is said to be missing that is there, as in /proc.
+  for (const each of missing) await mkdir(each).catch(unlessThere);
+  for (const each of missing.toReversed()) await synchronize(dirname(each));
+}
+
+/** Another process was faster, and what it made is as good. */
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
 }
 
 async function synchronize(path: string): Promise<void> {

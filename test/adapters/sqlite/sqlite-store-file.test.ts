@@ -228,6 +228,16 @@ describe('opening an SQLite store', () => {
     }),
   );
 
+  it('ends where a folder can never be made, whatever the system says of it', async function () {
+    // There mkdir says of a folder whose parent exists that the parent does not.
+    if (process.platform !== 'linux') return this.skip();
+    const error = await rejection(openSqliteStore('/proc/nowhere/inside/animals.db'));
+    expect(error).to.be.instanceOf(StoreFileError);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/cannot be opened or made \(ENOENT.*\): name another/);
+  });
+
   describe('that cannot be written', () => {
     /** Root may write everything, so as root the test is somebody else meanwhile. */
     async function withoutPrivilege(use: () => Promise<void>): Promise<void> {
