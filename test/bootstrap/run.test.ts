@@ -58,16 +58,18 @@ describe('A command line, run', () => {
     expect(await outcome('--version')).to.deep.equal({ code: 0, out: `${manifest.version}\n`, err: '' });
   });
 
+  /** What a copy of one animal shows on a terminal that says it has so many columns. */
+  async function copying(columns: number | undefined): Promise<string> {
+    const [from, to] = [`sqlite:${join(folder, 'from.db')}`, `sqlite:${join(folder, 'to.db')}`];
+    const store = await openSqliteStore(join(folder, 'from.db'));
+    await createAnimalStore({ pets: store.pets }).createPet({ name: 'Rex', categoryId: 1 });
+    await store.close();
+    const { code, err } = await outcomeOn({ isTTY: true, columns }, 'copy', '--from', from, '--to', to);
+    expect(code).to.equal(0);
+    return err;
+  }
+
   describe('shows progress', () => {
-    const copying = async (columns: number | undefined): Promise<string> => {
-      const [from, to] = [`sqlite:${join(folder, 'from.db')}`, `sqlite:${join(folder, 'to.db')}`];
-      const store = await openSqliteStore(join(folder, 'from.db'));
-      await createAnimalStore({ pets: store.pets }).createPet({ name: 'Rex', categoryId: 1 });
-      await store.close();
-      const { code, err } = await outcomeOn({ isTTY: true, columns }, 'copy', '--from', from, '--to', to);
-      expect(code).to.equal(0);
-      return err;
-    };
     const WHOLE = '\r[############] verifying 100 %, 2 of 2\u001b[K';
 
     it('whole on a terminal that is wide enough', async () => {

@@ -43,6 +43,27 @@ async function patch(file: string, offset: number, bytes: Uint8Array): Promise<v
   await writeFile(file, content);
 }
 
+/** Root may write everything, so as root the test is somebody else meanwhile. */
+async function withoutPrivilege(use: () => Promise<void>): Promise<void> {
+  const root = process.geteuid?.() === 0;
+  if (root) process.seteuid?.(65_534);
+  try {
+    await use();
+  } finally {
+    if (root) process.seteuid?.(0);
+  }
+}
+
+/** Runs a test on a store whose file cannot be written, in a folder that can be. */
+const onReadOnlyStore = (test: (file: string) => Promise<void>): (() => Promise<void>) =>
+  inFolder(async (folder) => {
+    const file = join(folder, 'animals.db');
+    await makeStore(file);
+    await chmod(folder, 0o777);
+    await chmod(file, 0o444);
+    await withoutPrivilege(() => test(file));
+  });
+
 describe('opening an SQLite store', () => {
   describe('refuses, and leaves to the byte,', () => {
     const refusals: [string, (file: string) => Promise<void>, RegExp][] = [
@@ -239,26 +260,6 @@ describe('opening an SQLite store', () => {
   });
 
   describe('that cannot be written', () => {
-    /** Root may write everything, so as root the test is somebody else meanwhile. */
-    async function withoutPrivilege(use: () => Promise<void>): Promise<void> {
-      const root = process.geteuid?.() === 0;
-      if (root) process.seteuid?.(65_534);
-      try {
-        await use();
-      } finally {
-        if (root) process.seteuid?.(0);
-      }
-    }
-
-    const onReadOnlyStore = (test: (file: string) => Promise<void>): (() => Promise<void>) =>
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        await makeStore(file);
-        await chmod(folder, 0o777);
-        await chmod(file, 0o444);
-        await withoutPrivilege(() => test(file));
-      });
-
     it(
       'refuses it, rather than begin to serve',
       onReadOnlyStore((file) =>
