@@ -77,7 +77,7 @@ function parse({ name, options, positional }: Command, args: readonly string[]):
   } catch (error) {
     if (error instanceof UsageError) throw error;
     // Its first sentence; what follows is advice for other programs.
-    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('. ', 1);
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split(/\.\s/, 1);
     throw new UsageError(message, { cause: error });
   }
 }

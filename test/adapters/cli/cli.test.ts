@@ -623,6 +623,7 @@ describe('The command line', () => {
         expect({ code, out, asked: operations.asked }).to.deep.equal({ code: 2, out: '', asked: [] });
         expect(notes).to.have.length(1);
         expect(notes[0]).to.satisfy((note: string) => note.startsWith(message));
+        expect(notes[0]).to.match(/^.*\n.*$/, 'one line of what is wrong, and one of where to look');
         expect(notes[0]).to.satisfy((note: string) => note.endsWith(`\nSee: animal-store ${see}`));
       });
     }
