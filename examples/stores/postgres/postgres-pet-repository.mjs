@@ -1,25 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IdempotencyKeyReusedError, StoreUnavailableError, isAnimalStoreError, savedPet } from 'animal-store';
 import pg from 'pg';
-
-// One row holds the last id. Who adds an animal holds that row until the commit, so ids ascend in the order in
-// which animals come to be seen. (A sequence gives ids in one order, and commits come in another.)
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS last_id (id bigint NOT NULL);
-  INSERT INTO last_id SELECT 0 WHERE NOT EXISTS (SELECT FROM last_id);
-  CREATE TABLE IF NOT EXISTS pets (
-    id bigint PRIMARY KEY, name text NOT NULL, category_id bigint NOT NULL, status text NOT NULL);
-  CREATE INDEX IF NOT EXISTS pets_by_status ON pets (status, id);
-  CREATE TABLE IF NOT EXISTS claims (
-    key text PRIMARY KEY, fingerprint text NOT NULL, pet_id bigint NOT NULL, keep_until bigint NOT NULL);
-  CREATE INDEX IF NOT EXISTS claims_by_end ON claims (keep_until)`;
-
-// One at a time: two at once would both find nothing, and one fail.
-const ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('animal-store'))";
-
-// The last of the schema. What is there is left alone: looking whether to make an index locks tables in another
-// order than adding does, and both would wait for each other.
-const IS_THERE = "SELECT to_regclass('claims_by_end') IS NOT NULL AS there";
+import { inTransaction, makeTables } from './postgres-tables.mjs';
 
 const ADD = `
   WITH next AS (UPDATE last_id SET id = id + 1 RETURNING id)
@@ -76,7 +58,7 @@ export class PostgresPetRepository {
   }
 
   #addOnce(client, values, { key, fingerprint, now, keepUntil }) {
-    return this.#transaction(client, async () => {
+    return inTransaction(client, async () => {
       // From here on nobody else adds: of two equal claims the second one finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
       await client.query('DELETE FROM claims WHERE keep_until <= $1', [now]);
@@ -130,7 +112,7 @@ export class PostgresPetRepository {
     let failure;
     try {
       signal?.throwIfAborted(); // it waited for the connection: what was given up meanwhile is not begun
-      if (this.#mayCreate) this.#ready ??= this.#prepare(client);
+      if (this.#mayCreate) this.#ready ??= makeTables(client);
       await this.#ready;
       return await work(client);
     } catch (error) {
@@ -141,26 +123,6 @@ export class PostgresPetRepository {
       throw error;
     } finally {
       client.release(failure); // what something failed on is not used again
-    }
-  }
-
-  #prepare(client) {
-    return this.#transaction(client, async () => {
-      await client.query(ONE_AT_A_TIME);
-      const { rows } = await client.query(IS_THERE);
-      if (!rows[0].there) await client.query(SCHEMA);
-    });
-  }
-
-  async #transaction(client, work) {
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    try {
-      const result = await work();
-      await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {}); // what went wrong first matters more
-      throw error;
     }
   }
 }

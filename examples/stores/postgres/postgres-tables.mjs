@@ -1,0 +1,39 @@
+// One row holds the last id. Who adds an animal holds that row until the commit, so ids ascend in the order in
+// which animals come to be seen. (A sequence gives ids in one order, and commits come in another.)
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS last_id (id bigint NOT NULL);
+  INSERT INTO last_id SELECT 0 WHERE NOT EXISTS (SELECT FROM last_id);
+  CREATE TABLE IF NOT EXISTS pets (
+    id bigint PRIMARY KEY, name text NOT NULL, category_id bigint NOT NULL, status text NOT NULL);
+  CREATE INDEX IF NOT EXISTS pets_by_status ON pets (status, id);
+  CREATE TABLE IF NOT EXISTS claims (
+    key text PRIMARY KEY, fingerprint text NOT NULL, pet_id bigint NOT NULL, keep_until bigint NOT NULL);
+  CREATE INDEX IF NOT EXISTS claims_by_end ON claims (keep_until)`;
+
+// One at a time: two at once would both find nothing, and one fail.
+const ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('animal-store'))";
+
+// The last of the schema. What is there is left alone: looking whether to make an index locks tables in another
+// order than adding does, and both would wait for each other.
+const IS_THERE = "SELECT to_regclass('claims_by_end') IS NOT NULL AS there";
+
+/** Makes the tables where they are not. */
+export const makeTables = (client) =>
+  inTransaction(client, async () => {
+    await client.query(ONE_AT_A_TIME);
+    const { rows } = await client.query(IS_THERE);
+    if (!rows[0].there) await client.query(SCHEMA);
+  });
+
+/** Keeps all that `work` does on the client, or, when it rejects, nothing of it. */
+export async function inTransaction(client, work) {
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // what went wrong first matters more
+    throw error;
+  }
+}
