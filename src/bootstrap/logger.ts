@@ -1,6 +1,7 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
 import type { DeprecatedCallLog } from '../application/deprecated-call-counter.js';
+import { StoreUnavailableError } from '../domain/errors.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr: stdout is for the output of commands. */
@@ -23,12 +24,18 @@ export async function createLogger({ logLevel, logFormat }: Settings, terminal: 
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
-/** What the HTTP side tells, as log lines: one for every answer, and one more for what was behind a 5xx. */
+/** What the HTTP side tells, as log lines: one for every answer, and one more for a 5xx: what was behind it. */
 export const httpLogTo = (logger: Logger): HttpLog => ({
   answered({ milliseconds, ...request }) {
     logger.info({ ...request, milliseconds: Math.round(milliseconds * 1000) / 1000 }, 'answered');
   },
   failed(requestId, error) {
+    // With nothing behind it (too busy, too late, closing) there is no fault to look for. Under overload that is
+    // most of the log, and a stack would cost more than the refusal.
+    if (error instanceof StoreUnavailableError && error.cause === undefined) {
+      logger.warn({ requestId, reason: error.message }, 'refused');
+      return;
+    }
     logger.error({ requestId, err: error }, 'failed');
   },
 });

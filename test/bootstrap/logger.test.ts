@@ -99,6 +99,20 @@ describe('The log', () => {
       .and.to.include('service_unavailable');
   });
 
+  it('tells of a refusal that nothing is behind why it was, as a warning without a stack', async () => {
+    const [line] = await loggedLines(
+      {},
+      "log.failed('r-1', new StoreUnavailableError('too many requests at once'));",
+    );
+    const { time: _, ...rest } = line ?? {};
+    expect(rest).to.deep.equal({
+      level: 40,
+      requestId: 'r-1',
+      reason: 'The store is not available (too many requests at once).',
+      msg: 'refused',
+    });
+  });
+
   it('tells even of what is thrown and is no error', async () => {
     const [line] = await loggedLines({}, "log.failed('r-1', 'a string');");
     expect(line).to.include({ requestId: 'r-1', err: 'a string' });
