@@ -21,7 +21,11 @@ describe('splitRequestTarget', () => {
     ['http://[::1]:8080/v1', '/v1', ''],
     ['http://host', '', ''],
     ['http://host?a=/b', '', 'a=/b'],
-    ['coap+tcp://host/v1', '/v1', ''],
+    // Not of HTTP, or of nobody.
+    ['coap+tcp://host/v1', 'coap+tcp://host/v1', ''],
+    ['ftp://host/v1/pets?a', 'ftp://host/v1/pets', 'a'],
+    ['http:///v1/pets', 'http:///v1/pets', ''],
+    ['http://?a', 'http://', 'a'],
     // Neither.
     ['v1/pets?a', 'v1/pets', 'a'],
     ['?http://host/v1', '', 'http://host/v1'],

@@ -201,6 +201,16 @@ const paths: Row[] = [
     expect: { status: 200 },
     socketOnly: 'clients send an absolute target to proxies only',
   },
+  ...Object.entries({ 'with no authority': 'http://', 'of another scheme': 'ftp://{{host}}' }).map(
+    ([what, origin]) => ({
+      name: `serves nothing at a target in absolute form ${what}`,
+      request: {
+        raw: `GET ${origin}{{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\n\r\n`,
+      },
+      expect: NO_ROUTE,
+      socketOnly: 'clients send an absolute target to proxies only',
+    }),
+  ),
   {
     name: 'wants a key for a target in absolute form too',
     request: { raw: 'GET http://{{host}}{{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\n\r\n' },

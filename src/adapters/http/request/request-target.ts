@@ -6,9 +6,13 @@ export interface RequestTarget {
   readonly query: string;
 }
 
-/** Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), whose scheme and authority are left out. */
+/**
+ * Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), whose scheme and authority are left out.
+ * Of another scheme than HTTP's, or without an authority, which makes it invalid (RFC 9110, 4.2), it is left whole:
+ * a path that nothing is served at.
+ */
 export function splitRequestTarget(target: string): RequestTarget {
-  const origin = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '');
+  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]+/i, '');
   const mark = origin.indexOf('?');
   if (mark === -1) return { path: origin, query: '' };
   return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
