@@ -58,11 +58,12 @@ async function startWatched(watched: WatchedServer): Promise<Search> {
 
 async function startServer(): Promise<string> {
   if (process.env['CI']) process.env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
-  const { MongoMemoryReplSet } = await import('mongodb-memory-server');
+  const { MongoBinary, MongoMemoryReplSet } = await import('mongodb-memory-server');
   // It prints stacks of what the reason says well enough.
   const { warn } = console;
   console.warn = () => {};
   try {
+    await MongoBinary.getPath(); // asked first: where there is none, a start leaves an empty folder behind
     started = await MongoMemoryReplSet.create({
       replSet: { count: 1, storageEngine: 'wiredTiger', args: ['--setParameter', 'enableTestCommands=1'] },
     });
