@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { MongoClient, ReadConcern } from 'mongodb';
 import { openMongoStore } from '../build/src/adapters/mongodb/index.js';
+import { median } from './median.mjs';
 
 const OPERATIONS = 200;
 
@@ -23,8 +24,6 @@ async function cpuOf(call) {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / OPERATIONS;
 }
-
-const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
 /** Each has a collection of its own, so that none reads more than it wrote. */
 const MAKERS = {

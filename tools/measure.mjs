@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { median } from './median.mjs';
 
 const CLIENTS = 64;
 const KEY = 'measuring-key-0123456789';
@@ -107,8 +108,6 @@ async function start(name, folder) {
   return { service, port };
 }
 
-const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
-
 /** Each operation on each service in turn, so that what else this machine does is the same for both. */
 async function measure(seconds, names, rounds) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-measure-'));
@@ -139,7 +138,7 @@ async function measure(seconds, names, rounds) {
       const middle = (name, what) => median(results.get(name).map((result) => result[what]));
       for (const name of names) {
         const beside =
-          names.length > 1 && name !== names[0]
+          name !== names[0]
             ? `  ${(middle(name, 'cpu') / middle(names[0], 'cpu')).toFixed(2)} times the CPU time of ${names[0]}`
             : '';
         console.log(

@@ -6,7 +6,7 @@ import type { ContainerModule } from 'inversify';
 import { UsageError } from '../adapters/cli/usage-error.js';
 import { createContainer } from './container.js';
 import type { StoreSubject } from './contract-suites.js';
-import { importModule, isContainerModule, whyNotLoaded } from './load-adapters.js';
+import { firstLine, importModule, isContainerModule, whyNotLoaded } from './load-adapters.js';
 import { openStore } from './open-store.js';
 import { SettingsError, readSettings } from './settings.js';
 import type { OpenOptions, OpenStore } from './store-factory.js';
@@ -120,7 +120,7 @@ async function adapterSubjects(
 async function openOnly(open: (options: OpenOptions) => Promise<OpenStore>): Promise<OpenStore> {
   const store = await open({ mustExist: true }).catch((cause: unknown) => {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${ONE_STORE}; this one cannot be opened: ${messageOf(cause)}`, { cause });
+    throw new UsageError(`${ONE_STORE}; this one cannot be opened: ${firstLine(cause)}`, { cause });
   });
   // What the cases add would stay in it.
   if (store.pets.capabilities.durable) throw new UsageError(ONE_STORE);
@@ -129,8 +129,6 @@ async function openOnly(open: (options: OpenOptions) => Promise<OpenStore>): Pro
 
 const ONE_STORE =
   '--url names one store, which keeps what is added: each case needs a new one, by {folder} or {name}';
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A store that anyone uses must not be tried out. */
 async function assertEmpty({ pets }: OpenStore): Promise<void> {

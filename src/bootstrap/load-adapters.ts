@@ -55,7 +55,8 @@ const named = (specifier: string, adapter: ContainerModule): ContainerModule =>
     }
   });
 
-const firstLine = (error: unknown): string =>
+/** What an error says, in one line. */
+export const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 
 /** Without a dot in front a name is a package's, as in every import. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { fetchSubjects, listenerSubjects, serviceSubjects } from '../contract/http-contract.js';
+import { NO_KEYS } from '../contract/http/http-subjects.js';
 import { occupied } from '../contract/http/occupying.js';
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
 import { rejectionOf } from '../contract/rejection.js';
@@ -38,7 +39,7 @@ describe('A service that is to be busy', () => {
     const stop = async (): Promise<void> => void (stopped = true);
     const open = serviceSubjects(async () => ({
       url: `http://127.0.0.1:${port}/v1`,
-      keys: KEYS,
+      keys: NO_KEYS,
       used: never,
       stop,
     }));
@@ -58,13 +59,3 @@ describe('A service that is to be busy', () => {
 
 const MESSAGE = (end: string): string =>
   `the request that is to occupy the service ${end}, and the store was not used`;
-
-const KEYS = {
-  key: '',
-  secondKey: '',
-  managedKey: '',
-  readOnlyKey: '',
-  writeOnlyKey: '',
-  expiredKey: '',
-  revokedKey: '',
-};

@@ -180,7 +180,7 @@ function keyNameFault(name: unknown): string | undefined {
   return undefined;
 }
 
-/** No time that a key of theirs is replaced at, with a life as long, is beyond what a Date can hold. */
+/** Far enough, and far from the end of what a Date can hold: rotation gives the new key as long a life again. */
 const LATEST_EXPIRY = new Date('9999-12-31T23:59:59.999Z');
 
 const expiryFault = (expiresAt: Date | undefined, now: Date): string | undefined =>

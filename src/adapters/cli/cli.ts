@@ -71,7 +71,9 @@ function parse({ name, options, positional }: Command, args: readonly string[]):
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const expected = positional === undefined ? 0 : 1;
     if (positionals.length > expected)
-      throw new UsageError(`${name} takes ${positional ?? 'no argument'}${positional ? ' only' : ''}`);
+      throw new UsageError(
+        `${name} takes ${positional === undefined ? 'no argument' : `${positional} only`}`,
+      );
     if (positionals.length < expected) throw new UsageError(`${positional} is missing`);
     return { values, argument: positionals[0] ?? '' };
   } catch (error) {

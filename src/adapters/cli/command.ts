@@ -13,8 +13,10 @@ export interface Command {
   /** A whole line that works. */
   readonly example: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** What its argument, its options, or the settings it goes by mean, in the order in which help shows them. */
+  /** What its argument and its options mean, in the order in which help shows them. */
   readonly terms: readonly Term[];
+  /** What the settings mean that it is there for; those that every command reads go without saying. */
+  readonly settings?: readonly Term[];
   /** What its one argument is called, if it takes one. */
   readonly positional?: string;
   /** Resolves to the exit code. */

@@ -19,23 +19,26 @@ export const overview = (commands: readonly Command[]): string =>
   ].join('\n');
 
 /** How one command is used. */
-export const help = ({ name, summary, usage, terms, example }: Command): string =>
+export const help = ({ summary, usage, terms, settings = [], example }: Command): string =>
   [
     ...wrapped(summary),
     '',
     ...wrapped(`Usage: animal-store ${usage}`, 0, 2),
     '',
-    ...(terms.length === 0 ? [] : [name === 'serve' ? 'Settings:' : 'Options:', ...explained(terms), '']),
+    ...explained('Options:', terms),
+    ...explained('Settings:', settings),
     'Example:',
     `  ${example}`,
   ].join('\n');
 
-function explained(terms: readonly Term[]): string[] {
+function explained(title: string, terms: readonly Term[]): string[] {
+  if (terms.length === 0) return [];
   const width = Math.max(...terms.map(([written]) => written.length));
-  return terms.flatMap(([written, meaning]) => {
+  const lines = terms.flatMap(([written, meaning]) => {
     const [first = '', ...rest] = wrapped(meaning, width + 4);
     return [`  ${written.padEnd(width)}${first.slice(width + 2)}`, ...rest];
   });
+  return [title, ...lines, ''];
 }
 
 /** The text in lines that fit, the first one indented by so much and the others by as much or more. */

@@ -1,6 +1,6 @@
 import type { Command, Term } from './command.js';
 
-/** Every setting there is, in the order and with the defaults in parentheses. */
+/** Every setting there is, as the README has them; defaults in parentheses. */
 const SETTINGS: readonly Term[] = [
   ['HOST', 'the address to listen on (127.0.0.1)'],
   ['PORT', 'the port, 0 for a free one (8080)'],
@@ -32,6 +32,7 @@ export const serve: Command = {
   example: 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve',
   usage: 'serve',
   options: {},
-  terms: SETTINGS,
+  terms: [],
+  settings: SETTINGS,
   run: (operations) => operations.serve(),
 };

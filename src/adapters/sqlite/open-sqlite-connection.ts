@@ -6,7 +6,7 @@ import { MIGRATIONS, upgradeSchema } from './schema.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { isBusy } from './sqlite-error.js';
 import { findOrCreateStoreFile } from './store-file-creation.js';
-import { StoreFileError, messageOf } from './store-file-error.js';
+import { SEE_WRITABLE, StoreFileError, messageOf } from './store-file-error.js';
 import { inspectStoreFile, newerSchemaError } from './store-file-inspection.js';
 import { fileIdentity } from './store-file.js';
 
@@ -71,9 +71,5 @@ function inspectAndRemember(file: string, newestVersion: number, forWriting: boo
 function openingError(file: string, error: unknown): unknown {
   if (!(error instanceof StoreUnavailableError) || isBusy(error.cause)) return error;
   const { cause } = error;
-  return new StoreFileError(
-    file,
-    `cannot be used (${messageOf(cause)}): see that the file and its folder can be written`,
-    { cause },
-  );
+  return new StoreFileError(file, `cannot be used (${messageOf(cause)}): ${SEE_WRITABLE}`, { cause });
 }

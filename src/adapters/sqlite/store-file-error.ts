@@ -17,3 +17,6 @@ export class StoreFileError extends Error {
 
 /** What to quote of an error that somebody else threw. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What to do where a file cannot be written. */
+export const SEE_WRITABLE = 'see that the file and its folder can be written';

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isBusy } from './sqlite-error.js';
 import { APPLICATION_ID } from './schema.js';
-import { StoreFileError, messageOf } from './store-file-error.js';
+import { SEE_WRITABLE, StoreFileError, messageOf } from './store-file-error.js';
 import { statOf } from './store-file.js';
 
 /** Up to this many bytes a file is read through once before it is used: some 100 ms at most. */
@@ -12,7 +12,6 @@ const CHECKED_SIZE = 64 * 2 ** 20;
 const HEADER_SIZE = 100;
 
 const OTHER_FILE = 'name another file for the store';
-const WRITABLE = 'see that the file and its folder can be written';
 const RESTORE = 'put back a sound copy, or name another file for the store';
 
 /**
@@ -45,7 +44,7 @@ function requireWritable(file: string): void {
   try {
     closeSync(openSync(file, 'r+'));
   } catch (cause) {
-    throw new StoreFileError(file, `cannot be written (${messageOf(cause)}): ${WRITABLE}`, { cause });
+    throw new StoreFileError(file, `cannot be written (${messageOf(cause)}): ${SEE_WRITABLE}`, { cause });
   }
 }
 

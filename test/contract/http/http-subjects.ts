@@ -80,7 +80,8 @@ const missing = (reason: string): HttpSubject => ({
   dispose: async () => {},
 });
 
-const NO_KEYS: HttpKeys = {
+/** Of a service that nobody asks anything that needs one. */
+export const NO_KEYS: HttpKeys = {
   key: '',
   secondKey: '',
   managedKey: '',
