@@ -18,14 +18,22 @@ export class UndecidedError extends Error {
   override readonly name = 'UndecidedError';
 }
 
+/**
+ * Whether the error is one of Node.js about the network. The look-up of mongodb+srv rejects with such, and so does a
+ * command that waits for its socket to take more: the driver passes on what the socket emits. Where it is written to
+ * after the server ended it, that is a bare EPIPE, without the name of a system call; errors of TLS have none either.
+ */
+const isNetworkFault = (error: unknown): boolean =>
+  error instanceof Error &&
+  ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
+
 /** Whether the error is the driver's, the server's or the network's, and not one of this program. */
 export const isMongoFault = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||
   error instanceof AttemptTimeoutError ||
   error instanceof UndecidedError ||
-  // The look-up of mongodb+srv rejects with errors of Node.js.
-  (error instanceof Error && 'syscall' in error);
+  isNetworkFault(error);
 
 /** A document with this `_id` is there already. */
 export const isDuplicateKey = (error: unknown): boolean =>
@@ -57,7 +65,8 @@ export function isPassing(error: unknown): boolean {
     error instanceof MongoWriteConcernError ||
     error instanceof AttemptTimeoutError ||
     error instanceof UndecidedError ||
+    isNetworkFault(error) ||
     // The driver keeps the class of this one to itself: all connections were in use.
-    (error instanceof Error && (error.name === 'MongoWaitQueueTimeoutError' || 'syscall' in error))
+    (error instanceof Error && error.name === 'MongoWaitQueueTimeoutError')
   );
 }
