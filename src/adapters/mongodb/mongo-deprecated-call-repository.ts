@@ -8,6 +8,7 @@ import {
   type DeprecatedCalls,
 } from '../../application/ports/deprecated-call-repository.js';
 import { abortable, SERVER_LIMIT } from './abortable.js';
+import { unwrapped } from './bulk-write.js';
 import {
   countsId,
   firstIdOf,
@@ -104,7 +105,8 @@ export class MongoDeprecatedCallRepository implements DeprecatedCallRepository {
     try {
       await this.#counts.bulkWrite(writes, abortable({ ordered: false, ...SERVER_LIMIT }, signal));
       return [];
-    } catch (error) {
+    } catch (caught) {
+      const error = unwrapped(caught);
       if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
       const faults = [error.writeErrors].flat();
       const spoiled = faults.filter(({ code }) => SPOILED_CODES.has(code));
