@@ -128,7 +128,9 @@ describeOnOwnServer('A MongoDB server that asks for a login', (open) => {
   const guarded = async () => {
     const server = await open();
     await server.start();
-    await server.administer({ createUser: 'animals', pwd: 'p@ss/word', roles: ['root'] });
+    // On the disk: the server is killed.
+    const writeConcern = { w: 'majority', j: true };
+    await server.administer({ createUser: 'animals', pwd: 'p@ss/word', roles: ['root'], writeConcern });
     await server.kill();
     await server.start('--auth');
     return server;

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,7 @@ export class OwnServer {
       .replaceAll('{port}', String(this.#port))
       .replaceAll('{path}', this.#folder)
       .split(/\s+/);
+    if (words.includes('--replSet') && options.includes('--auth')) words.push('--keyFile', this.#keyFile());
     const [program = '', ...args] = [...words, ...options];
     const child = spawn(program, args, { stdio: 'ignore' });
     this.#process = child;
@@ -55,9 +57,44 @@ export class OwnServer {
     child.on('exit', () => process.off('exit', end));
     let failure: unknown;
     child.on('error', (error) => (failure = error));
-    for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
-      if (failure === undefined && child.exitCode === null && performance.now() - since < START) continue;
-      throw new Error(`MONGODB_TEST_COMMAND does not start a server: ${program}`, { cause: failure });
+    try {
+      for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
+        if (failure === undefined && child.exitCode === null && performance.now() - since < START) continue;
+        throw new Error(`MONGODB_TEST_COMMAND does not start a server: ${program}`, { cause: failure });
+      }
+      const replicaSet = words[words.indexOf('--replSet') + 1];
+      if (words.includes('--replSet')) await this.#lead(replicaSet);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
+  }
+
+  /** What members of a replica set know each other by, where they ask for logins. */
+  #keyFile(): string {
+    const path = join(this.#folder, 'members.key');
+    if (!existsSync(path)) writeFileSync(path, randomBytes(96).toString('base64'), { mode: 0o400 });
+    return path;
+  }
+
+  /** Makes it the primary of a replica set that it is the only member of. */
+  async #lead(replicaSet: string | undefined): Promise<void> {
+    const client = new MongoClient(this.uri('admin'));
+    try {
+      const admin = client.db();
+      let hello = await admin.command({ hello: 1 });
+      if (!hello['setName'])
+        await admin.command({ replSetInitiate: { _id: replicaSet, members: [{ _id: 0, host: this.host }] } });
+      for (
+        const since = performance.now();
+        !hello['isWritablePrimary'];
+        hello = await admin.command({ hello: 1 })
+      ) {
+        if (performance.now() - since > START) throw new Error('the server does not become a primary');
+        await delay(20);
+      }
+    } finally {
+      await client.close();
     }
   }
 
