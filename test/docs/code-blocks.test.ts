@@ -25,6 +25,11 @@ const GUIDE = 'docs/write-an-adapter.md >';
 const DEPLOY = 'docs/operations/deploy.md >';
 const COPIES = commands('copy a store that serves, by itself and by SQLite');
 
+const RIGHTS: Shown = {
+  by: 'test/adapters/mongodb/mongo-rights.test.ts',
+  test: 'are enough for the first start and for everything after it',
+};
+
 /** What shows of each block that it is right. Programs that stand in a file of their own go without saying. */
 const SHOWN: Readonly<Record<string, Shown>> = {
   'README.md > Run it > 2': commands('tell of the first start what it prints'),
@@ -43,6 +48,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   'docs/architecture.md > Architecture > 1': operators(
     'have a picture of what is in the folders that it names',
   ),
+  'docs/operations/mongodb.md > Rights > 1': RIGHTS,
   [`${CONTRACT_SUITES} A subject > 1`]: suites('binds a store to node:test'),
   [`${CONTRACT_SUITES} Under a test runner > 1`]: suites('binds a store to mocha'),
   [`${CONTRACT_SUITES} Under a test runner > 2`]: suites('binds a store to node:test'),
@@ -83,7 +89,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/operations/mongodb.md > Moving there, and back > 1':
     'needs a replica set; the driver takes the address, and the options are there',
   'docs/operations/mongodb.md > Sharding > 1': 'needs a sharded cluster; it calls what it says',
-  'docs/operations/mongodb.md > Rights > 1': 'needs a server with accounts; it calls what it says',
 };
 
 /** A file of the repository whose content the block is, and which has a test of its own. */

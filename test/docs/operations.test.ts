@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Script, createContext } from 'node:vm';
 import { expect } from 'chai';
 import { createKoaApp } from '../../src/adapters/http/koa/koa-transport.js';
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
@@ -18,6 +17,7 @@ import { SERVER_LIMITS } from '../../src/adapters/http/node/server-limits.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
+import { inShell } from './in-shell.js';
 
 const run = promisify(execFile);
 const DEPLOY = 'docs/operations/deploy.md';
@@ -36,27 +36,6 @@ interface Given {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-}
-
-/** What MongoDB's shell offers, as far as the pages use it: tells what was called, and with what. */
-function inShell(code: string): Array<readonly [string, ...unknown[]]> {
-  const calls: Array<readonly [string, ...unknown[]]> = [];
-  const recording =
-    (name: string): ((...args: unknown[]) => void) =>
-    (...args) =>
-      void calls.push([name, ...args]);
-  const collection = (name: string) => ({ createIndex: recording(`${name}.createIndex`) });
-  const context = {
-    db: {
-      pets: collection('pets'),
-      createRole: recording('createRole'),
-      createUser: recording('createUser'),
-    },
-    sh: { shardCollection: recording('shardCollection') },
-    passwordPrompt: () => 'secret',
-  };
-  new Script(code).runInContext(createContext(context));
-  return JSON.parse(JSON.stringify(calls)) as typeof calls;
 }
 
 describe('The pages for operators', function () {
@@ -205,20 +184,24 @@ describe('The pages for operators', function () {
   it('shard collections of the store by what they say, the hashed _id', () => {
     const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
     expect(calls).to.deep.equal([
+      ['use', 'animal-store'],
       ['pets.createIndex', { _id: 'hashed' }],
       ['shardCollection', 'animal-store.pets', { _id: 'hashed' }],
       ['shardCollection', 'animal-store.claims', { _id: 'hashed' }],
     ]);
   });
 
-  it('make a role with the rights that the page tells of, and a user who has it', () => {
-    const [[, role] = [], [, user] = []] = inShell(
-      codeAt('docs/operations/mongodb.md > Rights > 1'),
-    ) as Array<
-      [string, { readonly role?: string; readonly roles: readonly string[]; readonly privileges?: unknown }]
-    >;
-    expect(user?.roles).to.deep.equal([role?.role]);
-    expect(JSON.stringify(role?.privileges)).to.include('"createIndex","collMod"').and.not.include('remove');
+  it('make a role in the database of the service, and a user who has it', () => {
+    const calls = inShell(codeAt('docs/operations/mongodb.md > Rights > 1'));
+    expect(calls.map(([name]) => name)).to.deep.equal(['use', 'createRole', 'createUser']);
+    const [[, database], [, role], [, user]] = calls as [
+      [string, string],
+      [string, { readonly role: string; readonly privileges: ReadonlyArray<{ readonly resource: unknown }> }],
+      [string, { readonly roles: readonly string[] }],
+    ];
+    expect(user.roles).to.deep.equal([role.role]);
+    // A role of another database than `admin` may have rights to its own database only.
+    expect(role.privileges.map(({ resource }) => resource)).to.deep.equal([{ db: database, collection: '' }]);
   });
 
   it('have a picture of what is in the folders that it names', () => {

@@ -11,6 +11,8 @@ export interface MongoServer {
   readonly uri: string;
   /** Whether it can be told to fail: `configureFailPoint`. */
   readonly failPoints: boolean;
+  /** Another program that speaks MongoDB's protocol. */
+  readonly standIn: boolean;
 }
 
 type Search =
@@ -42,10 +44,11 @@ async function findServer(): Promise<Search> {
 async function startWatched(watched: WatchedServer): Promise<Search> {
   await watched.start();
   try {
-    const { name, failPoints } = await inspectServer(watched.uri);
+    const { name, failPoints, standIn } = await inspectServer(watched.uri);
     const server: MongoServer = {
       name,
       failPoints,
+      standIn,
       get uri() {
         return watched.uri;
       },
@@ -87,7 +90,7 @@ async function inspectServer(uri: string): Promise<MongoServer> {
     const product = secantusVersion
       ? `SecantusDB ${secantusVersion} (speaks as MongoDB ${version})`
       : `MongoDB ${version}`;
-    return { name: `${product}, ${kind}`, uri, failPoints };
+    return { name: `${product}, ${kind}`, uri, failPoints, standIn: secantusVersion !== undefined };
   } finally {
     await client.close();
   }
@@ -118,6 +121,16 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
   } else {
     describe(title, () => void it(`is not run: ${search.missing}`));
   }
+}
+
+/**
+ * A suite about what MongoDB does by itself: `suite` describes it. On a server that is none it is pending, and says
+ * `why`.
+ */
+export function unlessStandIn(title: string, why: string, suite: (title: string) => void): void {
+  if ('server' in search && search.server.standIn) {
+    describe(`${title} [${search.server.name}]`, () => void it(`is not run: ${why}`));
+  } else suite(title);
 }
 
 /** Has the server be watched while the test runs. */
