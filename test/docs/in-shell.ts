@@ -1,7 +1,7 @@
 import { Script, createContext } from 'node:vm';
 
 /** What was called in MongoDB's shell, and with what. */
-export type ShellCall = readonly [string, ...unknown[]];
+type ShellCall = readonly [string, ...unknown[]];
 
 /** What MongoDB's shell offers, as far as the pages use it: tells what was called, and with what. */
 export function inShell(code: string): readonly ShellCall[] {
