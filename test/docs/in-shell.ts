@@ -15,10 +15,12 @@ export function inShell(code: string): readonly ShellCall[] {
     use: recording('use'),
     db: {
       pets: collection('pets'),
+      counters: { updateOne: recording('counters.updateOne') },
       createRole: recording('createRole'),
       createUser: recording('createUser'),
     },
     sh: { shardCollection: recording('shardCollection') },
+    Long: (value: number) => value,
     passwordPrompt: () => 'secret',
   };
   new Script(code).runInContext(createContext(context));

@@ -37,6 +37,11 @@ export class OwnServer {
     return `127.0.0.1:${this.#port}`;
   }
 
+  /** Where its data is, at any time. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   uri(database: string, login = ''): string {
     return `mongodb://${login}${this.host}/${database}?directConnection=true&authSource=admin`;
   }
