@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Document } from 'mongodb';
 
 /** How long a server may take to start, in milliseconds: a busy machine is slow. */
 const START = 30_000;
@@ -46,13 +46,20 @@ export class OwnServer {
     return `mongodb://${login}${this.host}/${database}?directConnection=true&authSource=admin`;
   }
 
-  /** Resolves as soon as it takes connections. */
+  /** Resolves as soon as it takes connections, and, in a replica set of its own, writes. */
   async start(...options: readonly string[]): Promise<void> {
+    await this.listen(...options);
+    const replicaSet = replicaSetIn(this.#command);
+    if (replicaSet !== undefined) await this.#lead(replicaSet);
+  }
+
+  /** Resolves as soon as it takes connections. A member of a replica set has no configuration yet at first. */
+  async listen(...options: readonly string[]): Promise<void> {
     const words = this.#command
       .replaceAll('{port}', String(this.#port))
       .replaceAll('{path}', this.#folder)
       .split(/\s+/);
-    if (words.includes('--replSet') && options.includes('--auth')) words.push('--keyFile', this.#keyFile());
+    if (replicaSetIn(this.#command) && options.includes('--auth')) words.push('--keyFile', this.#keyFile());
     const [program = '', ...args] = [...words, ...options];
     const child = spawn(program, args, { stdio: 'ignore' });
     this.#process = child;
@@ -62,16 +69,10 @@ export class OwnServer {
     child.on('exit', () => process.off('exit', end));
     let failure: unknown;
     child.on('error', (error) => (failure = error));
-    try {
-      for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
-        if (failure === undefined && child.exitCode === null && performance.now() - since < START) continue;
-        throw new Error(`MONGODB_TEST_COMMAND does not start a server: ${program}`, { cause: failure });
-      }
-      const replicaSet = words[words.indexOf('--replSet') + 1];
-      if (words.includes('--replSet')) await this.#lead(replicaSet);
-    } catch (error) {
+    for (const since = performance.now(); !(await this.#listens()); await delay(20)) {
+      if (failure === undefined && child.exitCode === null && performance.now() - since < START) continue;
       await this.kill();
-      throw error;
+      throw new Error(`MONGODB_TEST_COMMAND does not start a server: ${program}`, { cause: failure });
     }
   }
 
@@ -83,24 +84,23 @@ export class OwnServer {
   }
 
   /** Makes it the primary of a replica set that it is the only member of. */
-  async #lead(replicaSet: string | undefined): Promise<void> {
-    const client = new MongoClient(this.uri('admin'));
+  async #lead(replicaSet: string): Promise<void> {
     try {
-      const admin = client.db();
-      let hello = await admin.command({ hello: 1 });
-      if (!hello['setName'])
-        await admin.command({ replSetInitiate: { _id: replicaSet, members: [{ _id: 0, host: this.host }] } });
-      for (
-        const since = performance.now();
-        !hello['isWritablePrimary'];
-        hello = await admin.command({ hello: 1 })
-      ) {
+      const { setName } = await this.greeting();
+      const members = [{ _id: 0, host: this.host }];
+      if (!setName) await this.administer({ replSetInitiate: { _id: replicaSet, members } });
+      for (const since = performance.now(); !(await this.greeting())['isWritablePrimary']; await delay(20)) {
         if (performance.now() - since > START) throw new Error('the server does not become a primary');
-        await delay(20);
       }
-    } finally {
-      await client.close();
+    } catch (error) {
+      await this.kill();
+      throw error;
     }
+  }
+
+  /** What it says of itself and its replica set. */
+  greeting(): Promise<Document> {
+    return this.administer({ hello: 1 });
   }
 
   /** Ends it with no chance to tidy up. */
@@ -117,11 +117,16 @@ export class OwnServer {
     this.#process?.kill('SIGSTOP');
   }
 
+  /** Lets it go on after `freeze`. */
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
   /** Runs a command on the database `admin`, without a login. */
-  async administer(command: object): Promise<void> {
-    const client = new MongoClient(this.uri('admin'));
+  async administer(command: object): Promise<Document> {
+    const client = new MongoClient(this.uri('admin'), { serverSelectionTimeoutMS: 1000 });
     try {
-      await client.db().command({ ...command });
+      return await client.db().command({ ...command });
     } finally {
       await client.close();
     }
@@ -140,6 +145,10 @@ export class OwnServer {
     });
   }
 }
+
+/** The replica set that a command line makes its server a member of. */
+export const replicaSetIn = (command: string): string | undefined =>
+  /\s--replSet[\s=](?<name>\S+)/.exec(command)?.groups?.['name'];
 
 /** A suite that starts servers of its own: it runs where `MONGODB_TEST_COMMAND` says how that is done. */
 export function describeWithServerCommand(title: string, body: (command: string) => void): void {
