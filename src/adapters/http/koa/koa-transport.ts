@@ -62,8 +62,5 @@ function routeFinder(routes: readonly Route[]): (path: string) => Found | undefi
 function write(response: Koa.Response, { status, headers, body }: HttpAnswer): void {
   response.status = status;
   response.set(headers);
-  if (status !== 204 && status !== 304) {
-    response.body = body;
-    response.length = Buffer.byteLength(body); // said to HEAD too, which gets no body
-  }
+  if (status !== 204 && status !== 304) response.body = body; // Koa says its length, to HEAD too
 }
