@@ -55,7 +55,7 @@ export function readApiKey(text: string): { readonly id: string } | undefined {
  */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** The same as bytes, to be compared. By way of the text: a buffer out of `hash` costs twice as much. */
+/** The same as bytes, to be compared. By way of the text: a buffer out of `hash` costs more than both. */
 export const digestApiKey = (key: string): Buffer => Buffer.from(hashApiKey(key), 'hex');
 
 const checksum = (content: string): string => base62(BigInt(crc32(content)), CRC_DIGITS);
