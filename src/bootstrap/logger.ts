@@ -26,8 +26,9 @@ export async function createLogger({ logLevel, logFormat }: Settings, terminal: 
 
 /** What the HTTP side tells, as log lines: one for every answer, and one more for a 5xx: what was behind it. */
 export const httpLogTo = (logger: Logger): HttpLog => ({
-  answered({ milliseconds, ...request }) {
-    logger.info({ ...request, milliseconds: Math.round(milliseconds * 1000) / 1000 }, 'answered');
+  answered(request) {
+    const milliseconds = Math.round(request.milliseconds * 1000) / 1000;
+    logger.info({ ...request, milliseconds }, 'answered');
   },
   failed(requestId, error) {
     // With nothing behind it (too busy, too late, closing) there is no fault to look for. Under overload that is

@@ -21,9 +21,10 @@ const SWEEP_DELAY = 60n * 60n * 1000n;
 export const PET_SQL = {
   insert: 'INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)',
   find: 'SELECT id, name, category_id, status FROM pets WHERE id = ?',
-  list: 'SELECT id, name, category_id, status FROM pets WHERE id > ? ORDER BY id LIMIT ?',
+  // "LIMIT +?": for a bare one SQLite prepares the statement again at each call, to plan by the value.
+  list: 'SELECT id, name, category_id, status FROM pets WHERE id > ? ORDER BY id LIMIT +?',
   listByStatus:
-    'SELECT id, name, category_id, status FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT ?',
+    'SELECT id, name, category_id, status FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT +?',
   findClaimed: `SELECT pets.id, name, category_id, status, fingerprint
     FROM claims JOIN pets ON pets.id = pet_id WHERE scope = ? AND token = ? AND keep_until > ?`,
   keepClaim: `INSERT INTO claims (scope, token, fingerprint, pet_id, keep_until) VALUES (?, ?, ?, ?, ?)

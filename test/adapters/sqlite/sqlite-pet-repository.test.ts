@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
 import { PET_SQL } from '../../../src/adapters/sqlite/sqlite-pet-repository.js';
 import { IdempotencyKeyReusedError, StoreUnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
@@ -18,6 +19,9 @@ async function commitsInLog(file: string): Promise<number> {
   }
   return commits;
 }
+
+/** A database that asks, while it plans a statement, whether each part of it is allowed. */
+type Authorized = DatabaseSync & { setAuthorizer?(allows: () => number): void };
 
 describe('SqlitePetRepository', () => {
   it(
@@ -95,6 +99,26 @@ describe('SqlitePetRepository', () => {
         expect(plan(sql)).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
     }),
   );
+
+  it('plans how to read when a statement is prepared, and not again at each call', function () {
+    const database: Authorized = new DatabaseSync(':memory:');
+    if (database.setAuthorizer === undefined) this.skip(); // Node.js 22 does not show when SQLite plans
+    for (const migration of MIGRATIONS) database.exec(migration);
+    let planning = 0;
+    database.setAuthorizer(() => {
+      planning += 1;
+      return 0; // SQLITE_OK
+    });
+    for (const sql of [PET_SQL.find, PET_SQL.list, PET_SQL.listByStatus, PET_SQL.findClaimed]) {
+      const statement = database.prepare(sql);
+      const parameters = Array.from(sql.matchAll(/\?/g), () => 1);
+      const prepared = planning;
+      for (const limit of [1, 21, 101]) statement.all(...parameters.slice(1), limit);
+      expect(planning, sql).to.equal(prepared);
+    }
+    expect(planning).to.be.greaterThan(0);
+    database.close();
+  });
 
   it(
     'never gives an id again, not even that of the last animal after it is gone',

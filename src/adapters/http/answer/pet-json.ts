@@ -5,8 +5,4 @@ export const petJson = ({ id, name, categoryId, status }: Pet): string =>
   `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 
 /** Pets of the interface as JSON text. */
-export function petsJson(pets: readonly Pet[]): string {
-  let text = '[';
-  for (const pet of pets) text += text === '[' ? petJson(pet) : `,${petJson(pet)}`;
-  return `${text}]`;
-}
+export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

@@ -38,17 +38,25 @@ interface Found {
 
 /**
  * Finds routes by @koa/router, paths only: what a method may do is the interface's to say. (The router's
- * `allowedMethods` answers 501 to TRACE and 200 to OPTIONS.)
+ * `allowedMethods` answers 501 to TRACE and 200 to OPTIONS.) It tries all that it knows for every request, so
+ * the many paths without parameters are looked up before it.
  */
 function routeFinder(routes: readonly Route[]): (path: string) => Found | undefined {
   const router = new Router({ strict: true, sensitive: true });
-  const byName = new Map(routes.map((route) => [route.path, route]));
-  for (const { path } of routes) {
-    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), ['GET'], () => {}, { name: path });
+  const fixed = new Map<string, Found>();
+  const byPattern = new Map<string, Route>();
+  for (const route of routes) {
+    const pattern = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    if (pattern === route.path) {
+      fixed.set(pattern, { route, parameters: {} });
+    } else {
+      byPattern.set(pattern, route);
+      router.register(pattern, ['GET'], () => {}, { name: pattern });
+    }
   }
-  return (path) => {
+  const match = (path: string): Found | undefined => {
     const [layer] = router.match(path, 'GET').path;
-    const route = byName.get(layer?.name ?? '');
+    const route = byPattern.get(layer?.name ?? '');
     if (layer === undefined || route === undefined) return undefined;
     // As sent: captures(), which decodes, leaves what it cannot decode and so hides the difference.
     const [, ...sent] = layer.regexp.exec(path) ?? [];
@@ -57,13 +65,11 @@ function routeFinder(routes: readonly Route[]): (path: string) => Found | undefi
       parameters: Object.fromEntries(layer.paramNames.map(({ name }, index) => [name, sent[index] ?? ''])),
     };
   };
+  return (path) => fixed.get(path) ?? match(path);
 }
 
 function write(response: Koa.Response, { status, headers, body }: HttpAnswer): void {
   response.status = status;
   response.set(headers);
-  if (status !== 204 && status !== 304) {
-    response.body = body;
-    response.length = Buffer.byteLength(body); // said to HEAD too, which gets no body
-  }
+  if (status !== 204 && status !== 304) response.body = body; // Koa says its length, to HEAD too
 }
