@@ -21,9 +21,9 @@ database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
 const COLUMNS = 'id, name, category_id AS categoryId, status';
 const insert = database.prepare('INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)');
 const find = database.prepare(`SELECT ${COLUMNS} FROM pets WHERE id = ?`);
-const list = database.prepare(`SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`);
+const list = database.prepare(`SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`);
 const listByStatus = database.prepare(
-  `SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
+  `SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT +?`,
 );
 
 const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
