@@ -49,7 +49,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (open) => {
       ledger.expectKept(audit);
       expect(ledger.failed).to.deep.equal([]);
       expect(audit.stored).to.equal(ledger.acknowledged.size);
-    }),
+    }, PATIENT),
   ).timeout(300_000);
 
   it(
@@ -87,13 +87,14 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (open) => {
       if (Array.isArray(seen)) expect(seen).to.deep.equal([pet]);
       else expect(seen).to.have.property('code', 'service_unavailable');
       for (const secondary of secondaries) secondary.thaw();
-      for (;;) {
-        const added = await pets.add({ ...rex, name: 'after it' }).catch(() => undefined);
+      for (let tries = 1; ; tries += 1) {
+        const added = await pets.add({ ...rex, name: `try ${tries}` }).catch(() => undefined);
         if (added === undefined) continue;
-        const names = (await pets.list({ limit: 5 })).map(({ name }) => name).toSorted();
-        // Nobody was told what became of the other: it may be there, once.
-        expect(names.filter((name) => name !== 'undecided')).to.deep.equal(['Rex', 'after it']);
-        expect(names.length).to.be.below(4);
+        const listed = await pets.list({ limit: 100 });
+        expect(listed).to.deep.include(pet);
+        expect(listed).to.deep.include(added.pet);
+        // Nobody was told what became of the others: they may be there, once.
+        expect(new Set(listed.map(({ name }) => name)).size).to.equal(listed.length);
         return;
       }
     }),
@@ -115,7 +116,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (open) => {
         .db()
         .collection('pets', { readConcern: { level: 'local' }, readPreference: 'nearest' });
       for (const since = performance.now(); (await alone.countDocuments()) < 2; await delay(10)) {
-        if (performance.now() - since > 1500) throw new Error('the primary takes nothing by itself');
+        if (performance.now() - since > 10_000) throw new Error('the primary takes nothing by itself');
       }
       const seen = await pets
         .list({ limit: 5 }, { signal: AbortSignal.timeout(1000) })

@@ -7,8 +7,11 @@ const MEMBERS = 3;
 /** How long an election may take, in milliseconds: a busy machine is slow. */
 const ELECTION = 60_000;
 
-/** Members elect another primary when they have not heard of theirs for so long, in milliseconds. */
-const ELECTION_TIMEOUT = 1000;
+/**
+ * Members elect another primary when they have not heard of theirs for so long, in milliseconds, and a primary steps
+ * down when it has not heard of a majority: long enough for a test to see what it does alone.
+ */
+const ELECTION_TIMEOUT = 2000;
 
 /** A replica set that a test starts: servers that replicate, elect, and roll back what no majority had. */
 export class OwnReplicaSet {
@@ -28,7 +31,7 @@ export class OwnReplicaSet {
       replSetInitiate: {
         _id: this.#name,
         members: this.members.map(({ host }, _id) => ({ _id, host })),
-        settings: { electionTimeoutMillis: ELECTION_TIMEOUT, heartbeatIntervalMillis: ELECTION_TIMEOUT / 4 },
+        settings: { electionTimeoutMillis: ELECTION_TIMEOUT, heartbeatIntervalMillis: ELECTION_TIMEOUT / 8 },
       },
     });
     await this.untilWhole();
