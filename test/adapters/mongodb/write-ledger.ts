@@ -68,10 +68,11 @@ export class WriteLedger {
     );
   }
 
-  /** Nothing that was acknowledged is lost, nothing is there twice, and no two got one id. */
-  expectKept({ lost, twice }: Audit): void {
-    expect({ lost, twice }).to.deep.equal({ lost: [], twice: [] });
+  /** Nothing was refused, nothing that was acknowledged is lost, nothing is there twice, and no two got one id. */
+  expectWhole({ stored, lost, twice }: Audit): void {
+    expect({ failed: this.failed, lost, twice }).to.deep.equal({ failed: [], lost: [], twice: [] });
     expect(new Set(this.acknowledged.values()).size).to.equal(this.acknowledged.size);
+    expect(stored).to.equal(this.acknowledged.size);
   }
 }
 
