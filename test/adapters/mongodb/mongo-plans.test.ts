@@ -182,20 +182,5 @@ unlessStandIn('The query plans of a MongoDB store', WHY, (title) =>
         },
       ),
     ).timeout(60_000);
-
-    it(
-      'change when the plan that served one status is no good for another',
-      onStore(
-        (number) => (number > ANIMALS - 50 ? 'sold' : 'available'),
-        async ({ pets }, database) => {
-          const plansOf = async (status: PetStatus) =>
-            (await profileOf(database, () => pets.list({ limit: 21, status }))).map(planOf);
-          // Where all animals have the status, both indexes are as good, and the server remembers one.
-          for (let time = 0; time < 5; time += 1) await plansOf('available');
-          expect((await plansOf('sold'))[0]).to.match(BY_STATUS);
-          expect((await plansOf('sold'))[0]).to.match(BY_STATUS);
-        },
-      ),
-    ).timeout(60_000);
   }),
 );
