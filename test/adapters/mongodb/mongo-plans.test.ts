@@ -104,14 +104,14 @@ async function profileOf(database: Db, use: () => Promise<unknown>): Promise<rea
 
 const planOf = (entry: Document | undefined): unknown => entry?.['planSummary'];
 
+const statusOf = (number: number): PetStatus => PET_STATUSES[number % PET_STATUSES.length] ?? 'sold';
+
 const WHY = 'its planner is not that of MongoDB';
 
 unlessStandIn('The query plans of a MongoDB store', WHY, (title) =>
   describeOnMongo(title, (server) => {
-    const onStore = (
-      statusOf: (number: number) => PetStatus,
-      test: (store: MongoStore, database: Db) => Promise<void>,
-    ): (() => Promise<void>) =>
+    /** Runs a test on a store with animals of every status, mixed. */
+    const onStore = (test: (store: MongoStore, database: Db) => Promise<void>): (() => Promise<void>) =>
       inDatabase(server, (name) =>
         withDatabase(server, name, async (client) => {
           const store = await openMadeStore(uriOf(server, name));
@@ -164,23 +164,17 @@ unlessStandIn('The query plans of a MongoDB store', WHY, (title) =>
       }
     };
 
-    it(
-      'read no document that is not wanted, and sort none',
-      onStore((number) => PET_STATUSES[number % PET_STATUSES.length] ?? 'sold', readsNoMore),
-    ).timeout(60_000);
+    it('read no document that is not wanted, and sort none', onStore(readsNoMore)).timeout(60_000);
 
     it(
       'are the same with the index that a hashed shard key needs',
-      onStore(
-        (number) => PET_STATUSES[number % PET_STATUSES.length] ?? 'sold',
-        async (store, database) => {
-          const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
-          const [, hashed] = calls.find(([name]) => name === 'pets.createIndex') ?? [];
-          const made = await database.collection('pets').createIndex(hashed as Record<string, 'hashed'>);
-          expect(made).to.equal('_id_hashed');
-          await readsNoMore(store, database);
-        },
-      ),
+      onStore(async (store, database) => {
+        const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
+        const [, hashed] = calls.find(([name]) => name === 'pets.createIndex') ?? [];
+        const made = await database.collection('pets').createIndex(hashed as Record<string, 'hashed'>);
+        expect(made).to.equal('_id_hashed');
+        await readsNoMore(store, database);
+      }),
     ).timeout(60_000);
   }),
 );

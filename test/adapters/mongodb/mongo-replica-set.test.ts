@@ -44,9 +44,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (open) => {
           await set.stepDown();
         }
       });
-      const audit = await ledger.audit(client);
-      ledger.tell(audit);
-      ledger.expectWhole(audit);
+      ledger.expectWhole(await ledger.audit(client));
     }, PATIENT),
   ).timeout(300_000);
 
@@ -64,9 +62,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (open) => {
           await set.untilWhole();
         }
       });
-      const audit = await ledger.audit(client);
-      ledger.tell(audit);
-      ledger.expectWhole(audit);
+      ledger.expectWhole(await ledger.audit(client));
     }, PATIENT),
   ).timeout(300_000);
 

@@ -30,6 +30,16 @@ export async function openMadeStore(url: string, options?: MongoStoreOptions): P
   return store;
 }
 
+/** What is told of the first start on an empty database, in alphabetical order. */
+export const FIRST_START_TOLD: readonly string[] = [
+  'made the collection apiKeys',
+  'made the collection claims',
+  'made the collection deprecatedCalls',
+  'made the collection pets',
+  'made the index keepUntil_1 on claims',
+  'made the index status_1__id_1 on pets',
+];
+
 /** Runs a test on a store that reaches the server through a proxy; all of it is closed afterwards. */
 export const throughProxy = (
   server: MongoServer,

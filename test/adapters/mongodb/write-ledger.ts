@@ -45,27 +45,21 @@ export class WriteLedger {
     }
   }
 
-  /** Compares what was answered with what the majority has. */
+  /** Compares what was answered with what the majority has, and says so in one line for whoever reads the tests' output. */
   async audit(client: MongoClient): Promise<Audit> {
     const stored = new Map<unknown, bigint[]>();
     const pets = client.db().collection('pets', { readConcern: { level: 'majority' } });
     for await (const { name, _id } of pets.find()) {
       stored.set(name, [...(stored.get(name) ?? []), BigInt(String(_id))]);
     }
-    return {
-      stored: stored.size,
-      lost: [...this.acknowledged].filter(([name, id]) => !stored.get(name)?.includes(id)),
-      twice: [...stored.values()].filter((ids) => ids.length > 1),
-    };
-  }
-
-  /** In one line, for whoever reads what the tests say. */
-  tell({ stored, lost, twice }: Audit): void {
+    const lost = [...this.acknowledged].filter(([name, id]) => !stored.get(name)?.includes(id));
+    const twice = [...stored.values()].filter((ids) => ids.length > 1);
     console.log(
       `      ${this.acknowledged.size} acknowledged, ${lost.length} lost, ${twice.length} kept twice, ` +
-        `${this.failed.length} failed, ${stored - this.acknowledged.size + lost.length} of them kept nevertheless, ` +
+        `${this.failed.length} failed, ${stored.size - this.acknowledged.size + lost.length} of them kept nevertheless, ` +
         `slowest ${Math.round(this.slowest)} ms`,
     );
+    return { stored: stored.size, lost, twice };
   }
 
   /** Nothing was refused, nothing that was acknowledged is lost, nothing is there twice, and no two got one id. */
@@ -76,7 +70,7 @@ export class WriteLedger {
   }
 }
 
-export interface Audit {
+interface Audit {
   /** How many names there are. */
   readonly stored: number;
   readonly lost: readonly (readonly [string, bigint])[];
