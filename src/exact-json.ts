@@ -1,6 +1,6 @@
 /*
- * JSON as RFC 8259 defines it, with 64-bit integers exact. JSON.parse rounds an integer beyond 2^53 to the next
- * double, drops all but the last of two equal members unseen, and JSON.stringify throws on a bigint.
+ * JSON as RFC 8259 defines it, with exact 64-bit integers. JSON.parse rounds integers beyond 2^53 and silently keeps
+ * only the last of two equal members; JSON.stringify throws on a bigint.
  */
 
 const INT64_MIN = -(2n ** 63n);
@@ -8,25 +8,21 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64_DIGITS = 19;
 const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX;
 
-/** How deep `readJson` builds values when not told. */
 const DEFAULT_MAX_DEPTH = 16;
-/** How many repeated members are listed: finding them stays cheap however many there are. */
+/** The number of repeated members that are listed. A bound, so that listing them stays cheap. */
 const MAX_DUPLICATES = 16;
 
-/** A number by RFC 8259, section 6: sign, whole part, fraction, exponent. */
+/** A number of RFC 8259, section 6: sign, whole part, fraction, exponent. */
 const NUMBER = /(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/y;
-/** A longer slice keeps the whole text that it was cut from in memory, in V8, for as long as it lives. */
-const LONGEST_COPIED_SLICE = 12;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** V8 keeps the whole source text in memory for as long as a longer slice of it lives. */
+const LONGEST_COPIED_SLICE = 12;
 
-/** The text is not JSON, or holds a member twice where that is refused. Never quotes the text at length. */
+/** The text is not JSON, or repeats a member where that is refused. */
 export class JsonSyntaxError extends SyntaxError {
-  /** Always this text: a class's own name is lost where code is minified. */
+  // A literal: minifiers rename classes.
   override readonly name = 'JsonSyntaxError';
-  /** Where: the offset from the start of the text, in UTF-16 code units. */
+  /** Offset of the fault from the start of the text, in UTF-16 code units. */
   readonly position: number;
 
   constructor(message: string, position: number) {
@@ -35,32 +31,30 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-/** A number as it was written. What it becomes is for the reader of the document to decide. */
+/** A number as it was written. The reader of the document decides what to make of it. */
 export class JsonNumber {
-  /** To the character as in the source, `7.0`, `7e0` and `7` differing. */
+  /** The source text: `7.0`, `7e0` and `7` are different. */
   readonly text: string;
 
-  /** @throws {JsonSyntaxError} the text is not a JSON number. */
+  /** @throws {JsonSyntaxError} `text` is not a JSON number. */
   constructor(text: string) {
-    if (!isNumber(text)) throw new JsonSyntaxError('Expected a number and nothing else', 0);
+    NUMBER.lastIndex = 0;
+    if (!NUMBER.test(text) || NUMBER.lastIndex !== text.length) {
+      throw new JsonSyntaxError('Expected a number and nothing else', 0);
+    }
     this.text = text;
   }
 
   /**
-   * Exactly the integer that the number denotes, if it is one from -2^63 to 2^63 - 1: `7.0`, `70e-1` and `7` are
-   * 7, `-0` is 0. `undefined` for any other number. Takes time in proportion to the text, whatever the exponent.
+   * The exact integer, if the number is one from -2^63 to 2^63 - 1: `7.0`, `70e-1` and `7` are 7, `-0` is 0.
+   * `undefined` for every other number. Takes time proportional to the text, whatever the exponent.
    */
   toInt64(): bigint | undefined {
     return toInt64(this.text);
   }
 }
 
-function isNumber(text: string): boolean {
-  NUMBER.lastIndex = 0;
-  return NUMBER.test(text) && NUMBER.lastIndex === text.length;
-}
-
-/** Decided from digits and exponent first: computing 10n ** 999999999n would hold the process for seconds. */
+/** Decided from digits and exponent first: computing 10n ** 999999999n would block for seconds. */
 function toInt64(number: string): bigint | undefined {
   NUMBER.lastIndex = 0;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(number) ?? [];
@@ -70,69 +64,62 @@ function toInt64(number: string): bigint | undefined {
   if (first === digits.length) return 0n;
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
-  // How many zeros follow the last significant digit. That Number() rounds a huge exponent, up to Infinity, does
-  // no harm: no text is long enough for its other digits to bring such a number back into range.
+  // The number of zeros after the last significant digit. Number() may round a huge exponent, even to Infinity: no text
+  // has enough digits to bring such a number back into range.
   const zeros = Number(exponent) - fraction.length + (digits.length - end);
   if (zeros < 0 || end - first + zeros > INT64_DIGITS) return undefined;
   const value = BigInt(sign + digits.slice(first, end) + '0'.repeat(zeros));
   return isInt64(value) ? value : undefined;
 }
 
-/** A value of a JSON text, its numbers being `Num`. Objects are plain, and every member is their own property. */
+/** A value of a JSON text. Objects are plain, and every member is an own property. */
 export type JsonValue<Num = JsonNumber> =
   null | boolean | string | Num | JsonValue<Num>[] | { [name: string]: JsonValue<Num> };
 
 type Container<Num> = JsonValue<Num>[] | { [name: string]: JsonValue<Num> };
 
-/** A JSON text as it was read, and what a strict reader may want to refuse in it. */
+/** A JSON text, and what a strict reader may want to refuse in it. */
 export interface JsonDocument {
-  /** Of members with the same name in one object the last, as JSON.parse has it. */
+  /** Of equal members in one object it holds the last, as JSON.parse does. */
   readonly value: JsonValue;
   /**
-   * JSON Pointers (RFC 6901) of members whose name, unescaped, stood before in the same object: one for each
-   * repetition, in the order of the text, the first 16. Not looked for in what is nested too deep.
+   * JSON Pointers (RFC 6901) of members whose unescaped name occurred before in the same object: the first 16, in the
+   * order of the text. Members below `maxDepth` are not compared.
    */
   readonly duplicates: readonly string[];
-  /** Arrays or objects are nested deeper than `maxDepth`; they are checked, and stand empty and frozen in `value`. */
+  /** Whether values are nested deeper than `maxDepth`. They are checked, but stand empty in `value`. */
   readonly tooDeep: boolean;
 }
 
-/** How a JSON text is read. */
-export interface ReadJsonOptions {
-  /** How many arrays and objects may be nested in each other: 16 when left out, 0 for scalars only. */
-  readonly maxDepth?: number | undefined;
-}
-
 /**
- * Reads a JSON text by RFC 8259, strictly: no byte order mark, no extension. Syntax is checked to the end at any
- * depth, values are built down to `maxDepth` only. Lone surrogates in strings are kept as they are.
+ * Reads a JSON text strictly: no byte order mark, no extensions. Checks the syntax to the end at any depth, and builds
+ * values down to `maxDepth` (default 16; 0 for scalars only). Keeps lone surrogates in strings.
  * @throws {JsonSyntaxError} the text is not JSON.
  */
-export function readJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH }: ReadJsonOptions = {}): JsonDocument {
+export function readJson(
+  text: string,
+  { maxDepth = DEFAULT_MAX_DEPTH }: { readonly maxDepth?: number | undefined } = {},
+): JsonDocument {
   const reader = new Reader(text, maxDepth, (source) => new JsonNumber(source));
   const value = reader.read();
   return { value, duplicates: reader.duplicates, tooDeep: reader.tooDeep };
 }
 
 /**
- * Reads a JSON text as `readJson` does, at any depth, every number that is an integer within int64 as a bigint
- * (`7`, `7.0`, `7e0`), any other as the number that JSON.parse makes of it.
- * @throws {JsonSyntaxError} the text is not JSON, or an object has a member twice (RFC 7493, section 2.3).
+ * Reads a JSON text like `readJson`, at any depth. Numbers that are int64 integers (`7`, `7.0`, `7e0`) become bigints,
+ * all others what JSON.parse makes of them.
+ * @throws {JsonSyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
  */
 export function parse(text: string): unknown {
   const reader = new Reader<bigint | number>(text, Infinity, (source) => toInt64(source) ?? Number(source));
   const value = reader.read();
   const [duplicate] = reader.duplicates;
-  if (duplicate !== undefined) {
-    throw new JsonSyntaxError(`Member ${abbreviate(duplicate)} is repeated`, reader.duplicateAt);
-  }
-  return value;
+  if (duplicate === undefined) return value;
+  const pointer = duplicate.length > 64 ? `${duplicate.slice(0, 64)}...` : duplicate;
+  throw new JsonSyntaxError(`Member ${pointer} is repeated`, reader.duplicateAt);
 }
 
-const abbreviate = (pointer: string): string =>
-  pointer.length > 64 ? `${pointer.slice(0, 64)}...` : pointer;
-
-/** Stand for what is nested too deep. */
+/** Stand for containers that are nested too deep. */
 const DEEP_ARRAY: never[] = [];
 const DEEP_OBJECT: Record<string, never> = {};
 Object.freeze(DEEP_ARRAY);
@@ -140,27 +127,22 @@ Object.freeze(DEEP_OBJECT);
 
 const closing = (container: object): string => (Array.isArray(container) ? ']' : '}');
 
-/** Reads one text, once. Keeps its own stack, so that no nesting overflows the engine's. */
+/** Reads one text. Keeps its own stack, so that no nesting overflows the engine's. */
 class Reader<Num> {
   readonly duplicates: string[] = [];
-  /** The position of the first of `duplicates`. */
+  /** The position of the first duplicate. */
   duplicateAt = 0;
   tooDeep = false;
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #toNumber: (source: string) => Num;
-  /** How many arrays and objects are around the current position. */
-  #depth = 0;
-  /** Those of them that are built, outermost first. */
+  /** The containers around the current position, outermost first. */
   readonly #open: Container<Num>[] = [];
-  /** By the place in `#open`: the name of an object's current member. */
+  /** The name of the current member of each open object, by depth. */
   readonly #names: string[] = [];
-  /** By depth, of those nested too deep: 1 for an object. A byte each, so that a text of brackets costs little. */
-  #deep: Uint8Array | undefined;
   #at = 0;
 
   constructor(text: string, maxDepth: number, toNumber: (source: string) => Num) {
-    // The bytes of a file, mostly, where no compiler sees it.
     if (typeof text !== 'string') throw new TypeError(`JSON is read from a string, not ${typeof text}`);
     this.#text = text;
     this.#maxDepth = maxDepth;
@@ -171,7 +153,7 @@ class Reader<Num> {
     for (;;) {
       let value = this.#begin();
       while (value !== undefined) {
-        const container = this.#innermost();
+        const container = this.#open.at(-1);
         if (container === undefined) {
           if (this.#peek() !== undefined) throw this.#expected('the end of the text');
           return value;
@@ -182,15 +164,15 @@ class Reader<Num> {
     }
   }
 
-  /** Reads a scalar or an empty container; otherwise opens the container up to its first value: `undefined`. */
+  /** Reads a scalar or an empty container. Opens any other container up to its first value: `undefined`. */
   #begin(): JsonValue<Num> | undefined {
     switch (this.#peek()) {
       case '"':
         return this.#string();
       case '{':
-        return this.#enter(this.#depth < this.#maxDepth ? {} : DEEP_OBJECT);
+        return this.#enter(this.#open.length < this.#maxDepth ? {} : DEEP_OBJECT);
       case '[':
-        return this.#enter(this.#depth < this.#maxDepth ? [] : DEEP_ARRAY);
+        return this.#enter(this.#open.length < this.#maxDepth ? [] : DEEP_ARRAY);
       case 't':
         return this.#word('true', true);
       case 'f':
@@ -205,25 +187,14 @@ class Reader<Num> {
 
   #enter(container: Container<Num>): Container<Num> | undefined {
     this.#at += 1;
-    this.#depth += 1;
-    if (this.#building()) this.#open.push(container);
-    else {
-      this.tooDeep = true;
-      this.#deep ??= new Uint8Array(this.#text.length);
-      this.#deep[this.#depth - 1] = container === DEEP_OBJECT ? 1 : 0;
-    }
+    this.#open.push(container);
+    if (!this.#building()) this.tooDeep = true;
     if (this.#peek() === closing(container)) return this.#leave(container);
     if (!Array.isArray(container)) this.#name(container);
     return undefined;
   }
 
-  /** The array or object that the current position is in. */
-  #innermost(): Container<Num> | undefined {
-    if (this.#building()) return this.#open.at(-1);
-    return this.#deep?.[this.#depth - 1] === 1 ? DEEP_OBJECT : DEEP_ARRAY;
-  }
-
-  /** After a value in a container: on to the next value, or, if it was the last, the container that it ends. */
+  /** After a value: moves to the next value, or returns the container if it ends here. */
   #proceed(container: Container<Num>): Container<Num> | undefined {
     const next = this.#peek();
     if (next === closing(container)) return this.#leave(container);
@@ -234,15 +205,14 @@ class Reader<Num> {
   }
 
   #leave(container: Container<Num>): Container<Num> {
-    if (this.#building()) this.#open.pop();
+    this.#open.pop();
     this.#at += 1;
-    this.#depth -= 1;
     return container;
   }
 
-  /** Whether what is read at this depth is wanted as a value. */
+  /** Whether values at the current depth are wanted. */
   #building(): boolean {
-    return this.#depth <= this.#maxDepth;
+    return this.#open.length <= this.#maxDepth;
   }
 
   #name(container: Container<Num>): void {
@@ -250,7 +220,7 @@ class Reader<Num> {
     const start = this.#at;
     const name = this.#string();
     if (this.#building()) {
-      this.#names[this.#depth - 1] = name;
+      this.#names[this.#open.length - 1] = name;
       if (Object.hasOwn(container, name)) this.#noteDuplicate(start);
     }
     if (this.#peek() !== ':') throw this.#expected('":"');
@@ -273,8 +243,8 @@ class Reader<Num> {
       container.push(value);
       return;
     }
-    const name = this.#names[this.#depth - 1] ?? '';
-    // Assigning to an inherited name could call a setter, as that of __proto__.
+    const name = this.#names[this.#open.length - 1] ?? '';
+    // Assigning to an inherited name such as __proto__ could call a setter.
     if (name in container) {
       Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
     } else container[name] = value;
@@ -294,19 +264,19 @@ class Reader<Num> {
     return this.#building() ? this.#toNumber(this.#text.slice(start, this.#at)) : null;
   }
 
-  /** Moves past the string that begins here, and returns it, or an empty one where no values are built. */
+  /** Moves past the string that begins here and returns it, or an empty one where values are not wanted. */
   #string(): string {
     const text = this.#text;
     const start = this.#at + 1;
     let at = start;
     let escaped = false;
-    for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
-      if (code === BACKSLASH) {
+    for (let code = text.charCodeAt(at); code !== 0x22; code = text.charCodeAt(at)) {
+      if (code === 0x5c) {
         ESCAPE.lastIndex = at;
         if (!ESCAPE.test(text)) throw this.#expected('a valid escape', at);
         escaped = true;
         at = ESCAPE.lastIndex;
-      } else if (code >= SPACE) at += 1;
+      } else if (code >= 0x20) at += 1;
       else throw this.#expected(Number.isNaN(code) ? 'a closing quote' : 'an escape for this character', at);
     }
     this.#at = at + 1;
@@ -316,11 +286,11 @@ class Reader<Num> {
     return copy;
   }
 
-  /** Moves past white space, and returns the character there, `undefined` at the end. */
+  /** Moves past white space and returns the character there; `undefined` at the end. */
   #peek(): string | undefined {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
-      if (code !== SPACE && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.#text[this.#at];
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.#text[this.#at];
       this.#at += 1;
     }
   }
@@ -332,11 +302,11 @@ class Reader<Num> {
 }
 
 /**
- * Writes a value as JSON.stringify does (`toJSON`, what is left out, order, escapes, `space`), and in addition
- * bigints as integers and a `JsonNumber` as its text. What JSON or int64 cannot hold is refused, not altered.
- * @param space how many spaces to indent each level by, or the text to indent it with; one line when left out.
+ * Writes a value like JSON.stringify, and in addition bigints as integers and a `JsonNumber` as its text. Refuses what
+ * JSON or int64 cannot hold.
+ * @param space The number of spaces, or the text, to indent each level by. Default: one line.
  * @throws {RangeError} a bigint is outside int64, a number is NaN or infinite, or the nesting overflows the stack.
- * @throws {TypeError} the value is circular, or none that JSON knows (`undefined`, a function, a symbol).
+ * @throws {TypeError} the value is circular, or not a JSON value (`undefined`, a function, a symbol).
  */
 export function stringify(value: unknown, space?: string | number): string {
   const text: string | undefined = JSON.stringify(value, replaceNumber, space);
@@ -344,17 +314,24 @@ export function stringify(value: unknown, space?: string | number): string {
   return text;
 }
 
-/** In every Node.js that this package runs on and in browsers since 2025, but not in the compiler's library. */
-const rawJson: (text: string) => unknown = Reflect.get(JSON, 'rawJSON');
+/** In every supported Node.js and in browsers since 2025, but not in the compiler's library. */
+const rawJson: unknown = Reflect.get(JSON, 'rawJSON');
+
+function raw(text: string): unknown {
+  if (typeof rawJson === 'function') return rawJson(text);
+  throw new Error(
+    'This runtime lacks JSON.rawJSON: animal-store needs Node.js 22.22.2 or later, or a browser of 2025',
+  );
+}
 
 function replaceNumber(this: unknown, name: string, value: unknown): unknown {
-  // Looked up again because programs give BigInt.prototype a toJSON, which has made text of the value by now.
+  // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
   const original: unknown = Object(this)[name];
   const number = typeof original === 'bigint' ? original : value;
   if (typeof number === 'bigint') {
     if (!isInt64(number)) throw new RangeError('An integer is outside int64');
-    return rawJson(String(number));
+    return raw(String(number));
   }
   if (typeof number === 'number' && !Number.isFinite(number)) throw new RangeError(`JSON has no ${number}`);
-  return number instanceof JsonNumber ? rawJson(number.text) : number;
+  return number instanceof JsonNumber ? raw(number.text) : number;
 }

@@ -1,34 +1,32 @@
 /**
- * The animal store to embed: domain, driving port, driven ports, errors, exact JSON. No adapter is loaded
- * by importing this, and nothing is printed, read or opened.
+ * The animal store to embed: domain, driving port, driven ports, errors, exact JSON. Importing it loads no adapter, and
+ * prints, reads and opens nothing.
  *
  * @packageDocumentation
  */
 export type {
   AnimalStore,
+  Call,
   CreateCall,
   CreatedPet,
+  IdempotencyKey,
   PetPage,
   PetQuery,
-  RequestToken,
 } from './application/animal-store.js';
-export type { Call } from './application/call.js';
 export {
+  CopyError,
   copyCatalogue,
   type CopyDependencies,
+  type CopyFault,
   type CopyOptions,
   type CopyProgress,
   type CopyReport,
 } from './application/copy-catalogue.js';
-export { CopyError, type CopyFault } from './application/copy-error.js';
-export { createAnimalStore, type AnimalStoreDependencies } from './application/create-animal-store.js';
 export {
-  DeprecatedCallCounter,
-  type DeprecatedCall,
-  type DeprecatedCallCounterOptions,
-  type DeprecatedCallLog,
-} from './application/deprecated-call-counter.js';
-export { PAGE_LIMIT } from './application/list-pets.js';
+  PAGE_LIMIT,
+  createAnimalStore,
+  type AnimalStoreDependencies,
+} from './application/create-animal-store.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {
   SCOPES,
@@ -41,36 +39,32 @@ export {
 export type {
   CatalogueSurvey,
   CatalogueTransfer,
-  ClaimBatch,
-  KeptClaim,
-  PetBatch,
+  ClaimRange,
+  PetClaim,
 } from './application/ports/catalogue-transfer.js';
 export { systemClock, type Clock } from './application/ports/clock.js';
 export type {
-  DeprecatedCallBatch,
-  DeprecatedCallQuery,
-  DeprecatedCallRepository,
-  DeprecatedCalls,
-} from './application/ports/deprecated-call-repository.js';
-export type {
-  Added,
+  AddedPet,
   AddOptions,
   Claim,
   PetRange,
   PetRepository,
   PetRepositoryCapabilities,
 } from './application/ports/pet-repository.js';
+export type { OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export * from './domain/errors.js';
 export { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from './domain/int64.js';
 export {
   DEFAULT_STATUS,
+  PET_STATUSES,
+  isPetStatus,
   savedPet,
   unsavedPet,
   type NewPet,
   type Pet,
+  type PetStatus,
   type UnsavedPet,
 } from './domain/pet.js';
-export { PET_STATUSES, isPetStatus, type PetStatus } from './domain/pet-status.js';
 export {
   JsonNumber,
   JsonSyntaxError,
@@ -79,5 +73,4 @@ export {
   stringify,
   type JsonDocument,
   type JsonValue,
-  type ReadJsonOptions,
 } from './exact-json.js';

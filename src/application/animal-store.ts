@@ -1,80 +1,88 @@
-import type { NewPet, Pet } from '../domain/pet.js';
-import type { PetStatus } from '../domain/pet-status.js';
-import type { Call } from './call.js';
+import type { NewPet, Pet, PetStatus } from '../domain/pet.js';
 
 /**
- * Driving port: what the animal store does for those who use it. `createAnimalStore` makes one from a store;
- * transports offer it to others. Every implementation passes `animalStoreContract`.
+ * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
+ * remote service. Every implementation passes `animalStoreContract`.
  *
- * Every operation may reject with `StoreUnavailableError`, and rejects with `signal.reason` when aborted.
- * Pets hold bigints, which `JSON.stringify` refuses: write them with `stringify` of this package.
+ * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted.
+ * Pets hold bigints, which `JSON.stringify` refuses: use `stringify` of this package.
  */
 export interface AnimalStore {
   /**
-   * One page of the animals, ascending by id. Following `next` to its end meets every animal that exists
-   * during the whole traversal exactly once.
-   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, or `status` is no status.
-   * @throws {InvalidCursorError} `cursor` is not one that a page with the same status filter gave.
+   * Returns one page of animals in ascending order of id. Following `next` to the end returns every animal that
+   * exists during the whole traversal exactly once.
+   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, or `status` is unknown.
+   * @throws {InvalidCursorError} `cursor` is not the `next` of a page with the same status filter.
    */
   listPets(query?: PetQuery, call?: Call): Promise<PetPage>;
 
   /**
-   * Adds an animal; its id is assigned by the store. With a request token the same animal is created at most
-   * once: repeating the call within 24 hours resolves to the animal as created, `replayed: true`.
-   * @throws {InvalidPetError} naming every fault; nothing was stored.
-   * @throws {InvalidParameterError} the token or its scope breaks the rule of `RequestToken`.
-   * @throws {IdempotencyKeyReusedError} the token was used for another animal; nothing was stored.
-   * @throws {IdempotencyConflictError} an earlier call with the token is still undecided.
+   * Adds an animal under an id that the store assigns. With an idempotency key the animal is added at most once:
+   * a retry within 24 hours resolves to the animal as it was created, `replayed: true`.
+   * @throws {InvalidPetError} naming every fault. Nothing was stored.
+   * @throws {InvalidParameterError} the idempotency key or its scope is not valid.
+   * @throws {IdempotencyKeyReusedError} the key was used for another animal. Nothing was stored.
+   * @throws {IdempotencyConflictError} an earlier call with the key is still in progress.
    */
   createPet(pet: NewPet, call?: CreateCall): Promise<CreatedPet>;
 
   /**
-   * The animal with this id.
+   * Returns the animal with this id.
    * @throws {InvalidParameterError} the id is a number that is not a safe integer.
-   * @throws {PetNotFoundError} no animal has it, or none can, because it is not an int64.
+   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    */
   getPet(id: bigint | number, call?: Call): Promise<Pet>;
 }
 
-/** Which animals a page holds. What is left out restricts nothing. */
+/** Options of every call. */
+export interface Call {
+  /**
+   * When aborted, the call rejects with `signal.reason` as soon as possible. A write may or may not have happened
+   * by then, but one that is still queued never reaches the store.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which animals a page holds. */
 export interface PetQuery {
-  /** How many animals at most: 1 to 100, 20 when left out. */
+  /** The largest number of animals: 1 to 100. Default: 20. */
   readonly limit?: number | undefined;
-  /** Only animals with this status; all when left out. */
+  /** Only animals with this status. Default: all. */
   readonly status?: PetStatus | undefined;
-  /** Where an earlier page ended: its `next`, unchanged. Opaque; good on every instance and after restarts. */
+  /** Where to continue: the `next` of an earlier page, unchanged. Valid on every instance and after restarts. */
   readonly cursor?: string | undefined;
 }
 
-/** A stretch of a list. */
+/** One page of a list. */
 export interface PetPage {
-  /** Ascending by id; empty where nothing matches. Each animal is frozen. */
+  /** In ascending order of id. Each animal is frozen. */
   readonly pets: readonly Pet[];
-  /** The cursor of the following page; absent on the last. */
+  /** The cursor of the following page. Absent on the last page. */
   readonly next?: string;
 }
 
-/** What goes with the adding of one animal. */
+/** Options of `createPet`. */
 export interface CreateCall extends Call {
-  /** Makes repeating the call safe, for 24 hours. Left out, every call adds an animal of its own. */
-  readonly request?: RequestToken | undefined;
+  /** Makes retries safe. Without it, every call adds an animal. */
+  readonly idempotencyKey?: IdempotencyKey | undefined;
 }
 
 /**
- * Names one create, so that repeating it is safe. Lengths in UTF-16 code units; no lone surrogates. Over HTTP it is the
- * header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header).
+ * Identifies one create, so that a retry does not add a second animal. Over HTTP this is the header
+ * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). Both parts have 1 to 255 UTF-16 code units, without
+ * U+0000 and lone surrogates.
  */
-export interface RequestToken {
-  /** Whose token it is, so that callers cannot meet each other's: 1 to 255 characters. */
+export interface IdempotencyKey {
+  /** Whose key it is: keys of different scopes never collide. Over HTTP the id of the API key. */
   readonly scope: string;
-  /** Chosen by the caller, a new one for each animal: 1 to 255 characters. */
-  readonly token: string;
+  /** Chosen by the caller. Use a new value, such as a UUID, for each animal. */
+  readonly key: string;
 }
 
-/** What came of adding an animal. */
+/** The result of `createPet`. */
 export interface CreatedPet {
-  /** As it is kept: with its id, and with the status that was filled in. Frozen. */
+  /** As it is stored, with its id and status. Frozen. */
   readonly pet: Pet;
-  /** An earlier call with the same token had created it. */
+  /** Whether an earlier call with the same idempotency key created it. */
   readonly replayed: boolean;
 }

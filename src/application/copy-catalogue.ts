@@ -1,198 +1,191 @@
-import type { Pet } from '../domain/pet.js';
-import type { Call } from './call.js';
-import { claimBatches, petBatches } from './catalogue-batches.js';
-import { CatalogueChecksum, petRecord } from './catalogue-checksum.js';
-import { areSameKeys, assertKeysOf, findCopiedUpTo } from './catalogue-comparison.js';
-import { CopyError } from './copy-error.js';
-import type { CatalogueSurvey, CatalogueTransfer } from './ports/catalogue-transfer.js';
+import { isSamePet, type Pet } from '../domain/pet.js';
+import type { Call } from './animal-store.js';
+import type { ApiKeyRecord } from './ports/api-key-repository.js';
+import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
+import type { PetRepository } from './ports/pet-repository.js';
+import type { Store } from './ports/store.js';
 
 /** The two stores of a copy. Both stay open: whoever opened them closes them. */
 export interface CopyDependencies {
-  /** Is only read. */
-  readonly source: CatalogueTransfer;
-  /** Empty, or an unfinished copy of the same source; nobody else may use it meanwhile. */
-  readonly target: CatalogueTransfer;
-  /** Tells which claims are live; the machine's clock when left out. */
+  /** Only read. Nothing may write to it meanwhile. */
+  readonly source: Store;
+  /** Empty. Nothing else may use it meanwhile. */
+  readonly target: Store;
+  /** Tells which claims are live. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** How a copy goes about it. Its `signal` ends it; what was written until then stays, to be resumed. */
+/** Options of a copy. Its `signal` ends it; the target then holds a part and cannot be used. */
 export interface CopyOptions extends Call {
-  /** Goes on with an earlier copy of the same source, whether it was ended early or the source has grown. */
-  readonly resume?: boolean | undefined;
-  /** How many animals are read and written at once: 1,000 when left out. */
+  /** How many records are read and written at once. Default: 1,000. */
   readonly batchSize?: number | undefined;
-  /** Called after every batch. */
+  /** Called after every batch of animals. */
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
 /** How far a copy has come. */
 export interface CopyProgress {
-  /** In this order; comparing only when an earlier copy is resumed. */
-  readonly phase: 'comparing' | 'copying' | 'verifying';
+  /** Animals are first copied, then all compared. */
+  readonly phase: 'copying' | 'comparing';
   /** How many animals of this phase are done. */
   readonly done: number;
-  /**
-   * How many animals the phase has: as good as the source's estimate, so `done` may end above or below it.
-   */
+  /** How many animals the phase has, as the source estimated; never less than `done`. */
   readonly total: number;
 }
 
-/** What both stores hold now, compared in full. */
+/** What both stores hold after a copy. */
 export interface CopyReport {
-  /** How many animals each store holds. */
+  /** Number of animals. */
   readonly pets: number;
-  /** How many of these this run wrote. */
-  readonly written: number;
-  /** How many claims were live when the copy began; lapsed ones are not copied. */
+  /** Number of claims that were live when the copy began. Lapsed claims are not copied. */
   readonly claims: number;
-  /** How many managed API keys each store holds, expired and revoked ones included. */
+  /** Number of managed API keys, including expired and revoked ones. */
   readonly apiKeys: number;
-  /** The target goes on with greater ids. */
+  /** New animals in the target get greater ids than this. */
   readonly lastId: bigint;
-  /**
-   * SHA-256 over all animals in ascending order of their ids, 64 lower-case hexadecimal digits: the same for
-   * equal animals, whatever store they are in.
-   */
-  readonly checksum: string;
+}
+
+const COPY_FAULTS = {
+  not_copyable: 'One of the stores does not support copying: it has no transfer or keeps no API keys.',
+  source_empty: 'The source is empty: check its URL. Nothing was written.',
+  target_not_empty: 'The target is not empty: choose a new one. Nothing was written.',
+  not_equal:
+    'The target differs from the source. Stop everything that writes to the source, and copy again into a new target.',
+} as const;
+
+/** Why a copy failed. After `not_equal` the target must not be used. */
+export type CopyFault = keyof typeof COPY_FAULTS;
+
+/** A catalogue was not copied. The source is unchanged. */
+export class CopyError extends Error {
+  // A literal: minifiers rename classes.
+  override readonly name = 'CopyError';
+  /** Why, for programs. */
+  readonly fault: CopyFault;
+
+  /** @param detail where it shows, such as "animal 7"; without secrets. */
+  constructor(fault: CopyFault, detail?: string) {
+    super(COPY_FAULTS[fault] + (detail === undefined ? '' : ` (${detail})`));
+    this.fault = fault;
+  }
+}
+
+/** A store with every port that a copy needs. */
+interface CopyableStore {
+  readonly pets: PetRepository;
+  readonly apiKeys: NonNullable<Store['apiKeys']>;
+  readonly transfer: CatalogueTransfer;
 }
 
 /**
- * Copies a catalogue: animals under their ids, live claims, API keys, and how far the ids went. The source is
- * only read, and the target must not be in use.
- *
- * Ids are reserved before the first animal is written, then animals are written in ascending order of their
- * ids: ended at any point (by the signal, a fault, the end of the process), the target holds a part of the
- * source and nothing else. That is what makes resuming safe: the whole target is compared with the source
- * before anything is written, and refused if it holds an animal or a key that the source does not.
- *
- * Resolves only when the target was read again and found equal to the source: by the count and checksum of
- * all animals, by every key, by the count of live claims; and when nothing was written to the source meanwhile.
- * @throws {CopyError} with its fault; else rejects with what the stores reject with, or with the signal's reason.
+ * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
+ * after reading both stores again and finding them equal.
+ * @throws {CopyError} with its fault. Also rejects with what the stores reject with, or with the signal's reason.
  */
 export const copyCatalogue =
   ({ source, target, clock = systemClock }: CopyDependencies) =>
-  async ({
-    resume = false,
-    batchSize = 1000,
-    onProgress = () => {},
-    signal,
-  }: CopyOptions = {}): Promise<CopyReport> => {
-    if (source === target) throw new CopyError('same_store');
-    const copy: Copy = { source, target, call: { signal }, batchSize, now: clock.now(), onProgress };
-    const before = await source.survey(copy.call);
-    if (before.empty) throw new CopyError('source_empty');
-    const present = await target.survey(copy.call);
-    if (before.store !== undefined && before.store === present.store) throw new CopyError('same_store');
-    if (!present.empty && !resume) throw new CopyError('target_not_empty');
+  async ({ batchSize = 1000, onProgress = () => {}, signal }: CopyOptions = {}): Promise<CopyReport> => {
+    const [from, to] = [copyable(source), copyable(target)];
+    const now = clock.now();
+    const call = { signal };
+    const { pets: total, lastId } = await from.transfer.survey(call);
+    if (total === 0 && (await from.apiKeys.list(call)).length === 0) throw new CopyError('source_empty');
+    const found = await to.transfer.survey(call);
+    if (found.pets > 0 || (await to.apiKeys.list(call)).length > 0) throw new CopyError('target_not_empty');
+    const counter = (phase: CopyProgress['phase']) => {
+      let done = 0;
+      return (count: number): void => {
+        done += count;
+        onProgress({ phase, done, total: Math.max(done, total) });
+      };
+    };
 
-    const after = present.empty ? 0n : await compare(copy, present.pets);
-    const written = await writePets(copy, before, { after, missing: before.pets - present.pets });
-    const claims = await writeClaims(copy);
-    await target.writeApiKeys(await source.readApiKeys(copy.call), copy.call);
-    return { written, ...(await verify(copy, before, claims)) };
+    // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
+    await to.transfer.reserveIds(lastId, call);
+    const copied = counter('copying');
+    for await (const batch of petBatches(from.pets, batchSize, call)) {
+      await to.transfer.writePets(batch, call);
+      copied(batch.length);
+    }
+    let claims = 0;
+    for await (const batch of claimBatches(from.transfer, { limit: batchSize, now }, call)) {
+      await to.transfer.writeClaims(batch, call);
+      claims += batch.length;
+    }
+    const apiKeys = await from.apiKeys.list(call);
+    for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
+
+    const pets = await comparePets(
+      petBatches(from.pets, batchSize, call),
+      petBatches(to.pets, batchSize, call),
+      counter('comparing'),
+    );
+    if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
+      throw new CopyError('not_equal', 'API keys');
+    }
+    return { pets, claims, apiKeys: apiKeys.length, lastId };
   };
 
-interface Copy {
-  readonly source: CatalogueTransfer;
-  readonly target: CatalogueTransfer;
-  readonly call: Call;
-  readonly now: Date;
-  readonly batchSize: number;
-  readonly onProgress: (progress: CopyProgress) => void;
+function copyable({ pets, apiKeys, transfer }: Store): CopyableStore {
+  if (apiKeys === undefined || transfer === undefined) throw new CopyError('not_copyable');
+  return { pets, apiKeys, transfer };
 }
 
-/** Resolves to the id up to which the target has all animals of the source. */
-async function compare(copy: Copy, total: number): Promise<bigint> {
-  const { source, target, call } = copy;
-  assertKeysOf(await source.readApiKeys(call), await target.readApiKeys(call));
-  return findCopiedUpTo(petsOf(copy, source), petsOf(copy, target), progress(copy, 'comparing', total));
+async function* petBatches(pets: PetRepository, limit: number, call: Call): AsyncGenerator<readonly Pet[]> {
+  for (let after = 0n; ;) {
+    const batch = await pets.list({ after, limit }, call);
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    yield batch;
+    after = last.id;
+  }
 }
 
-/** Resolves to how many animals were written. */
-async function writePets(
-  copy: Copy,
-  { lastId }: CatalogueSurvey,
-  { after, missing }: { readonly after: bigint; readonly missing: number },
+async function* claimBatches(
+  from: CatalogueTransfer,
+  range: { readonly limit: number; readonly now: Date },
+  call: Call,
+): AsyncGenerator<readonly PetClaim[]> {
+  for (let after: PetClaim | undefined; ;) {
+    const batch: readonly PetClaim[] = await from.readClaims({ ...range, after }, call);
+    after = batch.at(-1);
+    if (after === undefined) return;
+    yield batch;
+  }
+}
+
+/** Resolves to the number of animals if both have the same ones. */
+async function comparePets(
+  source: AsyncIterable<readonly Pet[]>,
+  target: AsyncIterable<readonly Pet[]>,
+  compared: (count: number) => void,
 ): Promise<number> {
-  const { source, target, call } = copy;
-  const told = progress(copy, 'copying', missing);
-  let reserved = lastId;
-  await target.reserveIds(reserved, call);
-  let written = 0;
-  for await (const batch of petsOf(copy, source, after)) {
-    const last = batch.at(-1)?.id ?? reserved;
-    // Added since the survey.
-    if (last > reserved) await target.reserveIds((reserved = last), call);
-    await target.writePets(batch, call);
-    written += batch.length;
-    told(batch.length);
-  }
-  return written;
-}
-
-/** Resolves to how many there are. */
-async function writeClaims({ source, target, call, batchSize, now }: Copy): Promise<number> {
+  const copies = each(target);
   let count = 0;
-  for await (const batch of claimBatches(source, batchSize, call, now)) {
-    await target.writeClaims(batch, call);
+  for await (const batch of source) {
+    for (const pet of batch) {
+      const { value: copy } = await copies.next();
+      if (!copy || !isSamePet(pet, copy)) throw new CopyError('not_equal', `animal ${pet.id}`);
+    }
     count += batch.length;
+    compared(batch.length);
   }
+  const { value: surplus } = await copies.next();
+  if (surplus) throw new CopyError('not_equal', `animal ${surplus.id}`);
   return count;
 }
 
-async function verify(
-  copy: Copy,
-  before: CatalogueSurvey,
-  claims: number,
-): Promise<Omit<CopyReport, 'written'>> {
-  const { source, target, call, batchSize, now } = copy;
-  const told = progress(copy, 'verifying', 2 * before.pets);
-  const expected = await checksumOf(petsOf(copy, source), told);
-  const actual = await checksumOf(petsOf(copy, target), told);
-  let keptClaims = 0;
-  for await (const batch of claimBatches(target, batchSize, call, now)) keptClaims += batch.length;
-  const apiKeys = await source.readApiKeys(call);
-  const keptKeys = await target.readApiKeys(call);
-
-  // Asked last: with the same revision as before, all that was read of the source is of one state.
-  if ((await source.survey(call)).revision !== before.revision) throw new CopyError('source_changed');
-  const { pets, checksum } = actual;
-  if (pets !== expected.pets) throw unequal('animals', expected.pets, pets);
-  if (checksum !== expected.checksum) throw unequal('checksum', expected.checksum, checksum);
-  if (claims !== keptClaims) throw unequal('claims', claims, keptClaims);
-  if (!areSameKeys(apiKeys, keptKeys)) throw unequal('API keys', apiKeys.length, keptKeys.length);
-  return { pets, claims, apiKeys: apiKeys.length, lastId: before.lastId, checksum };
+async function* each(batches: AsyncIterable<readonly Pet[]>): AsyncGenerator<Pet, undefined> {
+  for await (const batch of batches) yield* batch;
+  return undefined;
 }
 
-const unequal = (what: string, expected: string | number, actual: string | number): CopyError =>
-  new CopyError('not_verified', `${what}: ${expected} in the source, ${actual} in the target`);
+const areSameKeys = (some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean =>
+  JSON.stringify(some.map(sortedEntries)) === JSON.stringify(others.map(sortedEntries));
 
-async function checksumOf(
-  batches: AsyncIterable<readonly Pet[]>,
-  told: (count: number) => void,
-): Promise<{ readonly pets: number; readonly checksum: string }> {
-  const sum = new CatalogueChecksum();
-  for await (const batch of batches) {
-    for (const pet of batch) await sum.add(petRecord(pet));
-    told(batch.length);
-  }
-  return { pets: sum.count, checksum: await sum.finish() };
-}
-
-const petsOf = ({ batchSize, call }: Copy, store: CatalogueTransfer, after?: bigint) =>
-  petBatches(store, batchSize, call, after);
-
-/** Counts the animals that are done, and tells. The total never lags behind, for it may be an estimate. */
-function progress(
-  { onProgress }: Copy,
-  phase: CopyProgress['phase'],
-  total: number,
-): (count: number) => void {
-  let done = 0;
-  return (count) => {
-    done += count;
-    onProgress({ phase, done, total: Math.max(done, total) });
-  };
-}
+/** Every field that has a value, in one order for the keys of every store. */
+const sortedEntries = (apiKey: ApiKeyRecord): readonly unknown[] =>
+  Object.entries(apiKey)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));

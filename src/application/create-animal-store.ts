@@ -1,22 +1,146 @@
-import type { AnimalStore } from './animal-store.js';
-import { createPet } from './create-pet.js';
-import { getPet } from './get-pet.js';
-import { listPets } from './list-pets.js';
+import { InvalidParameterError, PetNotFoundError, type Fault } from '../domain/errors.js';
+import { isInt64 } from '../domain/int64.js';
+import {
+  NEW_PET_FIELDS,
+  PET_RULES,
+  unsavedPet,
+  type NewPet,
+  type Pet,
+  type UnsavedPet,
+} from '../domain/pet.js';
+import type {
+  AnimalStore,
+  Call,
+  CreateCall,
+  CreatedPet,
+  IdempotencyKey,
+  PetPage,
+  PetQuery,
+} from './animal-store.js';
+import { readCursor, writeCursor } from './page-cursor.js';
 import { systemClock, type Clock } from './ports/clock.js';
-import type { PetRepository } from './ports/pet-repository.js';
+import type { Claim, PetRepository } from './ports/pet-repository.js';
 
-/** The driven side of an animal store. */
+/** What an animal store is made of. */
 export interface AnimalStoreDependencies {
-  /** Where animals are kept: an adapter of this package, or one of your own. */
+  /** Where animals are stored: an adapter of this package, or your own. */
   readonly pets: PetRepository;
-  /** The machine's clock when left out. */
+  /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** The animal store on any repository. It opens nothing: whoever opened the repository closes it. */
+/** Makes an animal store on any repository. It opens nothing: whoever opened the repository closes it. */
 export const createAnimalStore = ({ pets, clock = systemClock }: AnimalStoreDependencies): AnimalStore =>
-  Object.freeze({
-    listPets: listPets(pets),
-    createPet: createPet(pets, clock),
-    getPet: getPet(pets),
-  });
+  Object.freeze({ listPets: listPets(pets), createPet: createPet(pets, clock), getPet: getPet(pets) });
+
+/** Bounds and default of `limit`. */
+export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
+
+const listPets =
+  (pets: PetRepository) =>
+  async (query: PetQuery = {}, call: Call = {}): Promise<PetPage> => {
+    requireLimitAndStatus(query);
+    const { limit = PAGE_LIMIT.default, status, cursor } = query;
+    const after = cursor === undefined ? undefined : readCursor(cursor, status);
+    call.signal?.throwIfAborted();
+
+    // One more than requested: its existence tells whether there is a next page.
+    const found = await pets.list({ after, limit: limit + 1, status }, call);
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return last === undefined
+      ? { pets: found }
+      : { pets: found.slice(0, limit), next: writeCursor(last.id, status) };
+  };
+
+const createPet =
+  (pets: PetRepository, clock: Clock) =>
+  async (pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> => {
+    const unsaved = unsavedPet(pet);
+    const now = clock.now();
+    const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now));
+    signal?.throwIfAborted();
+    return pets.add(unsaved, { claim, now, signal });
+  };
+
+const getPet =
+  (pets: PetRepository) =>
+  async (id: bigint | number, call: Call = {}): Promise<Pet> => {
+    const petId = requirePetId(id);
+    call.signal?.throwIfAborted();
+    const pet = isInt64(petId) ? await pets.findById(petId, call) : undefined;
+    if (pet === undefined) throw new PetNotFoundError(petId);
+    return pet;
+  };
+
+/**
+ * Checks the parts of a query that every implementation can check. Cursors are opaque to clients.
+ * @throws {InvalidParameterError} naming every fault
+ */
+export function requireLimitAndStatus(query: PetQuery): void {
+  const faults = limitAndStatusFaults(query);
+  if (faults.length > 0) throw new InvalidParameterError(faults);
+}
+
+/** Every rule that `limit` and `status` break. */
+export function limitAndStatusFaults({
+  limit,
+  status,
+}: {
+  readonly limit?: unknown;
+  readonly status?: unknown;
+}): Fault[] {
+  const faults: Fault[] = [];
+  const { minimum, maximum } = PAGE_LIMIT;
+  if (
+    limit !== undefined &&
+    !(Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum)
+  ) {
+    faults.push({ field: 'limit', message: `must be an integer from ${minimum} to ${maximum}` });
+  }
+  const statusFault = PET_RULES.status(status);
+  if (statusFault !== undefined) faults.push({ field: 'status', message: statusFault });
+  return faults;
+}
+
+/**
+ * The id as a bigint, which may be outside int64.
+ * @throws {InvalidParameterError} it is a number that is not a safe integer
+ */
+export function requirePetId(id: bigint | number): bigint {
+  if (typeof id === 'bigint' || Number.isSafeInteger(id)) return BigInt(id);
+  throw new InvalidParameterError([{ field: 'id', message: 'must be a bigint or a safe integer' }]);
+}
+
+/** How long an idempotency key is honoured, in milliseconds: 24 hours. */
+const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
+
+async function claimFor({ scope, key }: IdempotencyKey, pet: UnsavedPet, now: Date): Promise<Claim> {
+  const faults: Fault[] = Object.entries({ scope, key })
+    .filter(([, text]) => !isStorableText(text))
+    .map(([field]) => ({
+      field: `idempotencyKey.${field}`,
+      message: 'must have 1 to 255 characters, without U+0000 and lone surrogates',
+    }));
+  if (faults.length > 0) throw new InvalidParameterError(faults);
+  return {
+    scope,
+    key,
+    fingerprint: await fingerprint(pet),
+    keepUntil: new Date(now.getTime() + CLAIM_LIFETIME),
+  };
+}
+
+/** Checked here once, so that no store has to escape what text columns cut or replace. */
+const isStorableText = (text: unknown): boolean =>
+  typeof text === 'string' &&
+  text.length >= 1 &&
+  text.length <= 255 &&
+  !text.includes('\0') &&
+  text.isWellFormed();
+
+/** SHA-256 of the animal's fields, in hexadecimal: equal for equal animals, whatever their JSON looked like. */
+async function fingerprint(pet: UnsavedPet): Promise<string> {
+  const canonical = JSON.stringify(NEW_PET_FIELDS.map((field) => String(pet[field])));
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

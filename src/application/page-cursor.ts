@@ -1,5 +1,5 @@
 import { InvalidCursorError } from '../domain/errors.js';
-import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
+import { PET_STATUSES, type PetStatus } from '../domain/pet.js';
 
 /*
  * A cursor says "after this id, in the list with this filter". It is 26 lower-case hexadecimal digits:

@@ -9,7 +9,7 @@ import type { StoreSubject } from './contract-suites.js';
 import { firstLine, importModule, isContainerModule, whyNotLoaded } from './load-adapters.js';
 import { openStore } from './open-store.js';
 import { SettingsError, readSettings } from './settings.js';
-import type { OpenOptions, OpenStore } from './store-factory.js';
+import type { OpenOptions, Store } from '../application/ports/store.js';
 import { TOKENS } from './tokens.js';
 
 type Open = () => Promise<StoreSubject>;
@@ -74,8 +74,8 @@ async function adapterSubjects(
     const storeUrl = template
       .replaceAll('{folder}', folder ?? '')
       .replaceAll('{name}', `check_${randomBytes(8).toString('hex')}`);
-    const handles: OpenStore[] = [];
-    const another = async (options?: OpenOptions): Promise<OpenStore> => {
+    const handles: Store[] = [];
+    const another = async (options?: OpenOptions): Promise<Store> => {
       const store = await namingUrl(() => openStore({ ...settings, storeUrl }, factories, options));
       handles.push(store);
       return store;
@@ -97,7 +97,6 @@ async function adapterSubjects(
       return {
         pets: first.pets,
         apiKeys: first.apiKeys,
-        deprecatedCalls: first.deprecatedCalls,
         // Opened when it is asked for, by some stores.
         get transfer() {
           return first.transfer;
@@ -117,7 +116,7 @@ async function adapterSubjects(
 }
 
 /** Opens the one store that a URL names: it may be in use, and none is made by looking. */
-async function openOnly(open: (options: OpenOptions) => Promise<OpenStore>): Promise<OpenStore> {
+async function openOnly(open: (options: OpenOptions) => Promise<Store>): Promise<Store> {
   const store = await open({ mustExist: true }).catch((cause: unknown) => {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${ONE_STORE}; this one cannot be opened: ${firstLine(cause)}`, { cause });
@@ -131,7 +130,7 @@ const ONE_STORE =
   '--url names one store, which keeps what is added: each case needs a new one, by {folder} or {name}';
 
 /** A store that anyone uses must not be tried out. */
-async function assertEmpty({ pets }: OpenStore): Promise<void> {
+async function assertEmpty({ pets }: Store): Promise<void> {
   // A list that fails has cases of its own.
   const there = await pets.list({ limit: 1 }).catch(() => []);
   if (there.length > 0) throw new UsageError('--url names a store that is not empty');

@@ -1,4 +1,4 @@
-import type { OpenStore } from './store-factory.js';
+import type { Store } from '../application/ports/store.js';
 
 /*
  * The contract suites are an entry of the package beside the program, made of its tests: they import the
@@ -7,7 +7,7 @@ import type { OpenStore } from './store-factory.js';
  */
 
 /** A store to be held to its contracts: fresh and empty. */
-export interface StoreSubject extends Omit<OpenStore, 'location' | 'close'> {
+export interface StoreSubject extends Omit<Store, 'location' | 'close'> {
   /** Closes it and opens it again. */
   readonly reopen?: (() => Promise<Parts>) | undefined;
   /** One more handle on it. */
@@ -15,7 +15,7 @@ export interface StoreSubject extends Omit<OpenStore, 'location' | 'close'> {
   readonly dispose: () => Promise<void>;
 }
 
-type Parts = Omit<OpenStore, 'location' | 'close'>;
+type Parts = Omit<Store, 'location' | 'close'>;
 
 interface CaseResult {
   readonly name: string;

@@ -1,18 +1,16 @@
 import type { CopiedStore, CopyRequest } from '../adapters/cli/operations.js';
 import { UsageError } from '../adapters/cli/usage-error.js';
 import { copyCatalogue, type CopyProgress } from '../application/copy-catalogue.js';
-import type { CatalogueTransfer } from '../application/ports/catalogue-transfer.js';
 import { createContainer } from './container.js';
 import { interruptible } from './interruption.js';
 import { loadAdapters } from './load-adapters.js';
 import { openStore } from './open-store.js';
 import { SettingsError, readSettings, type Environment, type Settings } from './settings.js';
-import type { OpenStore } from './store-factory.js';
 import { TOKENS } from './tokens.js';
 
 /** Copies one store into another, whatever STORE_URL says, until it is done or the process is told to stop. */
 export async function copy(
-  { from, to, resume }: CopyRequest,
+  { from, to }: CopyRequest,
   onProgress: (progress: CopyProgress) => void,
   process: NodeJS.Process,
 ): Promise<CopiedStore> {
@@ -28,18 +26,17 @@ export async function copy(
   const clock = container.get(TOKENS.clock);
   return interruptible(process, async (signal) => {
     const source = await named('--from', () =>
-      openStore(settings, factories, { mustExist: true, tell: tellOn(process.stderr, '--from') }),
+      openStore(settings, factories, { mustExist: true, onNotice: tellOn(process.stderr, '--from') }),
     );
     try {
       const target = await named('--to', () =>
-        openStore(targetSettings, factories, { tell: tellOn(process.stderr, '--to') }),
+        openStore(targetSettings, factories, { onNotice: tellOn(process.stderr, '--to') }),
       );
       try {
         if (source.location === target.location) throw new UsageError('--from and --to name the same store');
         // A store that is away is said to be so at once; later on it is waited for.
         for (const { pets } of [source, target]) await pets.check({ signal });
-        const ports = { source: transferOf(source), target: transferOf(target), clock };
-        const report = await copyCatalogue(ports)({ resume, signal, onProgress });
+        const report = await copyCatalogue({ source, target, clock })({ signal, onProgress });
         return { from: source.location, to: target.location, ...report };
       } finally {
         await target.close();
@@ -48,11 +45,6 @@ export async function copy(
       await source.close();
     }
   });
-}
-
-function transferOf({ transfer, location }: OpenStore): CatalogueTransfer {
-  if (transfer === undefined) throw new Error(`This store cannot be copied, nor copied to: ${location}`);
-  return transfer;
 }
 
 /** On a terminal a line takes the place of the progress that stands there. */

@@ -7,5 +7,5 @@ export { createContainer } from './container.js';
 export { every, provide, provideValue, type Bind, type TokensOf } from './provide.js';
 export { startService, type Service } from './service.js';
 export { SettingsError, readSettings, type Environment, type LogLevel, type Settings } from './settings.js';
-export type { OpenOptions, OpenStore, StoreFactory } from './store-factory.js';
+export type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
 export { TOKENS, token, type Token } from './tokens.js';

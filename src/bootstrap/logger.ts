@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { DeprecatedCallLog } from '../application/deprecated-call-counter.js';
-import { StoreUnavailableError } from '../domain/errors.js';
+import type { DeprecatedCall } from '../adapters/http/routes/route.js';
+import { UnavailableError } from '../domain/errors.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr: stdout is for the output of commands. */
@@ -33,7 +33,7 @@ export const httpLogTo = (logger: Logger): HttpLog => ({
   failed(requestId, error) {
     // With nothing behind it (too busy, too late, closing) there is no fault to look for. Under overload that is
     // most of the log, and a stack would cost more than the refusal.
-    if (error instanceof StoreUnavailableError && error.cause === undefined) {
+    if (error instanceof UnavailableError && error.cause === undefined) {
       logger.warn({ requestId, reason: error.message }, 'refused');
       return;
     }
@@ -41,16 +41,20 @@ export const httpLogTo = (logger: Logger): HttpLog => ({
   },
 });
 
-/** What is told of deprecated calls. Warnings: each asks somebody to do something. */
-export const deprecatedCallLogTo = (logger: Logger): DeprecatedCallLog => ({
-  firstOfDay({ operationId, keyId, sunset }) {
-    const day = sunset.toISOString().slice(0, 10);
-    logger.warn({ operationId, keyId, sunset: day }, 'a deprecated operation is called, first time today');
-  },
-  notWritten(error) {
-    logger.warn({ err: error }, 'counts of deprecated calls are not written yet, and will be tried again');
-  },
-  lost(calls) {
-    logger.warn(`${calls} deprecated calls are not counted`);
-  },
-});
+/** Logs one warning a day (UTC) for each key and deprecated operation. */
+export function deprecatedCallLogTo(logger: Logger): (call: DeprecatedCall) => void {
+  const logged = new Set<string>();
+  let today = '';
+  return ({ operationId, keyId, sunset }) => {
+    const day = new Date().toISOString().slice(0, 10);
+    if (day !== today || logged.size >= 10_000) logged.clear();
+    today = day;
+    const id = `${operationId} ${keyId}`;
+    if (logged.has(id)) return;
+    logged.add(id);
+    logger.warn(
+      { operationId, keyId, sunset: sunset.toISOString().slice(0, 10) },
+      'deprecated operation called',
+    );
+  };
+}

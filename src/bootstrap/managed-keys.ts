@@ -4,8 +4,8 @@ import { TOKENS } from './tokens.js';
 
 /** What is done with the keys of the store; `undefined` where it keeps none. */
 export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
-  const keys = await container.getAsync(TOKENS.apiKeyRepository);
+  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
   const clock = container.get(TOKENS.clock);
   const { keyEnvironment } = container.get(TOKENS.settings);
-  return keys && new ManagedApiKeys({ keys, clock, environment: keyEnvironment });
+  return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: keyEnvironment });
 }

@@ -1,5 +1,5 @@
 import { SettingsError, type Settings } from './settings.js';
-import type { OpenOptions, OpenStore, StoreFactory } from './store-factory.js';
+import type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
 
 /**
  * Opens the store that `STORE_URL` names. Of factories with the same scheme the one bound last is taken, so
@@ -10,7 +10,7 @@ export function openStore(
   { storeUrl }: Settings,
   factories: readonly StoreFactory[],
   options?: OpenOptions,
-): Promise<OpenStore> {
+): Promise<Store> {
   const scheme = storeUrl.slice(0, storeUrl.indexOf(':'));
   const factory = factories.findLast((candidate) => [candidate.scheme].flat().includes(scheme));
   if (factory === undefined) {

@@ -8,13 +8,12 @@ import { isAnimalStoreError } from '../domain/errors.js';
 import { checkStore } from './check-store.js';
 import { createContainer } from './container.js';
 import { copy } from './copy.js';
-import { deprecatedCalls } from './deprecations.js';
 import { loadAdapters } from './load-adapters.js';
 import { managedKeys } from './managed-keys.js';
 import { openingStore } from './modules/store-opening.js';
 import { serve } from './serve.js';
 import { SettingsError, readSettings } from './settings.js';
-import type { OpenOptions } from './store-factory.js';
+import type { OpenOptions } from '../application/ports/store.js';
 import { TOKENS } from './tokens.js';
 
 /** Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
@@ -24,7 +23,6 @@ export async function run(args: readonly string[], process: NodeJS.Process): Pro
     openApi: () => openApiDocument(readSettings(process.env).http),
     withKeys: (use, options) => withKeys(process.env, use, options),
     copy: (request, onProgress) => copy(request, onProgress, process),
-    deprecatedCalls: (query) => deprecatedCalls(query, process.env),
     checkStore: (request, onProgress) => checkStore(request, onProgress, process),
   };
   const { stdout, stderr } = process;

@@ -19,7 +19,7 @@ export async function serve(settings: Settings, process: NodeJS.Process): Promis
   const logger = await createLogger(settings, process.stderr.isTTY);
   const logging = new ContainerModule(({ rebind }) => {
     provideValue({ bind: rebind }, TOKENS.httpLog, httpLogTo(logger));
-    provideValue({ bind: rebind }, TOKENS.deprecatedCallLog, deprecatedCallLogTo(logger));
+    provideValue({ bind: rebind }, TOKENS.onDeprecatedCall, deprecatedCallLogTo(logger));
     provideValue({ bind: rebind }, TOKENS.storeNotices, (line) => logger.warn(`store: ${line}`));
   });
   const container = await createContainer(settings, [logging, ...adapters]);

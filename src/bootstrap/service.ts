@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import { DOCS_PATH } from '../adapters/http/routes/docs-routes.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
-import { startDeprecatedCallWriting } from './deprecated-call-writing.js';
 import { TOKENS } from './tokens.js';
 
 /** The service while it runs. */
@@ -13,7 +12,7 @@ export interface Service {
   readonly docsUrl: string;
   /**
    * Stops in order: not ready, every answer closes its connection, no new connections, requests in flight
-   * answered, counts of deprecated calls written, store closed. Resolves to whether all of it was done in time.
+   * answered, store closed. Resolves to whether all of it was done in time.
    * @param drainDelay for how long requests are still taken, in milliseconds; as in the settings when left out
    */
   stop(drainDelay?: number): Promise<boolean>;
@@ -28,10 +27,8 @@ export async function startService(container: Container): Promise<Service> {
     const server = new NodeServer(await container.getAsync(TOKENS.requestListener), {
       log: container.get(TOKENS.httpLog),
     });
-    const counter = await container.getAsync(TOKENS.deprecatedCallCounter);
     const listening = await server.listen(port, host);
     const origin = `http://${addressOf(host)}:${listening}`;
-    const writing = startDeprecatedCallWriting(counter);
     return {
       url: origin + http.basePath,
       docsUrl: origin + DOCS_PATH,
@@ -41,9 +38,8 @@ export async function startService(container: Container): Promise<Service> {
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
         const answered = await server.close(shutdownDeadline);
-        const written = await within(end - performance.now(), writing.stop());
         const closed = await within(end - performance.now(), store.close());
-        return answered && written && closed;
+        return answered && closed;
       },
     };
   } catch (error) {

@@ -2,16 +2,15 @@ import type { ServiceIdentifier } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { HttpInterface } from '../adapters/http/http-interface.js';
 import type { HttpLog } from '../adapters/http/http-log.js';
+import type { DeprecatedCall } from '../adapters/http/routes/route.js';
 import type { Readiness } from '../adapters/http/routes/readiness.js';
 import type { AnimalStore } from '../application/animal-store.js';
-import type { DeprecatedCallCounter, DeprecatedCallLog } from '../application/deprecated-call-counter.js';
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
 import type { Authenticator } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
-import type { DeprecatedCallRepository } from '../application/ports/deprecated-call-repository.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
+import type { Store, StoreFactory } from '../application/ports/store.js';
 import type { Settings } from './settings.js';
-import type { OpenStore, StoreFactory } from './store-factory.js';
 
 declare const provided: unique symbol;
 
@@ -30,14 +29,11 @@ export const TOKENS = {
   storeFactory: token<StoreFactory>('StoreFactory'),
   /** What stores tell whoever runs them, a line at a time. */
   storeNotices: token<(line: string) => void>('StoreNotices'),
-  store: token<OpenStore>('OpenStore'),
+  store: token<Store>('Store'),
   petRepository: token<PetRepository>('PetRepository'),
   /** Bound to `undefined` where the store keeps no keys. */
   apiKeyRepository: token<ApiKeyRepository | undefined>('ApiKeyRepository'),
-  /** Bound to `undefined` where the store keeps no such counts. */
-  deprecatedCallRepository: token<DeprecatedCallRepository | undefined>('DeprecatedCallRepository'),
-  deprecatedCallLog: token<DeprecatedCallLog>('DeprecatedCallLog'),
-  deprecatedCallCounter: token<DeprecatedCallCounter>('DeprecatedCallCounter'),
+  onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
   authenticator: token<Authenticator>('Authenticator'),
   animalStore: token<AnimalStore>('AnimalStore'),
   readiness: token<Readiness>('Readiness'),

@@ -114,8 +114,8 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
  * may not have happened, unless the call that threw promises more. Ask again after `retryAfter` seconds.
  * The cause is for logs only: it may tell of the inside.
  */
-export class StoreUnavailableError extends AnimalStoreError {
-  override readonly name = 'StoreUnavailableError';
+export class UnavailableError extends AnimalStoreError {
+  override readonly name = 'UnavailableError';
   readonly code = 'service_unavailable';
   /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
   readonly retryAfter: number;
@@ -135,7 +135,7 @@ export type AnyAnimalStoreError =
   | PetNotFoundError
   | IdempotencyConflictError
   | IdempotencyKeyReusedError
-  | StoreUnavailableError;
+  | UnavailableError;
 
 /**
  * Whether `value` is an error of the animal store. Decided by its code and not by its class, so that an error

@@ -1,86 +1,117 @@
 import { InvalidPetError, type Fault } from './errors.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from './int64.js';
-import { PET_STATUSES, isPetStatus, type PetStatus } from './pet-status.js';
+
+/** Every availability status, in the order of the interface. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** An animal's availability: one of `PET_STATUSES`. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/** Whether `value` is a status. Case matters. */
+export const isPetStatus = (value: unknown): value is PetStatus =>
+  PET_STATUSES.some((status) => status === value);
+
+/** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
+export const DEFAULT_STATUS: PetStatus = 'available';
 
 /** An animal of the store. Always valid, and frozen. */
 export interface Pet {
-  /** Assigned by the store on creation: unique, never reused, ascending in the order of a list. */
+  /** Assigned by the store on creation: positive, unique, never reused. Lists are in its ascending order. */
   readonly id: bigint;
-  /** Any Unicode text that is not blank, exactly as it was given. */
+  /** Unicode text that is not blank, exactly as it was given. */
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
-  /** Its availability. Given when it was added, or `available`. */
+  /** Availability. */
   readonly status: PetStatus;
 }
 
 /** What a caller gives to add an animal. */
 export interface NewPet {
-  /** Any Unicode text that is not blank; without U+0000 and lone surrogates. Kept exactly as it is. */
+  /** Unicode text that is not blank, without U+0000 and lone surrogates. Stored exactly as it is. */
   readonly name: string;
-  /** Any int64; as a number a safe integer only. */
+  /** Any int64. A number must be a safe integer. */
   readonly categoryId: bigint | number;
-  /** `available` when left out. */
+  /** Default: `available`. */
   readonly status?: PetStatus | undefined;
 }
 
-/** A valid animal that has no identifier yet. Frozen. */
+/** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
-/** What an animal's status is when none is given: every animal has one, so that a filter can find it. */
-export const DEFAULT_STATUS: PetStatus = 'available';
-
-/** Unicode's White_Space property, for a character class: spelled out because `\s` is another set, in every language. */
-const WHITE_SPACE = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
+/** Unicode's White_Space property, for a character class. `\s` is a different set in every language. */
+const WHITE_SPACE = '\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
 
 const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
 
 /**
- * What a name matches, as a regular expression for any language: some character that is not blank, and no
- * U+0000. It reads a text once. Lone surrogates it cannot name: to most languages they are no characters.
+ * The rule for a name as a regular expression that every common engine compiles: at least one character that is
+ * not white space, and no U+0000. It cannot exclude lone surrogates: most languages have no such characters.
  */
-export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\u0000${WHITE_SPACE}][^\u0000]*$`;
+export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\x00${WHITE_SPACE}][^\x00]*$`;
 
-/**
- * The rule that `name` breaks, or `undefined`. Blank means only characters with Unicode's White_Space
- * property. U+0000 and lone surrogates are refused because stores cut or replace them.
- */
-export function nameFault(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'must be a string';
-  if (BLANK.test(name)) return 'must not be blank';
-  if (name.includes('\0')) return 'must not contain U+0000';
-  if (!name.isWellFormed()) return 'must not contain lone surrogates';
-  return undefined;
+/** Returns the rule that a value breaks, as the end of a sentence that begins with the field's name. */
+export type Rule = (value: unknown) => string | undefined;
+
+/** The rule of each field that a caller gives. An omitted status breaks none. */
+export const PET_RULES = {
+  name(name) {
+    if (typeof name !== 'string') return 'must be a string';
+    if (BLANK.test(name)) return 'must not be blank';
+    // Stores cut text at U+0000 and replace lone surrogates.
+    if (name.includes('\0')) return 'must not contain U+0000';
+    if (!name.isWellFormed()) return 'must not contain lone surrogates';
+    return undefined;
+  },
+  categoryId: (categoryId) =>
+    toInt64(categoryId) === undefined ? `must be an integer from ${INT64_MIN} to ${INT64_MAX}` : undefined,
+  status: (status) =>
+    status === undefined || isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
+} as const satisfies Readonly<Record<keyof UnsavedPet, Rule>>;
+
+/** The names of the fields that a caller gives. */
+export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;
+
+/** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
+export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
+  return NEW_PET_FIELDS.flatMap((field) => {
+    const message = PET_RULES[field](pet[field]);
+    if (message === undefined) return [];
+    return [{ field, message: pet[field] === undefined ? 'is required' : message }];
+  });
 }
 
-/** The rule that `categoryId` breaks, or `undefined`. */
-export const categoryIdFault = (categoryId: unknown): string | undefined =>
-  toInt64(categoryId) === undefined ? `must be an integer from ${INT64_MIN} to ${INT64_MAX}` : undefined;
-
-/** The rule that `status` breaks, or `undefined`. Leaving it out breaks none. */
-export const statusFault = (status: unknown): string | undefined =>
-  status === undefined || isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`;
-
 /**
- * Checks a new animal by every rule and fills in what may be left out.
- * @throws {InvalidPetError} naming every fault; types are checked too, for callers without a compiler.
+ * Checks a new animal by every rule and fills in the default status.
+ * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function unsavedPet(pet: NewPet): UnsavedPet {
   if (typeof pet !== 'object' || pet === null) {
     throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   }
+  // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = pet;
-  const faults: Fault[] = [];
-  const note = (field: string, value: unknown, message: string | undefined): void => {
-    if (message !== undefined) faults.push({ field, message: value === undefined ? 'is required' : message });
-  };
-  note('name', name, nameFault(name));
-  note('categoryId', categoryId, categoryIdFault(categoryId));
-  note('status', status, statusFault(status));
+  const faults = newPetFaults({ name, categoryId, status });
   if (faults.length > 0) throw new InvalidPetError(faults);
   return Object.freeze({ name, categoryId: BigInt(categoryId), status: status ?? DEFAULT_STATUS });
 }
 
-/** The animal that a store keeps under `id`: a frozen copy, sharing nothing with what was given. */
+/** The animal that a store keeps under `id`: a frozen copy. */
 export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status });
+
+/**
+ * The animal in data from outside this program, such as a database document or a response body. Integers may be
+ * bigints or safe numbers.
+ * @throws {InvalidPetError} naming every fault.
+ */
+export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
+  const id = toInt64(data.id);
+  if (id === undefined) throw new InvalidPetError([{ field: 'id', message: 'must be an int64' }]);
+  if (data.status === undefined) throw new InvalidPetError([{ field: 'status', message: 'is required' }]);
+  return savedPet(id, unsavedPet(data as NewPet));
+}
+
+/** Whether two animals are the same in every field. */
+export const isSamePet = (one: Pet, other: Pet): boolean =>
+  one.id === other.id && NEW_PET_FIELDS.every((field) => one[field] === other[field]);

@@ -3,11 +3,11 @@ import * as fc from 'fast-check';
 import { join } from 'node:path';
 import { MemoryPetRepository } from '../../src/adapters/memory/memory-pet-repository.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
-import type { Added, Claim, PetRange, PetRepository } from '../../src/application/ports/pet-repository.js';
+import type { AddedPet, Claim, PetRange, PetRepository } from '../../src/application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { nameFault, savedPet, unsavedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../src/domain/pet.js';
 import { temporaryFolder } from './sqlite/temporary-store.js';
 
 type Command =
@@ -71,7 +71,7 @@ class Model {
   readonly claims = new Map<string, { readonly claim: Claim; readonly pet: Pet }>();
 
   /** What adding must come to; for a new animal, one with the next id that the store chooses. */
-  add(unsaved: UnsavedPet, claim: Claim | undefined, id: bigint): Added | 'reused' {
+  add(unsaved: UnsavedPet, claim: Claim | undefined, id: bigint): AddedPet | 'reused' {
     const earlier = claim && this.claims.get(claim.token);
     if (claim && earlier && earlier.claim.keepUntil > claim.now) {
       return earlier.claim.fingerprint === claim.fingerprint

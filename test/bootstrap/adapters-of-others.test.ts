@@ -7,7 +7,7 @@ import { Program, runProgram } from './program.js';
 /** What an adapter imports. It is no part of the package, so it names modules by their places. */
 const IMPORTS = `
   import { ContainerModule } from '${import.meta.resolve('inversify')}';
-  import { savedPet, StoreUnavailableError } from '${new URL('../../src/index.js', import.meta.url).href}';
+  import { savedPet, UnavailableError } from '${new URL('../../src/index.js', import.meta.url).href}';
   import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
 `;
 
@@ -19,7 +19,7 @@ const SHELF = `${IMPORTS}
     #room;
     constructor(room) { this.#room = room; }
     async add(pet) {
-      if (this.#pets.length === this.#room) throw new StoreUnavailableError('finding room on the shelf');
+      if (this.#pets.length === this.#room) throw new UnavailableError('finding room on the shelf');
       const saved = savedPet(1000n + BigInt(this.#pets.length), pet);
       this.#pets.push(saved);
       return { pet: saved, replayed: false };

@@ -9,7 +9,7 @@ const at = (path: string): string => new URL(`../../src/${path}`, import.meta.ur
 async function logged(settings: Partial<Settings>, terminal: boolean, statements: string): Promise<string> {
   const program = `
     import { createLogger, deprecatedCallLogTo, httpLogTo } from '${at('bootstrap/logger.js')}';
-    import { StoreUnavailableError } from '${at('domain/errors.js')}';
+    import { UnavailableError } from '${at('domain/errors.js')}';
     const logger = await createLogger(${JSON.stringify({ logLevel: 'info', logFormat: 'auto', ...settings })}, ${terminal});
     const log = httpLogTo(logger);
     ${statements}
@@ -88,7 +88,7 @@ describe('The log', () => {
   it('tells of a failure the request, the error and what caused it', async () => {
     const [line] = await loggedLines(
       { logLevel: 'error' },
-      `log.failed('r-1', new StoreUnavailableError('reading an animal', {
+      `log.failed('r-1', new UnavailableError('reading an animal', {
          cause: new Error('the disk is on fire'),
        }));`,
     );
@@ -102,7 +102,7 @@ describe('The log', () => {
   it('tells of a refusal that nothing is behind why it was, as a warning without a stack', async () => {
     const [line] = await loggedLines(
       {},
-      "log.failed('r-1', new StoreUnavailableError('too many requests at once'));",
+      "log.failed('r-1', new UnavailableError('too many requests at once'));",
     );
     const { time: _, ...rest } = line ?? {};
     expect(rest).to.deep.equal({
@@ -140,7 +140,7 @@ describe('The log', () => {
     const [notWritten, lost, ...others] = await loggedLines(
       {},
       `const counts = deprecatedCallLogTo(logger);
-       counts.notWritten(new StoreUnavailableError('counting', { cause: new Error('the disk is on fire') }));
+       counts.notWritten(new UnavailableError('counting', { cause: new Error('the disk is on fire') }));
        counts.lost(7);`,
     );
     expect(others).to.deep.equal([]);

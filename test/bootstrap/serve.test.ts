@@ -76,9 +76,9 @@ describe('serve', () => {
     writeFileSync(
       join(folder, 'away.mjs'),
       `import { ContainerModule } from '${import.meta.resolve('inversify')}';
-       import { StoreUnavailableError } from '${new URL('../../src/index.js', import.meta.url).href}';
+       import { UnavailableError } from '${new URL('../../src/index.js', import.meta.url).href}';
        import { TOKENS, provideValue } from '${new URL('../../src/bootstrap/index.js', import.meta.url).href}';
-       const away = () => Promise.reject(new StoreUnavailableError('reaching the store'));
+       const away = () => Promise.reject(new UnavailableError('reaching the store'));
        const apiKeys = { add: away, findById: away, list: away, update: away, close: async () => {} };
        const pets = { capabilities: {}, add: away, findById: away, list: away, check: away, close: async () => {} };
        const open = async () => ({ pets, apiKeys, location: 'away', close: async () => {} });

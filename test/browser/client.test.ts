@@ -148,7 +148,7 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
         },
         { entry: ENTRY, baseUrl: other.url, apiKey: KEY },
       );
-      expect(refused).to.deep.equal(['StoreUnavailableError', true]);
+      expect(refused).to.deep.equal(['UnavailableError', true]);
     } finally {
       await other.stop(0);
     }
@@ -181,6 +181,6 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
       },
       { entry: ENTRY, baseUrl: `${origin}/silent/v1`, apiKey: KEY },
     );
-    expect(ended).to.deep.equal(['given up', 'StoreUnavailableError']);
+    expect(ended).to.deep.equal(['given up', 'UnavailableError']);
   });
 });

@@ -3,7 +3,7 @@ import type { AnimalStore, CreateCall } from '../../src/application/animal-store
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
 import { InvalidCursorError, InvalidPetError } from '../../src/domain/errors.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../src/domain/pet.js';
 import type { NewPet } from '../../src/domain/pet.js';
 import { animalStoreContract, type AnimalStoreSubject } from '../contract/animal-store-contract.js';
 import { bites, type Bite } from './bites.js';

@@ -1,5 +1,5 @@
 import type { Authentication, Authenticator, Principal } from '../../src/application/ports/authenticator.js';
-import { StoreUnavailableError } from '../../src/domain/errors.js';
+import { UnavailableError } from '../../src/domain/errors.js';
 import { authenticatorContract, type AuthenticatorSubject } from '../contract/authenticator-contract.js';
 import { bites, type Bite } from './bites.js';
 
@@ -21,7 +21,7 @@ class TableAuthenticator implements Authenticator {
 
   async authenticate(credential: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
     signal?.throwIfAborted();
-    if (this.lost) throw new StoreUnavailableError('reading a key');
+    if (this.lost) throw new UnavailableError('reading a key');
     const good = accepted.find((sample) => sample.credential === credential);
     if (good) return { ok: true, principal: { keyId: good.keyId, scopes: new Set(good.scopes) } } as const;
     const bad = refused.find((sample) => sample.credential === credential);
@@ -220,7 +220,7 @@ bites(authenticatorContract, subject(), [
     'rejects with service_unavailable when it cannot tell, and puts no credential into the error',
     (table) => (credential, call) =>
       table.authenticate(credential, call).catch((error: unknown) => {
-        if (error instanceof StoreUnavailableError) return { ok: false, reason: 'unknown' };
+        if (error instanceof UnavailableError) return { ok: false, reason: 'unknown' };
         throw error;
       }),
   ),
@@ -229,8 +229,8 @@ bites(authenticatorContract, subject(), [
     'rejects with service_unavailable when it cannot tell, and puts no credential into the error',
     (table) => (credential, call) =>
       table.authenticate(credential, call).catch((error: unknown) => {
-        if (!(error instanceof StoreUnavailableError)) throw error;
-        throw new StoreUnavailableError('reading a key', { cause: new Error(`no answer for ${credential}`) });
+        if (!(error instanceof UnavailableError)) throw error;
+        throw new UnavailableError('reading a key', { cause: new Error(`no answer for ${credential}`) });
       }),
   ),
 ]);

@@ -6,7 +6,7 @@ import { readPetId, readPetQuery } from '../../src/adapters/http/request/paramet
 import { PAGE_LIMIT, isPageLimit } from '../../src/application/list-pets.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../src/domain/pet.js';
 import { parse, stringify } from '../../src/exact-json.js';
 import { requestWith } from '../adapters/http/request-with.js';
 import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';

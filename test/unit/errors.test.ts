@@ -8,7 +8,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
-  StoreUnavailableError,
+  UnavailableError,
   isAnimalStoreError,
 } from '../../src/domain/errors.js';
 
@@ -25,7 +25,7 @@ const EVERY_ERROR = [
   new PetNotFoundError(5n, { cause }),
   new IdempotencyConflictError({ cause }),
   new IdempotencyKeyReusedError({ cause }),
-  new StoreUnavailableError('reading an animal', { cause }),
+  new UnavailableError('reading an animal', { cause }),
 ];
 
 describe('the errors of the animal store', () => {
@@ -55,8 +55,8 @@ describe('the errors of the animal store', () => {
   });
 
   it('say what may be asked again, and when', () => {
-    expect(new StoreUnavailableError('reading').retryAfter).to.equal(1);
-    expect(new StoreUnavailableError('reading', { retryAfter: 30 }).retryAfter).to.equal(30);
+    expect(new UnavailableError('reading').retryAfter).to.equal(1);
+    expect(new UnavailableError('reading', { retryAfter: 30 }).retryAfter).to.equal(30);
     expect(new IdempotencyConflictError().retryAfter).to.equal(1);
     expect(new IdempotencyConflictError({ retryAfter: 5 }).retryAfter).to.equal(5);
   });

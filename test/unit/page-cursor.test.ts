@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
 import { InvalidCursorError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../src/domain/pet.js';
 
 const ids = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidPetError } from '../../src/domain/errors.js';
-import { isPetStatus } from '../../src/domain/pet-status.js';
+import { isPetStatus } from '../../src/domain/pet.js';
 import { categoryIdFault, nameFault, savedPet, statusFault, unsavedPet } from '../../src/domain/pet.js';
 
 /** Unicode 16, PropList.txt: every character with the property White_Space. */

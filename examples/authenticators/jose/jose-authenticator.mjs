@@ -1,4 +1,4 @@
-import { StoreUnavailableError, isScope } from 'animal-store';
+import { UnavailableError, isScope } from 'animal-store';
 import { errors, jwtVerify } from 'jose';
 
 /**
@@ -37,7 +37,7 @@ export class JoseAuthenticator {
       if (error instanceof errors.JWTExpired) return { ok: false, reason: 'expired' };
       if (isVerdict(error)) return { ok: false, reason: 'unknown' };
       // Errors of jose may hold the token's claims; only what finds keys is to be told of here.
-      throw new StoreUnavailableError('finding the key of a token', { cause: error });
+      throw new UnavailableError('finding the key of a token', { cause: error });
     }
   }
 }

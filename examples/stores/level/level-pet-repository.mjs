@@ -1,6 +1,6 @@
 import {
   IdempotencyKeyReusedError,
-  StoreUnavailableError,
+  UnavailableError,
   isAnimalStoreError,
   parse,
   savedPet,
@@ -134,12 +134,12 @@ export class LevelPetRepository {
   /** Nothing but errors of the animal store and the reason of the signal gets out. */
   async #ask(doing, signal, work) {
     signal?.throwIfAborted();
-    if (this.#closing) throw new StoreUnavailableError(`${doing} after close`);
+    if (this.#closing) throw new UnavailableError(`${doing} after close`);
     try {
       return await work();
     } catch (cause) {
       if (isAnimalStoreError(cause) || cause === signal?.reason) throw cause;
-      throw new StoreUnavailableError(doing, { cause });
+      throw new UnavailableError(doing, { cause });
     }
   }
 }

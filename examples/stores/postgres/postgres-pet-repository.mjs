@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { IdempotencyKeyReusedError, StoreUnavailableError, isAnimalStoreError, savedPet } from 'animal-store';
+import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError, savedPet } from 'animal-store';
 import pg from 'pg';
 import { inTransaction, makeTables } from './postgres-tables.mjs';
 
@@ -98,12 +98,12 @@ export class PostgresPetRepository {
   /** Has `work` done on a connection. Nothing but errors of the animal store and the signal's reason gets out. */
   async #use(doing, signal, work) {
     signal?.throwIfAborted();
-    if (this.#closing) throw new StoreUnavailableError(`${doing} after close`);
+    if (this.#closing) throw new UnavailableError(`${doing} after close`);
     try {
       return await unlessAborted(signal, this.#onConnection(signal, work));
     } catch (cause) {
       if (isAnimalStoreError(cause) || cause === signal?.reason) throw cause;
-      throw new StoreUnavailableError(doing, { cause });
+      throw new UnavailableError(doing, { cause });
     }
   }
 

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
   SCOPES,
+  isScope,
   type Authentication,
   type Authenticator,
-  type Scope,
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { ApiKeyCache } from './api-key-cache.js';
@@ -18,7 +18,7 @@ export interface ApiKeyAuthenticatorOptions {
   /** Keys from the settings: each a bearer token by RFC 6750, with every scope, valid while the process runs. */
   readonly staticKeys?: readonly string[] | undefined;
   /** Where managed keys are kept; none are known when left out. Whoever opened it closes it. */
-  readonly keys?: ApiKeyRepository | undefined;
+  readonly apiKeys?: ApiKeyRepository | undefined;
   /** Judges expiry and revocation, at every call. The machine's clock when left out. */
   readonly clock?: Clock | undefined;
   /** Milliseconds of a clock that is never set back; bounds the age of what is remembered. */
@@ -38,12 +38,12 @@ export class ApiKeyAuthenticator implements Authenticator {
   /** @throws {InvalidParameterError} naming by its position every static key that is no bearer token. */
   constructor({
     staticKeys = [],
-    keys,
+    apiKeys,
     clock = systemClock,
     monotonicNow = () => performance.now(),
   }: ApiKeyAuthenticatorOptions) {
     this.#staticKeys = new StaticApiKeys(staticKeys);
-    this.#managedKeys = keys && new ApiKeyCache(keys, monotonicNow);
+    this.#managedKeys = apiKeys && new ApiKeyCache(apiKeys, monotonicNow);
     this.#clock = clock;
   }
 
@@ -72,9 +72,9 @@ function isDigest(digest: Buffer, hash: string): boolean {
 }
 
 /** Made anew for every answer: a set cannot be frozen, and must not change what the next caller may do. */
-const accepted = (keyId: string, scopes: readonly Scope[]): Authentication => ({
+const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
   ok: true,
-  principal: { keyId, scopes: new Set(scopes) },
+  principal: { keyId, scopes: new Set(scopes.filter(isScope)) },
 });
 
 const refused = (reason: 'unknown' | 'expired' | 'revoked'): Authentication => ({ ok: false, reason });

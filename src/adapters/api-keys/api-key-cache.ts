@@ -1,4 +1,4 @@
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 
 /** How long a look-up's answer may be used, in milliseconds: half of the second in which a revocation takes effect. */

@@ -9,7 +9,7 @@ export type ApiKeyState = 'active' | 'expired' | 'revoked';
  * key may be ahead of this one's. Revoked says more than expired, so it goes first.
  */
 export function apiKeyState(key: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, now: Date): ApiKeyState {
-  if (key.revokedAt !== undefined) return 'revoked';
+  if (key.revokedAt !== undefined && !(now < key.revokedAt)) return 'revoked';
   // Asked as "is it still before", so that a time that is no time (an invalid date) ends a key and never extends it.
   return key.expiresAt === undefined || now < key.expiresAt ? 'active' : 'expired';
 }

@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { InvalidParameterError, StoreUnavailableError, type Fault } from '../../domain/errors.js';
+import { InvalidParameterError, UnavailableError, type Fault } from '../../domain/errors.js';
 import { environmentFault, generateApiKey } from './api-key-format.js';
 import { ApiKeyError } from './api-key-error.js';
 import { apiKeyState, type ApiKeyState } from './api-key-state.js';
@@ -42,7 +42,7 @@ export interface ApiKeyRequest {
 /** What managing keys works with. */
 export interface ManagedApiKeysOptions {
   /** Where keys are kept. Whoever opened it closes it. */
-  readonly keys: ApiKeyRepository;
+  readonly apiKeys: ApiKeyRepository;
   /** The machine's clock when left out. */
   readonly clock?: Clock | undefined;
   /** The word in new keys that says where they belong: 1 to 16 of a-z and 0-9, `live` when left out. */
@@ -50,19 +50,19 @@ export interface ManagedApiKeysOptions {
 }
 
 /**
- * What the owner of the store does with managed keys. Every operation rejects with `StoreUnavailableError`
+ * What the owner of the store does with managed keys. Every operation rejects with `UnavailableError`
  * when the store cannot do its work.
  */
 export class ManagedApiKeys {
-  readonly #keys: ApiKeyRepository;
+  readonly #apiKeys: ApiKeyRepository;
   readonly #clock: Clock;
   readonly #environment: string;
 
   /** @throws {InvalidParameterError} the environment word is none. */
-  constructor({ keys, clock = systemClock, environment = 'live' }: ManagedApiKeysOptions) {
+  constructor({ apiKeys, clock = systemClock, environment = 'live' }: ManagedApiKeysOptions) {
     const fault = environmentFault(environment);
     if (fault !== undefined) throw new InvalidParameterError([{ field: 'environment', message: fault }]);
-    this.#keys = keys;
+    this.#apiKeys = apiKeys;
     this.#clock = clock;
     this.#environment = environment;
   }
@@ -86,55 +86,33 @@ export class ManagedApiKeys {
 
   /** Every key, the oldest first. */
   async list(): Promise<readonly ManagedApiKey[]> {
-    const keys = await this.#keys.list();
+    const keys = await this.#apiKeys.list();
     const now = this.#clock.now();
     return keys.map((key) => shown(key, now));
   }
 
   /**
-   * Ends a key now. A key that was revoked before keeps the time at which it was.
+   * Ends a key, `after` milliseconds from now (default 0). Of several revocations the earliest instant counts.
    * @throws {ApiKeyError} `unknown_key`.
    */
-  async revoke(id: string): Promise<ManagedApiKey> {
+  async revoke(id: string, { after = 0 }: { readonly after?: number } = {}): Promise<ManagedApiKey> {
     const now = this.#clock.now();
-    const key = await this.#keys.update(id, (old) => ({ ...old, revokedAt: old.revokedAt ?? now }));
-    if (key === undefined) throw new ApiKeyError('unknown_key');
-    return shown(key, now);
+    const apiKey = await this.#apiKeys.revoke(id, new Date(now.getTime() + after));
+    if (apiKey === undefined) throw new ApiKeyError('unknown_key');
+    return shown(apiKey, now);
   }
 
   /**
-   * Puts a new key in the place of an old one: with the same name and scopes and, if the old one was to
-   * expire, as long a life, from now on. The old one stays valid for `overlap` milliseconds (a whole number,
-   * 0 or more; 0 ends it at once), but never longer than it was to be. The new key is stored before the old
-   * one changes, so that there is a valid key at every moment.
-   * @throws {ApiKeyError} `unknown_key`, or `not_rotatable`: revoked, expired or replaced already, perhaps by a
-   *   simultaneous rotation, of which one wins.
-   * @throws {InvalidParameterError} `overlap` is none; nothing was stored.
+   * Issues a key like an old one, with as long a life, and revokes the old one `overlap` milliseconds from now.
+   * @throws {ApiKeyError} `unknown_key`, or `not_rotatable`: revoked or expired.
    */
   async rotate(id: string, { overlap }: { readonly overlap: number }): Promise<RotatedApiKey> {
     const now = this.#clock.now();
-    const end = new Date(now.getTime() + overlap);
-    if (!Number.isInteger(overlap) || overlap < 0 || Number.isNaN(end.getTime())) {
-      const message = 'must be a whole number of milliseconds, 0 or more';
-      throw new InvalidParameterError([{ field: 'overlap', message }]);
-    }
-    const old = await this.#keys.findById(id);
+    const old = await this.#apiKeys.findById(id);
     if (old === undefined) throw new ApiKeyError('unknown_key');
     requireRotatable(old, now);
     const issued = await this.#add({ ...old, expiresAt: sameLifeFrom(now, old) }, now);
-    try {
-      const replaced = await this.#keys.update(id, (key) => {
-        requireRotatable(key, now);
-        const expiresAt = key.expiresAt !== undefined && key.expiresAt < end ? key.expiresAt : end;
-        return { ...key, expiresAt, replacedBy: issued.record.id };
-      });
-      if (replaced === undefined) throw new ApiKeyError('unknown_key');
-      return { ...issued, replaced: shown(replaced, now) };
-    } catch (error) {
-      // Nobody has seen the new key and nobody will. Why the rotation failed matters more than whether this works.
-      await this.revoke(issued.record.id).catch(() => undefined);
-      throw error;
-    }
+    return { ...issued, replaced: await this.revoke(id, { after: overlap }) };
   }
 
   async #add(
@@ -145,9 +123,9 @@ export class ManagedApiKeys {
       const { id, key, hash } = generateApiKey(this.#environment);
       const expiry = expiresAt && { expiresAt: new Date(expiresAt) };
       const record: ApiKeyRecord = { id, name, hash, scopes: [...scopes], createdAt, ...expiry };
-      if (await this.#keys.add(record)) return { key, record: shown(record, createdAt) };
+      if (await this.#apiKeys.add(record)) return { key, record: shown(record, createdAt) };
     }
-    throw new StoreUnavailableError(`adding a key: ${ATTEMPTS} new ids were all taken`);
+    throw new UnavailableError(`adding a key: ${ATTEMPTS} new ids were all taken`);
   }
 }
 
@@ -167,7 +145,6 @@ function requireRotatable(key: ApiKeyRecord, now: Date): void {
   // Revoked at any time at all: a revocation may have come in after `now` was read, or from a clock that is ahead.
   if (key.revokedAt !== undefined) throw new ApiKeyError('not_rotatable', 'it is revoked');
   if (apiKeyState(key, now) === 'expired') throw new ApiKeyError('not_rotatable', 'it has expired');
-  if (key.replacedBy !== undefined) throw new ApiKeyError('not_rotatable', 'it has been replaced already');
 }
 
 /** The rule that a key's name breaks, or `undefined`. Bidirectional controls could show it as another name. */

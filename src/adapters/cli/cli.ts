@@ -3,7 +3,6 @@ import { InvalidParameterError } from '../../domain/errors.js';
 import { checkStore } from './check-store-command.js';
 import type { Command, CommandOptions } from './command.js';
 import { copyStore } from './copy-command.js';
-import { listDeprecations } from './deprecations-command.js';
 import { help, overview } from './help.js';
 import { issueKey, listKeys, revokeKey, rotateKey } from './key-commands.js';
 import type { Operations, Terminal } from './operations.js';
@@ -31,7 +30,6 @@ const COMMANDS: readonly Command[] = [
   revokeKey,
   rotateKey,
   copyStore,
-  listDeprecations,
   checkStore,
 ];
 

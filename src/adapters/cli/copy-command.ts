@@ -1,4 +1,4 @@
-import { CopyError, type CopyFault } from '../../application/copy-error.js';
+import { CopyError } from '../../application/copy-catalogue.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { stringify } from '../../exact-json.js';
 import type { Command } from './command.js';
@@ -7,40 +7,31 @@ import { InterruptedError } from './interrupted-error.js';
 import type { CopiedStore } from './operations.js';
 import { UsageError } from './usage-error.js';
 
-const GO_ON = 'What was copied stays: the same command with --resume goes on.';
-
-const HINTS: Partial<Readonly<Record<CopyFault, string>>> = {
-  target_not_empty: 'With --resume a copy of this source goes on, however it ended.',
-  source_changed: 'The same command with --resume brings the rest.',
-};
+const GO_ON = 'The target is incomplete: copy again into a new one.';
 
 export const copyStore: Command = {
   name: 'copy',
   summary:
     'Copies a store into an empty one: animals with their ids, live claims, API keys. Stop what writes to them first.',
-  usage: 'copy --from URL --to URL [--resume] [--json]',
+  usage: 'copy --from URL --to URL [--json]',
   example: 'animal-store copy --from sqlite:data/animal-store.db --to sqlite:data/copy.db',
   options: {
     from: { type: 'string' },
     to: { type: 'string' },
-    resume: { type: 'boolean' },
     json: { type: 'boolean' },
   },
   terms: [
     ['--from URL', 'the store to copy, written as in STORE_URL'],
-    ['--to URL', 'the store to copy it to: empty, unless --resume is given'],
-    ['--resume', 'goes on with a copy of the same store, however it ended'],
+    ['--to URL', 'the store to copy it to: empty'],
     ['--json', 'prints the figures as JSON, for machines'],
   ],
   async run(operations, terminal, { values }) {
-    const { from, to, resume = false, json } = values;
+    const { from, to, json } = values;
     if (typeof from !== 'string') throw new UsageError('--from is missing');
     if (typeof to !== 'string') throw new UsageError('--to is missing');
     const display = new CopyProgressDisplay(terminal, () => performance.now());
     try {
-      const copied = await operations.copy({ from, to, resume: resume === true }, (progress) =>
-        display.tell(progress),
-      );
+      const copied = await operations.copy({ from, to }, (progress) => display.tell(progress));
       display.end();
       terminal.out(json ? `${stringify({ ...copied })}\n` : sentences(copied));
       return 0;
@@ -51,7 +42,7 @@ export const copyStore: Command = {
         return error.exitCode;
       }
       if (error instanceof CopyError) {
-        terminal.note([error.message, HINTS[error.fault] ?? []].flat().join('\n'));
+        terminal.note(error.message);
         return 1;
       }
       if (isAnimalStoreError(error)) {
@@ -64,13 +55,11 @@ export const copyStore: Command = {
   },
 };
 
-const sentences = ({ from, to, pets, written, claims, apiKeys, lastId, checksum }: CopiedStore): string => {
-  const now = written === pets ? '' : ` (${number(written)} of them now)`;
+const sentences = ({ from, to, pets, claims, apiKeys, lastId }: CopiedStore): string => {
   return [
-    `${count(pets, 'animal')}${now}, ${count(claims, 'live claim')} and ${count(apiKeys, 'API key')} copied`,
+    `${count(pets, 'animal')}, ${count(claims, 'live claim')} and ${count(apiKeys, 'API key')} copied`,
     `  from ${from}`,
     `  to   ${to}`,
-    `Both hold the same: the checksum of the animals is ${checksum}.`,
     `New animals get ids greater than ${number(lastId)}.`,
     '',
   ].join('\n');

@@ -122,14 +122,13 @@ const time = (instant: Date | undefined): string => instant?.toISOString() ?? '-
 
 const end = ({ expiresAt }: Key): string => (expiresAt ? `expires at ${time(expiresAt)}` : 'does not expire');
 
-const HEAD = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY'] as const;
+const HEAD = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES'] as const;
 
-const row = ({ id, name, scopes, state, createdAt, expiresAt, replacedBy = '-' }: Key): string[] => [
+const row = ({ id, name, scopes, state, createdAt, expiresAt }: Key): string[] => [
   id,
   name,
   scopes.join(','),
   state,
   time(createdAt),
   time(expiresAt),
-  replacedBy,
 ];

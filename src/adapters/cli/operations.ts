@@ -1,9 +1,5 @@
 import type { CopyProgress, CopyReport } from '../../application/copy-catalogue.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type {
-  DeprecatedCallQuery,
-  DeprecatedCalls,
-} from '../../application/ports/deprecated-call-repository.js';
 import type { Clock } from '../../application/ports/clock.js';
 
 /** What the command line can do; bootstrap hands it these, and knows how they are done. */
@@ -25,8 +21,6 @@ export interface Operations {
    * @throws {InterruptedError} it was told to stop
    */
   copy(request: CopyRequest, onProgress: (progress: CopyProgress) => void): Promise<CopiedStore>;
-  /** What the store has counted, in the order of `DeprecatedCallRepository.list`. Makes no store where there is none. */
-  deprecatedCalls(query: DeprecatedCallQuery): Promise<readonly ReportedCalls[]>;
   /**
    * Holds the store that a module brings to the contracts of its ports.
    * @throws {UsageError} the module cannot be loaded, or brings no store
@@ -76,16 +70,10 @@ export interface CheckedCase {
   readonly milliseconds: number;
 }
 
-export interface ReportedCalls extends DeprecatedCalls {
-  /** What people call the key; left out where the store does not know it. */
-  readonly keyName?: string | undefined;
-}
-
 export interface CopyRequest {
   /** URLs as in STORE_URL. */
   readonly from: string;
   readonly to: string;
-  readonly resume: boolean;
 }
 
 export interface CopiedStore extends CopyReport {
@@ -102,7 +90,7 @@ export interface KeyOperations {
   }): Promise<NewKey>;
   /** Oldest first. */
   list(): Promise<readonly Key[]>;
-  revoke(id: string): Promise<Key>;
+  revoke(id: string, options?: { readonly after?: number }): Promise<Key>;
   rotate(id: string, options: { readonly overlap: number }): Promise<NewKey & { readonly replaced: Key }>;
 }
 
@@ -110,11 +98,10 @@ export interface KeyOperations {
 export interface Key {
   readonly id: string;
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
   readonly revokedAt?: Date | undefined;
-  readonly replacedBy?: string | undefined;
   readonly state: 'active' | 'expired' | 'revoked';
 }
 

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 
 /**
  * The time that requests have. All have the same, so the one that began first ends first, and one timer is
@@ -46,7 +46,7 @@ export class Deadlines {
         return;
       }
       this.#running.delete(deadline);
-      deadline.abort(new StoreUnavailableError('answering within the deadline'));
+      deadline.abort(new UnavailableError('answering within the deadline'));
     }
   };
 }

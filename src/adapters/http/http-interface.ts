@@ -1,7 +1,6 @@
 import type { AnimalStore } from '../../application/animal-store.js';
-import type { DeprecatedCall } from '../../application/deprecated-call-counter.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { authenticate, requireScope } from './request/authorization.js';
 import { crossOriginHeaders } from './answer/cross-origin.js';
 import { Deadlines } from './deadline.js';
@@ -16,7 +15,13 @@ import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './routes/operation-routes.js';
 import type { Readiness } from './routes/readiness.js';
 import { commonHeaders, requestId } from './request/request-id.js';
-import { allowedMethods, endpointFor, type Exchange, type Route } from './routes/route.js';
+import {
+  allowedMethods,
+  endpointFor,
+  type DeprecatedCall,
+  type Exchange,
+  type Route,
+} from './routes/route.js';
 
 /** What the HTTP interface works with. It opens nothing, so whoever opened these closes them. */
 export interface HttpInterfaceOptions {
@@ -135,7 +140,7 @@ export class HttpInterface {
     }
     const endpoint = endpointFor(route, request.method);
     if (this.#inFlight >= this.settings.maxInFlight && !endpoint?.alwaysServed) {
-      throw new StoreUnavailableError('too many requests at once');
+      throw new UnavailableError('too many requests at once');
     }
     this.#inFlight += 1;
     try {

@@ -1,10 +1,10 @@
 import { Type, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { PAGE_LIMIT, PAGE_LIMIT_RULE, isPageLimit } from '../../application/list-pets.js';
+import { PAGE_LIMIT, limitAndStatusFaults } from '../../application/create-animal-store.js';
 import type { Fault } from '../../domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
-import { PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
-import { DEFAULT_STATUS, NAME_PATTERN, categoryIdFault, nameFault, statusFault } from '../../domain/pet.js';
+import { PET_STATUSES, type PetStatus } from '../../domain/pet.js';
+import { DEFAULT_STATUS, NAME_PATTERN, PET_RULES } from '../../domain/pet.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request/idempotency-key.js';
 import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
 
@@ -22,7 +22,7 @@ const ruled = <T>(fault: (value: unknown) => string | undefined, keywords: Keywo
 
 const INT64: Keywords = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
-const NameSchema = ruled<string>(nameFault, {
+const NameSchema = ruled<string>(PET_RULES.name, {
   type: 'string',
   minLength: 1,
   pattern: NAME_PATTERN,
@@ -31,7 +31,7 @@ const NameSchema = ruled<string>(nameFault, {
     'Kept exactly as it was given.',
 });
 
-const CategoryIdSchema = ruled<bigint>(categoryIdFault, {
+const CategoryIdSchema = ruled<bigint>(PET_RULES.categoryId, {
   ...INT64,
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
@@ -40,7 +40,7 @@ const CategoryIdSchema = ruled<bigint>(categoryIdFault, {
 
 /** An availability status of the interface. */
 export const PetStatusSchema = ruled<PetStatus>(
-  statusFault,
+  PET_RULES.status,
   { type: 'string', enum: PET_STATUSES, description: "An animal's availability." },
   'PetStatus',
 );
@@ -111,7 +111,7 @@ export const ErrorSchema = Type.Object(
 );
 
 /** How many animals a page holds. */
-export const PageLimitSchema = ruled<number>((limit) => (isPageLimit(limit) ? undefined : PAGE_LIMIT_RULE), {
+export const PageLimitSchema = ruled<number>((limit) => limitAndStatusFaults({ limit })[0]?.message, {
   type: 'integer',
   ...PAGE_LIMIT,
 });

@@ -1,10 +1,6 @@
 /**
- * Stores in the memory of the process.
+ * A store in the memory of the process: for tests, demos, and as the reference to copy from.
  *
  * @packageDocumentation
  */
-export { MemoryApiKeyRepository } from './memory-api-key-repository.js';
-export { MemoryCatalogue } from './memory-catalogue.js';
-export { MemoryCatalogueTransfer } from './memory-catalogue-transfer.js';
-export { MemoryDeprecatedCallRepository } from './memory-deprecated-call-repository.js';
-export { MemoryPetRepository } from './memory-pet-repository.js';
+export { openMemoryStore, type MemoryStore } from './open-memory-store.js';

@@ -1,59 +1,47 @@
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import type {
-  Added,
+  AddedPet,
   AddOptions,
   Claim,
   PetRange,
   PetRepository,
 } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError, StoreUnavailableError } from '../../domain/errors.js';
+import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { MemoryCatalogue, claimKey } from './memory-catalogue.js';
+import { claimId, type MemoryData } from './memory-data.js';
 
 /** Animals in the memory of this process, gone when it ends. The reference adapter: the shortest to read. */
 export class MemoryPetRepository implements PetRepository {
-  /** Neither durable nor shared; ordered. */
   readonly capabilities = Object.freeze({ durable: false, shared: false, ordered: true });
-  readonly #catalogue: MemoryCatalogue;
-  #closed = false;
+  readonly #data: MemoryData;
 
-  /** @param catalogue what other adapters of the same store share with this one; one of its own when left out. */
-  constructor(catalogue = new MemoryCatalogue()) {
-    this.#catalogue = catalogue;
+  constructor(data: MemoryData) {
+    this.#data = data;
   }
 
-  // No operation awaits anything, so each is one step that no other call can come between.
+  // No operation awaits anything, so each is one step that no other call can interleave with.
 
-  async add(pet: UnsavedPet, { claim, signal }: AddOptions = {}): Promise<Added> {
-    this.#enter('adding an animal', signal);
-    const earlier = claim && this.#findClaimed(claim);
+  async add(pet: UnsavedPet, { claim, now = new Date(), signal }: AddOptions = {}): Promise<AddedPet> {
+    this.#data.enter('adding an animal', signal);
+    const earlier = claim && this.#findClaimed(claim, now);
     if (earlier) return { pet: earlier, replayed: true };
-    const { pets, claims } = this.#catalogue;
-    this.#catalogue.lastId += 1n;
-    const added = savedPet(this.#catalogue.lastId, pet);
-    pets.push(added);
-    if (claim) {
-      const { scope, token, fingerprint, keepUntil } = claim;
-      const kept = { scope, token, fingerprint, petId: added.id, keepUntil: new Date(keepUntil) };
-      claims.set(claimKey(claim), kept);
-    }
+    this.#data.lastId += 1n;
+    const added = savedPet(this.#data.lastId, pet);
+    this.#data.pets.push(added);
+    if (claim) this.#data.claims.set(claimId(claim), structuredClone({ ...claim, petId: added.id }));
     return { pet: added, replayed: false };
   }
 
   async findById(id: bigint, { signal }: Call = {}): Promise<Pet | undefined> {
-    this.#enter('reading an animal', signal);
-    return this.#catalogue.find(id);
+    this.#data.enter('reading an animal', signal);
+    return this.#data.find(id);
   }
 
   async list({ after = 0n, limit, status }: PetRange, { signal }: Call = {}): Promise<readonly Pet[]> {
-    this.#enter('listing animals', signal);
-    const { pets } = this.#catalogue;
+    this.#data.enter('listing animals', signal);
+    const { pets } = this.#data;
     const page: Pet[] = [];
-    for (
-      let index = this.#catalogue.countUpTo(after);
-      index < pets.length && page.length < limit;
-      index += 1
-    ) {
+    for (let index = this.#data.indexAfter(after); index < pets.length && page.length < limit; index += 1) {
       const pet = pets[index];
       if (pet && (status === undefined || pet.status === status)) page.push(pet);
     }
@@ -61,31 +49,26 @@ export class MemoryPetRepository implements PetRepository {
   }
 
   async check({ signal }: Call = {}): Promise<void> {
-    this.#enter('checking the store', signal);
+    this.#data.enter('checking the store', signal);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#data.closed = true;
   }
 
-  #enter(doing: string, signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
-    if (this.#closed) throw new StoreUnavailableError(`${doing} after close`);
-  }
-
-  #findClaimed(claim: Claim): Pet | undefined {
-    this.#sweepClaims(claim.now);
-    const earlier = this.#catalogue.claims.get(claimKey(claim));
-    if (earlier === undefined || earlier.keepUntil <= claim.now) return undefined;
+  #findClaimed(claim: Claim, now: Date): Pet | undefined {
+    this.#sweepClaims(now);
+    const earlier = this.#data.claims.get(claimId(claim));
+    if (earlier === undefined || earlier.keepUntil <= now) return undefined;
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
-    return this.#catalogue.find(earlier.petId);
+    return this.#data.find(earlier.petId);
   }
 
-  /** Forgets lapsed claims, oldest first; stops at the first living one, so that it costs no more than it frees. */
+  /** Removes lapsed claims, oldest first, up to the first live one: it costs no more than it frees. */
   #sweepClaims(now: Date): void {
-    for (const [key, { keepUntil }] of this.#catalogue.claims) {
+    for (const [id, { keepUntil }] of this.#data.claims) {
       if (keepUntil > now) return;
-      this.#catalogue.claims.delete(key);
+      this.#data.claims.delete(id);
     }
   }
 }

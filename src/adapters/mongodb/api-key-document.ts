@@ -1,6 +1,5 @@
 import type { ObjectId } from 'mongodb';
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
-import { isScope } from '../../application/ports/authenticator.js';
 
 /** A key as it is written. What is read may have been written by another program, in any types. */
 export interface ApiKeyDocument {
@@ -11,7 +10,6 @@ export interface ApiKeyDocument {
   readonly createdAt: Date;
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
-  readonly replacedBy?: string;
   /** The latest write: a change is made only to what it was made from. */
   readonly operation: ObjectId;
 }
@@ -27,7 +25,6 @@ export const toApiKeyDocument = (key: ApiKeyRecord, operation: ObjectId): ApiKey
   createdAt: new Date(key.createdAt),
   ...(key.expiresAt !== undefined && { expiresAt: new Date(key.expiresAt) }),
   ...(key.revokedAt !== undefined && { revokedAt: new Date(key.revokedAt) }),
-  ...(key.replacedBy !== undefined && { replacedBy: key.replacedBy }),
   operation,
 });
 
@@ -36,12 +33,12 @@ export const toApiKeyDocument = (key: ApiKeyRecord, operation: ObjectId): ApiKey
  * a wrong type, must not count as one that was not revoked.
  */
 export function toApiKey(found: FoundApiKey): ApiKeyRecord | undefined {
-  const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt, replacedBy } = found;
+  const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt } = found;
   if (typeof id !== 'string' || typeof name !== 'string' || typeof hash !== 'string') return undefined;
-  if (!isTime(createdAt) || !Array.isArray(scopes) || !scopes.every(isScope)) return undefined;
+  if (!isTime(createdAt) || !Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
+    return undefined;
   if (expiresAt !== undefined && !isTime(expiresAt)) return undefined;
   if (revokedAt !== undefined && !isTime(revokedAt)) return undefined;
-  if (replacedBy !== undefined && typeof replacedBy !== 'string') return undefined;
   return {
     id,
     name,
@@ -50,7 +47,6 @@ export function toApiKey(found: FoundApiKey): ApiKeyRecord | undefined {
     createdAt,
     ...(expiresAt && { expiresAt }),
     ...(revokedAt && { revokedAt }),
-    ...(replacedBy !== undefined && { replacedBy }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { toPet, toPetDocument, type FoundPet, type PetDocument } from './pet-document.js';
 
 /** A claim as it is written: it decides which animal is created, under which id. */
@@ -21,20 +21,20 @@ export interface FoundClaim {
 
 interface ClaimName {
   readonly scope: string;
-  readonly token: string;
+  readonly key: string;
 }
 
 /** JSON text: no two pairs have the same, and lone surrogates stay apart. */
-export const claimId = ({ scope, token }: ClaimName): string => JSON.stringify([scope, token]);
+export const claimId = ({ scope, key }: ClaimName): string => JSON.stringify([scope, key]);
 
-/** @throws {StoreUnavailableError} another program wrote the claim. */
+/** @throws {UnavailableError} another program wrote the claim. */
 export function readClaimId(id: string): ClaimName {
-  const [scope, token, ...more] = parts(id);
-  if (typeof scope === 'string' && typeof token === 'string' && more.length === 0) return { scope, token };
+  const [scope, key, ...more] = parts(id);
+  if (typeof scope === 'string' && typeof key === 'string' && more.length === 0) return { scope, key };
   throw unreadable('the _id');
 }
 
-/** @throws {StoreUnavailableError} another program has changed the claim: what was created cannot be told. */
+/** @throws {UnavailableError} another program has changed the claim: what was created cannot be told. */
 export function readClaim({ _id, fingerprint, keepUntil, pet: found }: FoundClaim): ClaimDocument {
   const pet = found && toPet(found);
   const operation = found?.operation;
@@ -54,7 +54,7 @@ function parts(id: string): readonly unknown[] {
 }
 
 /** A claim is not named: its `_id` is what a client sent. */
-const unreadable = (what: string): StoreUnavailableError =>
-  new StoreUnavailableError('reading a claim', {
+const unreadable = (what: string): UnavailableError =>
+  new UnavailableError('reading a claim', {
     cause: new Error(`${what} of a document in claims are missing, of wrong types or not valid`),
   });

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Added, Claim } from '../../application/ports/pet-repository.js';
+import type { AddedPet, Claim } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
@@ -25,9 +25,14 @@ export class Claims {
   }
 
   /** Returns what adds the animal for the claim; it is safe to repeat. The claim's dates are taken now. */
-  adding(pet: UnsavedPet, claim: Claim, operation: ObjectId): (signal: AbortSignal) => Promise<Added> {
+  adding(
+    pet: UnsavedPet,
+    claim: Claim,
+    time: Date,
+    operation: ObjectId,
+  ): (signal: AbortSignal) => Promise<AddedPet> {
     const { fingerprint } = claim;
-    const [_id, now, keepUntil] = [claimId(claim), new Date(claim.now), new Date(claim.keepUntil)];
+    const [_id, now, keepUntil] = [claimId(claim), new Date(time), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
     return async (signal) => {
       mine ??= {

@@ -1,5 +1,5 @@
 import { MongoServerError, type Abortable, type CreateIndexesOptions, type Db, type Document } from 'mongodb';
-import { PET_STATUSES } from '../../domain/pet-status.js';
+import { PET_STATUSES } from '../../domain/pet.js';
 import { isDuplicateKey } from './mongo-error.js';
 import { abortable } from './abortable.js';
 
@@ -53,21 +53,6 @@ const COLLECTIONS: readonly CollectionSchema[] = [
           createdAt: { bsonType: 'date' },
           expiresAt: { bsonType: 'date' },
           revokedAt: { bsonType: 'date' },
-          replacedBy: { bsonType: 'string' },
-        },
-      },
-    },
-  },
-  {
-    name: 'deprecatedCalls',
-    validator: {
-      $jsonSchema: {
-        bsonType: 'object',
-        required: ['_id', 'calls', 'lastAt'],
-        properties: {
-          _id: { bsonType: 'string' },
-          calls: { bsonType: 'long' },
-          lastAt: { bsonType: 'date' },
         },
       },
     },

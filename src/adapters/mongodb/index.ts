@@ -5,7 +5,6 @@
  */
 export type { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 export type { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
-export type { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';
 export type { MongoPetRepository } from './mongo-pet-repository.js';
 export { MongoUrlError } from './mongo-url.js';
 export {

@@ -1,11 +1,10 @@
 import { ObjectId, type Collection } from 'mongodb';
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import {
   byAge,
   type ApiKeyRecord,
   type ApiKeyRepository,
 } from '../../application/ports/api-key-repository.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
 import { toApiKey, toApiKeyDocument, type ApiKeyDocument, type FoundApiKey } from './api-key-document.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
 import { abortable, SERVER_LIMIT } from './abortable.js';
@@ -57,38 +56,16 @@ export class MongoApiKeyRepository implements ApiKeyRepository {
     });
   }
 
-  async update(
-    id: string,
-    change: (key: ApiKeyRecord) => ApiKeyRecord,
-    call: Call = {},
-  ): Promise<ApiKeyRecord | undefined> {
-    const operation = new ObjectId();
-    /** What was sent, and may have been written without an answer. */
-    let sent: { readonly base: unknown; readonly document: ApiKeyDocument } | undefined;
-    return this.#session.run('changing a key', call, async (signal) => {
-      for (;;) {
-        const found = await this.#find(id, signal);
-        const key = found === null ? undefined : this.#read(found);
-        if (found === null || key === undefined) return undefined;
-        const base = found.operation ?? null;
-        if (operation.equals(base as ObjectId)) return key;
-        if (sent === undefined) {
-          const { hash, createdAt } = key;
-          const fixed = { id, hash, createdAt: new Date(createdAt) };
-          sent = { base, document: toApiKeyDocument({ ...change(key), ...fixed }, operation) };
-        } else if (!isSame(base, sent.base)) {
-          throw new StoreUnavailableError('changing a key', {
-            cause: new Error('the answer was lost, and another change came after it: it may have been made'),
-          });
-        }
-        const { matchedCount } = await this.#keys.replaceOne(
-          { _id: { $eq: id }, operation: base as ObjectId },
-          sent.document,
-          abortable(SERVER_LIMIT, signal),
-        );
-        if (matchedCount === 1) return toApiKey(sent.document);
-        sent = undefined; // another change was faster: this one has to be made from it
-      }
+  /** `$min` keeps the earliest instant, so that the write is safe to repeat. */
+  revoke(id: string, at: Date, call: Call = {}): Promise<ApiKeyRecord | undefined> {
+    const revokedAt = new Date(at);
+    return this.#session.run('revoking an API key', call, async (signal) => {
+      const found = await this.#keys.findOneAndUpdate(
+        { _id: { $eq: id } },
+        { $min: { revokedAt } },
+        abortable({ ...SERVER_LIMIT, returnDocument: 'after' }, signal),
+      );
+      return found === null ? undefined : this.#read(found);
     });
   }
 
@@ -105,6 +82,3 @@ export class MongoApiKeyRepository implements ApiKeyRepository {
     return toApiKey(found) ?? this.#refused.tell(found._id);
   }
 }
-
-const isSame = (one: unknown, other: unknown): boolean =>
-  one instanceof ObjectId && other instanceof ObjectId ? one.equals(other) : one === other;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ReadConcern, UUID, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
-import type { Call } from '../../application/call.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import type { Call } from '../../application/animal-store.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { abortable } from './abortable.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
 import { isPassing } from './mongo-error.js';
@@ -188,7 +188,7 @@ export class MongoSession {
     attempt: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const admit = (): void => {
-      if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
+      if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
     };
     const running = this.connection.run(doing, { signal, retry, patience, admit }, attempt);
     this.#running.add(running);

@@ -1,6 +1,11 @@
 import { ObjectId, type Collection, type Filter } from 'mongodb';
-import type { Call } from '../../application/call.js';
-import type { Added, AddOptions, PetRange, PetRepository } from '../../application/ports/pet-repository.js';
+import type { Call } from '../../application/animal-store.js';
+import type {
+  AddedPet,
+  AddOptions,
+  PetRange,
+  PetRepository,
+} from '../../application/ports/pet-repository.js';
 import { INT64_MAX, isInt64 } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { Claims } from './claims.js';
@@ -36,11 +41,14 @@ export class MongoPetRepository implements PetRepository {
     this.#session = new MongoSession(connection);
   }
 
-  async add({ name, categoryId, status }: UnsavedPet, { claim, signal }: AddOptions = {}): Promise<Added> {
+  async add(
+    { name, categoryId, status }: UnsavedPet,
+    { claim, now = new Date(), signal }: AddOptions = {},
+  ): Promise<AddedPet> {
     const pet = { name, categoryId, status };
     const operation = new ObjectId();
     if (claim !== undefined) {
-      const attempt = this.#claims.adding(pet, claim, operation);
+      const attempt = this.#claims.adding(pet, claim, now, operation);
       return this.#session.run('adding an animal', { signal }, attempt);
     }
     let document: PetDocument | undefined;

@@ -1,8 +1,7 @@
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection } from './mongo-connection.js';
-import { MongoDeprecatedCallRepository } from './mongo-deprecated-call-repository.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { clientFor, databaseIn, locationOf } from './mongo-url.js';
 
@@ -17,7 +16,7 @@ export interface MongoStoreOptions {
   /** The store is there already: nothing is made or changed but by what is called. */
   readonly mustExist?: boolean | undefined;
   /** Told, in one line each, what whoever runs the store should know: indexes made, documents refused. */
-  readonly tell?: ((line: string) => void) | undefined;
+  readonly onNotice?: ((line: string) => void) | undefined;
 }
 
 /** The database holds no store, and none was to be made. The message is one line, with no secret in it. */
@@ -34,8 +33,6 @@ export interface MongoStore {
   readonly pets: MongoPetRepository;
   /** The managed API keys, as hashes. */
   readonly apiKeys: MongoApiKeyRepository;
-  /** Who calls what is deprecated. Opened when it is first asked for. */
-  readonly deprecatedCalls: MongoDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: MongoCatalogueTransfer;
   /** Closes all that was opened. The client ends with the last of them, however each was closed. */
@@ -45,24 +42,23 @@ export interface MongoStore {
 /**
  * Opens the store at `url`, a MongoDB connection string (`mongodb://` or `mongodb+srv://`); without a database in it
  * that is `animal-store`. Resolves also while no server can be reached: calls then reject with
- * `StoreUnavailableError`, and serve as soon as one is there. Collections and indexes are made meanwhile.
+ * `UnavailableError`, and serve as soon as one is there. Collections and indexes are made meanwhile.
  * The store reads and writes with majority concern, on the primary, whatever the URL says.
  * @throws {MongoUrlError} the URL is not such a connection string.
  * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and has no collection `pets` there.
  */
 export async function openMongoStore(
   url: string,
-  { timeout = 5000, mustExist = false, tell = () => {} }: MongoStoreOptions = {},
+  { timeout = 5000, mustExist = false, onNotice: tell = () => {} }: MongoStoreOptions = {},
 ): Promise<MongoStore> {
   const client = clientFor(url);
   const location = locationOf(client, databaseIn(url));
   const connection = new MongoConnection(client, databaseIn(url), { timeout, mustExist, tell });
   const pets = new MongoPetRepository(connection);
   const apiKeys = new MongoApiKeyRepository(connection);
-  let deprecatedCalls: MongoDeprecatedCallRepository | undefined;
   let transfer: MongoCatalogueTransfer | undefined;
   const close = async (): Promise<void> => {
-    await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls?.close(), transfer?.close()]);
+    await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
   };
   if (mustExist && !(await mayHoldStore(connection))) {
     await close();
@@ -72,9 +68,6 @@ export async function openMongoStore(
     location,
     pets,
     apiKeys,
-    get deprecatedCalls() {
-      return (deprecatedCalls ??= new MongoDeprecatedCallRepository(connection));
-    },
     get transfer() {
       return (transfer ??= new MongoCatalogueTransfer(connection));
     },
@@ -88,7 +81,7 @@ async function mayHoldStore(connection: MongoConnection): Promise<boolean> {
     const options = { admit: () => {}, retry: false };
     return await connection.run('looking for the store', options, (signal) => connection.hasStore(signal));
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return true;
+    if (error instanceof UnavailableError) return true;
     throw error;
   }
 }

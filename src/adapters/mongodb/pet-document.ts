@@ -1,7 +1,13 @@
 import type { ObjectId } from 'mongodb';
 import { toInt64 } from '../../domain/int64.js';
-import { isPetStatus, type PetStatus } from '../../domain/pet-status.js';
-import { nameFault, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import {
+  PET_RULES,
+  isPetStatus,
+  savedPet,
+  type Pet,
+  type PetStatus,
+  type UnsavedPet,
+} from '../../domain/pet.js';
 
 /** An animal as it is written. What is read may have been written by another program, in any types. */
 export interface PetDocument {
@@ -30,6 +36,6 @@ export function toPet({ _id, name, categoryId, status }: FoundPet): Pet | undefi
   const id = toInt64(_id);
   const category = toInt64(categoryId);
   if (id === undefined || category === undefined || !isPetStatus(status)) return undefined;
-  if (typeof name !== 'string' || nameFault(name) !== undefined) return undefined;
+  if (typeof name !== 'string' || PET_RULES.name(name) !== undefined) return undefined;
   return savedPet(id, { name, categoryId: category, status });
 }

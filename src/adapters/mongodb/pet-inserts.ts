@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { UndecidedError, isDuplicateKey } from './mongo-error.js';
 import { abortable, SERVER_LIMIT } from './abortable.js';
 import type { MongoConnection } from './mongo-connection.js';
@@ -38,7 +38,7 @@ export class PetInserts {
       this.#ids.refuse(document._id);
       document = await rename(document, await this.#ids.next());
     }
-    throw new StoreUnavailableError('finding an id that no animal has');
+    throw new UnavailableError('finding an id that no animal has');
   }
 
   async #insert(document: PetDocument, signal: AbortSignal): Promise<boolean> {

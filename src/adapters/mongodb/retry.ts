@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Call } from '../../application/call.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import type { Call } from '../../application/animal-store.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { AttemptTimeoutError, isMongoFault, isPassing } from './mongo-error.js';
 
 /** How long one attempt may take, in milliseconds: a server that is silent for so long is taken for lost. */
@@ -23,7 +23,7 @@ export interface RetryOptions extends Call {
 /**
  * Does `attempt`, again and again while what stops it is passing (`isPassing`). So it has to be safe to repeat: what
  * an interrupted one wrote may be there, or may still come to be there.
- * @throws {StoreUnavailableError} with the driver's own error as its cause; what else `attempt` throws is passed on.
+ * @throws {UnavailableError} with the driver's own error as its cause; what else `attempt` throws is passed on.
  */
 export async function retryWhilePassing<Result>(
   doing: string,
@@ -44,7 +44,7 @@ export async function retryWhilePassing<Result>(
       // The last attempt may have been given too little time to say what is wrong.
       if (cause === undefined || !(error instanceof AttemptTimeoutError)) cause = error;
       if (tries >= attempts || !isPassing(error) || performance.now() + wait >= giveUpAt) {
-        throw new StoreUnavailableError(doing, { cause });
+        throw new UnavailableError(doing, { cause });
       }
     }
     await delay(wait, undefined, { signal }).catch(() => signal?.throwIfAborted());

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { isBusy } from './sqlite-error.js';
 
 /**
@@ -11,7 +11,7 @@ export const retryDelay = (tries: number): number => Math.min(50, 2 ** tries) * 
 /**
  * Does `run`, again and again while another connection is in the way: from a timer, so that nothing else in
  * this process waits. Ends when `signal` is aborted, or without a signal after `busyTimeout` milliseconds.
- * @throws {StoreUnavailableError} with whatever `run` threw as its cause.
+ * @throws {UnavailableError} with whatever `run` threw as its cause.
  */
 export async function retryWhileBusy<Result>(
   doing: string,
@@ -25,7 +25,7 @@ export async function retryWhileBusy<Result>(
       return run();
     } catch (cause) {
       if (tries === 0 && signal === undefined) giveUpAt = performance.now() + busyTimeout;
-      if (!isBusy(cause) || performance.now() >= giveUpAt) throw new StoreUnavailableError(doing, { cause });
+      if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
     }
     await delay(retryDelay(tries));
   }

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { retryDelay } from './busy-retry.js';
 import { isBusy, isSqliteError, isStoreFault } from './sqlite-error.js';
 
@@ -135,5 +135,5 @@ export class GroupCommit {
   }
 }
 
-const unavailable = ({ doing }: Write, cause: unknown): StoreUnavailableError =>
-  new StoreUnavailableError(doing, { cause });
+const unavailable = ({ doing }: Write, cause: unknown): UnavailableError =>
+  new UnavailableError(doing, { cause });

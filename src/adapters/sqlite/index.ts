@@ -6,6 +6,5 @@
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './open-sqlite-store.js';
 export type { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 export type { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
-export type { SqliteDeprecatedCallRepository } from './sqlite-deprecated-call-repository.js';
 export type { SqlitePetRepository } from './sqlite-pet-repository.js';
 export { StoreFileError } from './store-file-error.js';

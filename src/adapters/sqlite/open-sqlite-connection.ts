@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy-retry.js';
 import { MIGRATIONS, upgradeSchema } from './schema.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -26,7 +26,7 @@ const openFiles = new Map<string, number>();
  * Opens the store at `path`, relative to the working directory; makes it where there is none, unless it must
  * exist.
  * @throws {StoreFileError} the file cannot be a store of this program.
- * @throws {StoreUnavailableError} another process held the file for longer than `busyTimeout`.
+ * @throws {UnavailableError} another process held the file for longer than `busyTimeout`.
  */
 export async function openSqliteConnection(
   path: string,
@@ -69,7 +69,7 @@ function inspectAndRemember(file: string, newestVersion: number, forWriting: boo
 }
 
 function openingError(file: string, error: unknown): unknown {
-  if (!(error instanceof StoreUnavailableError) || isBusy(error.cause)) return error;
+  if (!(error instanceof UnavailableError) || isBusy(error.cause)) return error;
   const { cause } = error;
   return new StoreFileError(file, `cannot be used (${messageOf(cause)}): ${SEE_WRITABLE}`, { cause });
 }

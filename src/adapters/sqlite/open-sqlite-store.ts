@@ -1,7 +1,6 @@
 import { openSqliteConnection } from './open-sqlite-connection.js';
 import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
-import { SqliteDeprecatedCallRepository } from './sqlite-deprecated-call-repository.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
 
 /** How a store is opened. */
@@ -20,8 +19,6 @@ export interface SqliteStore {
   readonly pets: SqlitePetRepository;
   /** The managed API keys, as hashes. */
   readonly apiKeys: SqliteApiKeyRepository;
-  /** Who calls what is deprecated. Opened when it is first asked for. */
-  readonly deprecatedCalls: SqliteDeprecatedCallRepository;
   /** All of the store, to be moved. Opened when it is first asked for. */
   readonly transfer: SqliteCatalogueTransfer;
   /** Closes all that was opened. The connection ends with the last of them, however each was closed. */
@@ -33,7 +30,7 @@ export interface SqliteStore {
  * with the folders it is in, unless `mustExist`. Any number of processes may have the same file open, but within a process only
  * one thread. Files ending in `-wal` and `-shm` stand beside it while it is open.
  * @throws {StoreFileError} the file cannot be a store of this program; it is left as it was.
- * @throws {StoreUnavailableError} another process kept it locked for longer than `busyTimeout`.
+ * @throws {UnavailableError} another process kept it locked for longer than `busyTimeout`.
  */
 export async function openSqliteStore(
   path: string,
@@ -42,20 +39,16 @@ export async function openSqliteStore(
   const connection = await openSqliteConnection(path, { busyTimeout, mustExist });
   const pets = new SqlitePetRepository(connection);
   const apiKeys = new SqliteApiKeyRepository(connection);
-  let deprecatedCalls: SqliteDeprecatedCallRepository | undefined;
   let transfer: SqliteCatalogueTransfer | undefined;
   return Object.freeze({
     file: connection.file,
     pets,
     apiKeys,
-    get deprecatedCalls() {
-      return (deprecatedCalls ??= new SqliteDeprecatedCallRepository(connection));
-    },
     get transfer() {
       return (transfer ??= new SqliteCatalogueTransfer(connection));
     },
     close: async () => {
-      await Promise.all([pets.close(), apiKeys.close(), deprecatedCalls?.close(), transfer?.close()]);
+      await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
     },
   });
 }

@@ -1,27 +1,22 @@
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import {
   byAge,
   type ApiKeyRecord,
   type ApiKeyRepository,
 } from '../../application/ports/api-key-repository.js';
-import { isScope, type Scope } from '../../application/ports/authenticator.js';
 import { readText, writeText } from './exact-text.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { SqliteSession } from './sqlite-session.js';
 
-const COLUMNS = 'id, name, hash, scopes, created_at, expires_at, revoked_at, replaced_by';
+const COLUMNS = 'id, name, hash, scopes, created_at, expires_at, revoked_at';
 
-const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id)`;
+const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id)`;
 
 export const API_KEY_SQL = {
   insert: `${INSERT} DO NOTHING`,
-  replace: `${INSERT} DO UPDATE SET name = excluded.name, hash = excluded.hash, scopes = excluded.scopes,
-    created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-    replaced_by = excluded.replaced_by`,
   find: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM api_keys ORDER BY id`,
-  update:
-    'UPDATE api_keys SET name = ?, scopes = ?, expires_at = ?, revoked_at = ?, replaced_by = ? WHERE id = ?',
+  revoke: 'UPDATE api_keys SET revoked_at = min(ifnull(revoked_at, ?1), ?1) WHERE id = ?2',
 } as const;
 
 export type KeyRow = readonly [
@@ -32,7 +27,6 @@ export type KeyRow = readonly [
   createdAt: bigint,
   expiresAt: bigint | null,
   revokedAt: bigint | null,
-  replacedBy: string | null,
 ];
 
 /** Managed keys in an SQLite file, as hashes: what was answered is on the disk and seen by every process. */
@@ -41,29 +35,20 @@ export class SqliteApiKeyRepository implements ApiKeyRepository {
   readonly #insert;
   readonly #find;
   readonly #list;
-  readonly #update;
+  readonly #revoke;
 
   constructor(connection: SqliteConnection) {
     this.#insert = connection.prepare(API_KEY_SQL.insert);
     this.#find = connection.prepare<KeyRow>(API_KEY_SQL.find);
     this.#list = connection.prepare<KeyRow>(API_KEY_SQL.list);
-    this.#update = connection.prepare(API_KEY_SQL.update);
+    this.#revoke = connection.prepare(API_KEY_SQL.revoke);
     this.#session = new SqliteSession(connection);
   }
 
   async add(key: ApiKeyRecord, call: Call = {}): Promise<boolean> {
-    const { id, name, hash, scopes, createdAt, expiresAt, revokedAt, replacedBy } = toColumns(key);
+    const { id, name, hash, scopes, createdAt, expiresAt, revokedAt } = toColumns(key);
     return this.#session.write('adding a key', call, () => {
-      const { changes } = this.#insert.run(
-        id,
-        name,
-        hash,
-        scopes,
-        createdAt,
-        expiresAt,
-        revokedAt,
-        replacedBy,
-      );
+      const { changes } = this.#insert.run(id, name, hash, scopes, createdAt, expiresAt, revokedAt);
       return changes > 0n;
     });
   }
@@ -77,17 +62,10 @@ export class SqliteApiKeyRepository implements ApiKeyRepository {
     return this.#session.read('listing keys', call, () => this.#list.all().map(toRecord).sort(byAge));
   }
 
-  update(
-    id: string,
-    change: (key: ApiKeyRecord) => ApiKeyRecord,
-    call: Call = {},
-  ): Promise<ApiKeyRecord | undefined> {
-    return this.#session.write('changing a key', call, () => {
-      const key = this.#read(id);
-      if (key === undefined) return undefined;
-      const changed = { ...change(key), id, hash: key.hash, createdAt: key.createdAt };
-      const { name, scopes, expiresAt, revokedAt, replacedBy } = toColumns(changed);
-      this.#update.run(name, scopes, expiresAt, revokedAt, replacedBy, writeText(id));
+  revoke(id: string, at: Date, call: Call = {}): Promise<ApiKeyRecord | undefined> {
+    const time = BigInt(at.getTime());
+    return this.#session.write('revoking an API key', call, () => {
+      this.#revoke.run(time, writeText(id));
       return this.#read(id);
     });
   }
@@ -111,7 +89,6 @@ export const toColumns = (key: ApiKeyRecord) => ({
   createdAt: BigInt(key.createdAt.getTime()),
   expiresAt: key.expiresAt === undefined ? null : BigInt(key.expiresAt.getTime()),
   revokedAt: key.revokedAt === undefined ? null : BigInt(key.revokedAt.getTime()),
-  replacedBy: key.replacedBy === undefined ? null : writeText(key.replacedBy),
 });
 
 export const toRecord = ([
@@ -122,7 +99,6 @@ export const toRecord = ([
   createdAt,
   expiresAt,
   revokedAt,
-  replacedBy,
 ]: KeyRow): ApiKeyRecord => ({
   id: readText(id),
   name: readText(name),
@@ -131,10 +107,9 @@ export const toRecord = ([
   createdAt: new Date(Number(createdAt)),
   ...(expiresAt !== null && { expiresAt: new Date(Number(expiresAt)) }),
   ...(revokedAt !== null && { revokedAt: new Date(Number(revokedAt)) }),
-  ...(replacedBy !== null && { replacedBy: readText(replacedBy) }),
 });
 
-const readScopes = (text: string): Scope[] => {
+const readScopes = (text: string): string[] => {
   const scopes: unknown = JSON.parse(text);
-  return Array.isArray(scopes) ? scopes.filter(isScope) : [];
+  return Array.isArray(scopes) ? scopes.map(String) : [];
 };

@@ -1,24 +1,17 @@
-import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import type { Call } from '../../application/call.js';
-import { byAge, type ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import type { Call } from '../../application/animal-store.js';
 import type {
   CatalogueSurvey,
   CatalogueTransfer,
-  ClaimBatch,
-  KeptClaim,
-  PetBatch,
+  ClaimRange,
+  PetClaim,
 } from '../../application/ports/catalogue-transfer.js';
-import { INT64_MAX } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
 import { readText, writeText } from './exact-text.js';
-import { API_KEY_SQL, toColumns, toRecord, type KeyRow } from './sqlite-api-key-repository.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { PET_SQL, toPet, type PetRow } from './sqlite-pet-repository.js';
+import { PET_SQL } from './sqlite-pet-repository.js';
 import { SqliteSession } from './sqlite-session.js';
 
 const SQL = {
-  isEmpty: 'SELECT NOT EXISTS (SELECT 1 FROM pets) AND NOT EXISTS (SELECT 1 FROM api_keys)',
   count: 'SELECT count(*) FROM pets',
   lastId: `SELECT seq FROM sqlite_sequence WHERE name = 'pets'`,
   // AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row comes with the first animal.
@@ -41,52 +34,30 @@ type ClaimRow = readonly [
 /** All of a store in an SQLite file. A batch is one transaction, and on the disk when it is answered. */
 export class SqliteCatalogueTransfer implements CatalogueTransfer {
   readonly #session: SqliteSession;
-  readonly #isEmpty;
   readonly #count;
   readonly #lastId;
   readonly #raiseLastId;
   readonly #beginIdsAfter;
-  readonly #readPets;
   readonly #writePet;
   readonly #readClaims;
   readonly #writeClaim;
-  readonly #readKeys;
-  readonly #writeKey;
 
   constructor(connection: SqliteConnection) {
-    this.#isEmpty = connection.prepare<readonly [bigint]>(SQL.isEmpty);
     this.#count = connection.prepare<readonly [bigint]>(SQL.count);
     this.#lastId = connection.prepare<readonly [bigint]>(SQL.lastId);
     this.#raiseLastId = connection.prepare(SQL.raiseLastId);
     this.#beginIdsAfter = connection.prepare(SQL.beginIdsAfter);
-    this.#readPets = connection.prepare<PetRow>(PET_SQL.list);
     this.#writePet = connection.prepare(SQL.writePet);
     this.#readClaims = connection.prepare<ClaimRow>(SQL.readClaims);
     this.#writeClaim = connection.prepare(PET_SQL.keepClaim);
-    this.#readKeys = connection.prepare<KeyRow>(API_KEY_SQL.list);
-    this.#writeKey = connection.prepare(API_KEY_SQL.replace);
     this.#session = new SqliteSession(connection);
   }
 
   survey(call: Call = {}): Promise<CatalogueSurvey> {
-    return this.#session.read('surveying the store', call, () => {
-      const count = this.#count.get()?.[0] ?? 0n;
-      const keys = createHash('sha256').update(this.#readKeys.all().join('\n')).digest('hex');
-      return {
-        empty: this.#isEmpty.get()?.[0] === 1n,
-        pets: Number(count),
-        lastId: this.#lastId.get()?.[0] ?? 0n,
-        revision: `${count} ${keys}`,
-      };
-    });
-  }
-
-  async readPets({ after = 0n, limit }: PetBatch, call: Call = {}): Promise<readonly Pet[]> {
-    // Reading is synchronous: batch after batch, nothing else in this process would get its turn.
-    await setImmediate();
-    return this.#session.read('reading animals', call, () =>
-      after >= INT64_MAX ? [] : this.#readPets.all(after, limit).map(toPet),
-    );
+    return this.#session.read('surveying the store', call, () => ({
+      pets: Number(this.#count.get()?.[0] ?? 0n),
+      lastId: this.#lastId.get()?.[0] ?? 0n,
+    }));
   }
 
   writePets(pets: readonly Pet[], call: Call = {}): Promise<void> {
@@ -96,30 +67,18 @@ export class SqliteCatalogueTransfer implements CatalogueTransfer {
     });
   }
 
-  readClaims({ after, limit, now }: ClaimBatch, call: Call = {}): Promise<readonly KeptClaim[]> {
-    const [scope, token] = after ? [writeText(after.scope), writeText(after.token)] : ['', ''];
+  readClaims({ after, limit, now }: ClaimRange, call: Call = {}): Promise<readonly PetClaim[]> {
+    const [scope, token] = after ? [writeText(after.scope), writeText(after.key)] : ['', ''];
     const time = BigInt(now.getTime());
     return this.#session.read('reading claims', call, () =>
       this.#readClaims.all(scope, token, time, limit).map(toClaim),
     );
   }
 
-  writeClaims(claims: readonly KeptClaim[], call: Call = {}): Promise<void> {
+  writeClaims(claims: readonly PetClaim[], call: Call = {}): Promise<void> {
     const rows = claims.map(toClaimRow);
     return this.#session.write('writing claims', call, () => {
       for (const row of rows) this.#writeClaim.run(...row);
-    });
-  }
-
-  readApiKeys(call: Call = {}): Promise<readonly ApiKeyRecord[]> {
-    return this.#session.read('reading keys', call, () => this.#readKeys.all().map(toRecord).sort(byAge));
-  }
-
-  writeApiKeys(keys: readonly ApiKeyRecord[], call: Call = {}): Promise<void> {
-    const rows = keys.map(toColumns);
-    return this.#session.write('writing keys', call, () => {
-      for (const { id, name, hash, scopes, createdAt, expiresAt, revokedAt, replacedBy } of rows)
-        this.#writeKey.run(id, name, hash, scopes, createdAt, expiresAt, revokedAt, replacedBy);
     });
   }
 
@@ -134,17 +93,17 @@ export class SqliteCatalogueTransfer implements CatalogueTransfer {
   }
 }
 
-const toClaim = ([scope, token, fingerprint, petId, keepUntil]: ClaimRow): KeptClaim => ({
+const toClaim = ([scope, token, fingerprint, petId, keepUntil]: ClaimRow): PetClaim => ({
   scope: readText(scope),
-  token: readText(token),
+  key: readText(token),
   fingerprint: readText(fingerprint),
   petId,
   keepUntil: new Date(Number(keepUntil)),
 });
 
-const toClaimRow = ({ scope, token, fingerprint, petId, keepUntil }: KeptClaim): ClaimRow => [
+const toClaimRow = ({ scope, key, fingerprint, petId, keepUntil }: PetClaim): ClaimRow => [
   writeText(scope),
-  writeText(token),
+  writeText(key),
   writeText(fingerprint),
   petId,
   BigInt(keepUntil.getTime()),

@@ -1,6 +1,6 @@
-import type { Call } from '../../application/call.js';
+import type { Call } from '../../application/animal-store.js';
 import type {
-  Added,
+  AddedPet,
   AddOptions,
   Claim,
   PetRange,
@@ -9,7 +9,7 @@ import type {
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { INT64_MAX, isInt64 } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
+import type { PetStatus } from '../../domain/pet.js';
 import { writeText } from './exact-text.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { SqliteSession } from './sqlite-session.js';
@@ -63,10 +63,10 @@ export class SqlitePetRepository implements PetRepository {
     this.#session = new SqliteSession(connection);
   }
 
-  async add(pet: UnsavedPet, { claim, signal }: AddOptions = {}): Promise<Added> {
+  async add(pet: UnsavedPet, { claim, now = new Date(), signal }: AddOptions = {}): Promise<AddedPet> {
     // Taken now: what the caller does to its objects while the call is queued changes nothing.
     const taken = { ...pet };
-    const once = claim && takeClaim(claim);
+    const once = claim && takeClaim(claim, now);
     const outcome = await this.#session.write('adding an animal', { signal }, () =>
       once === undefined ? { pet: this.#keep(taken), replayed: false } : this.#keepOnce(taken, once),
     );
@@ -109,7 +109,7 @@ export class SqlitePetRepository implements PetRepository {
   }
 
   /** A refusal is returned, not thrown: it is an answer like any other, and undoes nothing. */
-  #keepOnce(pet: UnsavedPet, claim: TakenClaim): Added | IdempotencyKeyReusedError {
+  #keepOnce(pet: UnsavedPet, claim: TakenClaim): AddedPet | IdempotencyKeyReusedError {
     const { scope, token, fingerprint, now, keepUntil } = claim;
     const earlier = this.#findClaimed.get(scope, token, now);
     if (earlier !== undefined) {
@@ -126,9 +126,9 @@ export class SqlitePetRepository implements PetRepository {
 
 type TakenClaim = ReturnType<typeof takeClaim>;
 
-const takeClaim = ({ scope, token, fingerprint, now, keepUntil }: Claim) => ({
+const takeClaim = ({ scope, key, fingerprint, keepUntil }: Claim, now: Date) => ({
   scope: writeText(scope),
-  token: writeText(token),
+  token: writeText(key),
   fingerprint: writeText(fingerprint),
   now: BigInt(now.getTime()),
   keepUntil: BigInt(keepUntil.getTime()),

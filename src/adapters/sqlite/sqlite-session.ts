@@ -1,5 +1,5 @@
-import type { Call } from '../../application/call.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import type { Call } from '../../application/animal-store.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy-retry.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
@@ -24,7 +24,7 @@ export class SqliteSession {
   /** Writes in a transaction shared with others (`GroupCommit`): resolves when it is on the disk. */
   async write<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
     signal?.throwIfAborted();
-    if (this.#closed !== undefined) throw new StoreUnavailableError(`${doing} after close`);
+    if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
     return this.#connection.writes.submit(doing, signal, run);
   }
 

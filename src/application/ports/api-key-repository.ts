@@ -1,56 +1,50 @@
-import type { Call } from '../call.js';
-import type { Scope } from './authenticator.js';
+import type { Call } from '../animal-store.js';
 
 /**
- * Driven port: where managed API keys are kept, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
+ * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
  *
- * What is said of copies, overlapping calls, failure, abort and close in `PetRepository` holds here too.
- * An acknowledged change is seen by the next read of every process on the same store.
+ * Copies, overlapping calls, failures, aborts and close are as in `PetRepository`. The next read of every process on
+ * the same store sees an acknowledged change.
  */
 export interface ApiKeyRepository {
-  /** Keeps a new key. Resolves to `false`, and changes nothing, when its id is taken already. */
-  add(key: ApiKeyRecord, call?: Call): Promise<boolean>;
+  /** Stores a new key. Resolves to `false`, and changes nothing, when its id is taken. */
+  add(apiKey: ApiKeyRecord, call?: Call): Promise<boolean>;
 
   /** Resolves to `undefined`, never rejects, when no key has this id. */
   findById(id: string, call?: Call): Promise<ApiKeyRecord | undefined>;
 
-  /** All keys, in ascending order of `createdAt`, then of `id` by code unit. */
+  /** Returns all keys in ascending order of `createdAt`, then of `id` by code unit. */
   list(call?: Call): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Replaces the key by what `change` makes of it, as one step: of two simultaneous updates both take effect,
-   * in some order. `change` may be called more than once; if it throws, the call rejects with that error and
-   * nothing changes. The id, the hash and the time of creation stay, whatever `change` returns.
-   * Resolves to the key as it is now, or to `undefined` when no key has this id.
+   * Ends a key at an instant, which may be in the future. Of several calls the earliest instant counts, so a retry
+   * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
-  update(
-    id: string,
-    change: (key: ApiKeyRecord) => ApiKeyRecord,
-    call?: Call,
-  ): Promise<ApiKeyRecord | undefined>;
+  revoke(id: string, at: Date, call?: Call): Promise<ApiKeyRecord | undefined>;
 
-  /** Lets go of everything the adapter opened. Safe to call twice. */
+  /** Closes the whole store that this repository belongs to. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** A managed API key as it is kept: all there is but the key itself. Times are exact to the millisecond. */
+/**
+ * A managed API key as it is stored: everything but the key itself. Times are exact to the millisecond. Its texts hold
+ * neither U+0000 nor lone surrogates.
+ */
 export interface ApiKeyRecord {
-  /** Names the key; part of the key's text, and no secret. */
+  /** Public identifier, part of the key's text; not secret. */
   readonly id: string;
-  /** What its owner calls it: any text without U+0000 and lone surrogates, which stores cut or replace. */
+  /** What its owner calls it. */
   readonly name: string;
   /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. */
   readonly hash: string;
-  /** In the order of `SCOPES`. */
-  readonly scopes: readonly Scope[];
-  /** When it was issued, by the clock of the machine that did it. */
+  /** What the key may do. Scopes that this version does not know are kept, and grant nothing. */
+  readonly scopes: readonly string[];
+  /** When the key was issued. */
   readonly createdAt: Date;
-  /** Valid strictly before this instant; for ever when left out. */
+  /** The key is valid strictly before this instant. Omitted: it does not expire. */
   readonly expiresAt?: Date | undefined;
-  /** When it was revoked; a key that has it is not valid, whatever any clock says. */
+  /** The key is revoked from this instant on. Omitted: it is not revoked. */
   readonly revokedAt?: Date | undefined;
-  /** The id of the key that rotation put in its place. */
-  readonly replacedBy?: string | undefined;
 }
 
 /** Compares two keys by the order of `list`. */

@@ -1,27 +1,27 @@
-import type { Call } from '../call.js';
+import type { Call } from '../animal-store.js';
 
-/** What a caller may be allowed to do, in the order in which they are listed. */
+/** Every scope, in the order in which they are listed. */
 export const SCOPES = ['pets:read', 'pets:write'] as const;
 
-/** What a caller may be allowed to do: `pets:read` to list and get animals, `pets:write` to add them. */
+/** What a key may allow: `pets:read` to list and get animals, `pets:write` to add them. */
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a value is the text of a scope, case and all. */
+/** Whether `value` is a scope. Case matters. */
 export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
-/** Driven port: who sent this credential, and what may they do? Every adapter passes `authenticatorContract`. */
+/** Driven port: who sent a credential, and what may they do? Every adapter passes `authenticatorContract`. */
 export interface Authenticator {
   /**
-   * Judges a credential as it was sent, whatever text it is. A credential that is no good is an answer,
-   * not an error. The credential is never kept, logged or put into an error.
-   * @throws {StoreUnavailableError} it cannot be told now: the caller must refuse the request.
+   * Judges a credential exactly as it was sent. An invalid credential is a result, not an error. The credential is
+   * never stored, logged or quoted in an error.
+   * @throws {UnavailableError} the credential cannot be judged now: the caller must refuse the request.
    */
   authenticate(credential: string, call?: Call): Promise<Authentication>;
 }
 
 /**
- * The judgement of a credential: who is calling, or why the credential is no good. `expired` and `revoked`
- * are only for whoever has the whole credential; to all others it is `unknown`.
+ * The result: who is calling, or why the credential is invalid. `expired` and `revoked` are revealed only to a caller
+ * who holds the whole credential; for everyone else it is `unknown`.
  */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
@@ -30,10 +30,10 @@ export type Authentication =
 /** Who is calling. */
 export interface Principal {
   /**
-   * Names the key, never tells it: for logs, counters and the scope of idempotency keys. 1 to 255 characters
-   * of Unicode, the same in every process.
+   * Identifies the key without revealing it: for logs, metrics and the scope of idempotency keys. 1 to 255 characters,
+   * without U+0000 and lone surrogates, the same in every process.
    */
   readonly keyId: string;
-  /** What this caller may do. Empty: nothing that needs a scope. */
-  readonly scopes: ReadonlySet<Scope>;
+  /** What this caller may do. */
+  readonly scopes: ReadonlySet<string>;
 }

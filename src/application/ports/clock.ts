@@ -1,8 +1,8 @@
-/** Driven port: what time it is. Everything that expires asks it, so that tests can stand on the edges. */
+/** Driven port: the current time. Everything that expires uses it, so that tests can stand on the edges. */
 export interface Clock {
-  /** The current time, exact to the millisecond. May go back, as the machine's own clock may. */
+  /** Exact to the millisecond. May go back, as the machine's clock may. */
   now(): Date;
 }
 
-/** The machine's own clock, which may be set back. */
+/** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };

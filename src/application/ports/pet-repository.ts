@@ -1,97 +1,97 @@
-import type { Pet, UnsavedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
-import type { Call } from '../call.js';
+import type { Pet, PetStatus, UnsavedPet } from '../../domain/pet.js';
+import type { Call } from '../animal-store.js';
 
 /**
- * Driven port: where animals are kept. Every adapter passes `petRepositoryContract`.
+ * Driven port: where animals are stored. Every adapter passes `petRepositoryContract`.
  *
  * For all operations:
- * - Results are frozen or fresh: nothing that a caller does to an argument or a result changes the store.
+ * - Results are frozen or fresh copies: changing an argument or a result never changes the store.
  * - Calls may overlap, in one process and, where `capabilities.shared`, in several.
- * - When the store cannot be reached, cannot write or is closed they reject with `StoreUnavailableError`,
- *   carrying the technology's own error as `cause`; no other error of the technology gets out.
- * - An aborted `call.signal` rejects with its reason (see `Call`).
+ * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. The
+ *   technology's own error is its `cause`; no other error of the technology gets out.
+ * - An aborted `signal` rejects with its reason (see `Call`).
  */
 export interface PetRepository {
-  /** What this store can do beyond the promises below. The same for as long as the adapter lives. */
+  /** What this store can do beyond the promises below. Constant while the adapter lives. */
   readonly capabilities: PetRepositoryCapabilities;
 
   /**
-   * Keeps the animal and assigns its id: positive, never one that was assigned before, whatever became of that
-   * animal, and greater than every id in an answer that this repository gave before. Of two repositories on
-   * one store each may have a range of ids of its own, so that together they need not ascend.
-   * Resolves only when the animal is as safe as the store can make it: durable stores answer after the
-   * commit is on disk (or acknowledged by a majority), and any later read sees the animal.
+   * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and
+   * greater than every id that this repository returned before. Two repositories on one store may assign from
+   * separate ranges. Resolves when the animal is as safe as the store can make it: durable stores resolve after
+   * the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
    *
-   * With a claim the animal is kept at most once for `scope` and `token`, also by simultaneous calls and
-   * across processes: the first call keeps animal and claim in one step; until `keepUntil` a later one with
-   * the same fingerprint resolves to the animal as it was created, `replayed: true`, and keeps nothing.
-   * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint; nothing is kept.
-   * @throws {IdempotencyConflictError} the claim is another call's that is still undecided; nothing is kept.
+   * With a claim the animal is stored at most once for the claim's `scope` and `key`, even by simultaneous calls
+   * and across processes. The first call stores animal and claim in one step. Until `keepUntil`, a later call with
+   * the same fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing.
+   * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
+   * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
-  add(pet: UnsavedPet, options?: AddOptions): Promise<Added>;
+  add(pet: UnsavedPet, options?: AddOptions): Promise<AddedPet>;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id. */
   findById(id: bigint, call?: Call): Promise<Pet | undefined>;
 
-  /** The first `limit` animals with an id greater than `after`, of this status if one is given, ascending by id. */
-  list(page: PetRange, call?: Call): Promise<readonly Pet[]>;
+  /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
+  list(range: PetRange, call?: Call): Promise<readonly Pet[]>;
 
-  /** Resolves if the store would serve now; else rejects with `StoreUnavailableError`. Cheap: asked every second. */
+  /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
   check(call?: Call): Promise<void>;
 
-  /** Lets go of everything the adapter opened; calls in flight are finished or rejected. Safe to call twice. */
+  /** Closes the whole store that this repository belongs to. Calls in progress finish or reject. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** What a store can do beyond the common promises. Contract suites hold it to what it claims. */
+/** What a store can do beyond the common promises. The contract suite checks each that is declared. */
 export interface PetRepositoryCapabilities {
-  /** Everything answered survives the end of the process. */
+  /** Everything acknowledged survives the end of the process. */
   readonly durable: boolean;
   /** Several processes may use the same store at the same time. */
   readonly shared: boolean;
   /**
-   * Ids ascend over all processes, in the order in which animals come to be seen: who has seen one is never
-   * shown a lower one that was not there before. So whoever goes on after the last id seen misses none.
-   * Left out: they need not.
+   * Ids ascend over all processes, in the order in which animals become visible: a reader that has seen an id
+   * never later finds a new animal with a lower one. Default: false.
    */
   readonly ordered?: boolean | undefined;
 }
 
-/** What goes with the keeping of one animal. */
+/** Options of `add`. */
 export interface AddOptions extends Call {
-  /** The right to keep it once. Left out, every call keeps an animal of its own. */
+  /** Store the animal at most once. Without it, every call stores an animal. */
   readonly claim?: Claim | undefined;
+  /** The current time, by which earlier claims have lapsed or not. Default: the machine's clock. */
+  readonly now?: Date | undefined;
 }
 
-/** What came of keeping an animal. */
-export interface Added {
-  /** As it is kept, with its id: frozen, or a copy that is the caller's alone. */
+/** The result of `add`. */
+export interface AddedPet {
+  /** As it is stored. */
   readonly pet: Pet;
-  /** The animal is that of an earlier call with the same claim. */
+  /** Whether an earlier call with the same claim stored it. */
   readonly replayed: boolean;
 }
 
-/** The right to create one animal, once: what makes a repeated create safe. */
+/** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */
 export interface Claim {
-  /** Whose token it is: tokens of different scopes never meet. */
+  /** Whose key it is: equal keys of different scopes are different claims. 1 to 255 characters. */
   readonly scope: string;
-  /** What the caller repeats when it repeats the call. */
-  readonly token: string;
-  /** Tells animals apart: equal for equal animals, different for different ones. */
+  /** What the caller sends again with a retry. 1 to 255 characters. */
+  readonly key: string;
+  /** Equal for equal animals, different for different ones. */
   readonly fingerprint: string;
-  /** The time of this call. A claim whose `keepUntil` is not after it has lapsed and counts as never made. */
-  readonly now: Date;
-  /** Until when the claim is kept; it may be kept longer only as dead weight, never honoured. */
+  /**
+   * The claim is honoured strictly before this instant, exact to the millisecond. Afterwards it counts as never
+   * made, whether or not it is still stored.
+   */
   readonly keepUntil: Date;
 }
 
-/** A stretch of the animals in ascending order of their ids. */
+/** A range of the animals in ascending order of id. */
 export interface PetRange {
-  /** Only animals with a greater id; all when left out. */
+  /** Only animals with a greater id. Default: all. */
   readonly after?: bigint | undefined;
-  /** How many at most: 1 or more. */
+  /** The largest number of animals: 1 or more. */
   readonly limit: number;
-  /** Only animals with this status; all when left out. */
+  /** Only animals with this status. Default: all. */
   readonly status?: PetStatus | undefined;
 }

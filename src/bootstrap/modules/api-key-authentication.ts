@@ -9,6 +9,6 @@ export const apiKeyAuthentication = new ContainerModule((options) => {
     options,
     TOKENS.authenticator,
     [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
-    ({ staticKeys }, keys, clock) => new ApiKeyAuthenticator({ staticKeys, keys, clock }),
+    ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
   );
 });

@@ -1,6 +1,5 @@
 import { ContainerModule } from 'inversify';
 import { createAnimalStore } from '../../application/create-animal-store.js';
-import { DeprecatedCallCounter, silentDeprecatedCallLog } from '../../application/deprecated-call-counter.js';
 import { systemClock } from '../../application/ports/clock.js';
 import { every, provide, provideValue } from '../provide.js';
 import { openStore } from '../open-store.js';
@@ -14,18 +13,11 @@ export const application = new ContainerModule((options) => {
     options,
     TOKENS.store,
     [TOKENS.settings, every(TOKENS.storeFactory), TOKENS.storeNotices],
-    (settings, factories, tell) => openStore(settings, factories, { tell }),
+    (settings, factories, tell) => openStore(settings, factories, { onNotice: tell }),
   );
   provide(options, TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
   provide(options, TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
-  provide(options, TOKENS.deprecatedCallRepository, [TOKENS.store], ({ deprecatedCalls }) => deprecatedCalls);
-  provideValue(options, TOKENS.deprecatedCallLog, silentDeprecatedCallLog);
-  provide(
-    options,
-    TOKENS.deprecatedCallCounter,
-    [TOKENS.deprecatedCallRepository, TOKENS.clock, TOKENS.deprecatedCallLog],
-    (repository, clock, log) => new DeprecatedCallCounter({ repository, clock, log }),
-  );
+  provideValue(options, TOKENS.onDeprecatedCall, () => {});
   provide(options, TOKENS.animalStore, [TOKENS.petRepository, TOKENS.clock], (pets, clock) =>
     createAnimalStore({ pets, clock }),
   );

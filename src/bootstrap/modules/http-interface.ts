@@ -24,9 +24,9 @@ export const httpInterface = new ContainerModule((options) => {
       TOKENS.readiness,
       TOKENS.settings,
       TOKENS.httpLog,
-      TOKENS.deprecatedCallCounter,
+      TOKENS.onDeprecatedCall,
     ],
-    async (store, authenticator, readiness, { http: settings }, log, counter) =>
+    async (store, authenticator, readiness, { http: settings }, log, onDeprecatedCall) =>
       new HttpInterface({
         store,
         authenticator,
@@ -34,7 +34,7 @@ export const httpInterface = new ContainerModule((options) => {
         settings,
         log,
         docs: await readDocsFiles(),
-        onDeprecatedCall: (call) => counter.count(call),
+        onDeprecatedCall,
       }),
   );
 });

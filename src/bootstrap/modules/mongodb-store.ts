@@ -7,10 +7,10 @@ import { provideValue } from '../provide.js';
 export const mongodbStore = new ContainerModule((options) => {
   provideValue(options, TOKENS.storeFactory, {
     scheme: ['mongodb', 'mongodb+srv'],
-    async open(url, { mustExist, tell } = {}) {
+    async open(url, { mustExist, onNotice } = {}) {
       const { MongoUrlError, openMongoStore } = await import('../../adapters/mongodb/index.js');
       try {
-        return await openMongoStore(url, { mustExist, tell });
+        return await openMongoStore(url, { mustExist, onNotice });
       } catch (error) {
         throw error instanceof MongoUrlError ? new SettingsError([error.message]) : error;
       }

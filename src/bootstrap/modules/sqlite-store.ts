@@ -17,9 +17,6 @@ export const sqliteStore = new ContainerModule((options) => {
       return {
         pets: store.pets,
         apiKeys: store.apiKeys,
-        get deprecatedCalls() {
-          return store.deprecatedCalls;
-        },
         get transfer() {
           return store.transfer;
         },

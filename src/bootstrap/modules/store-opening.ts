@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { openStore } from '../open-store.js';
 import { every, provide } from '../provide.js';
-import type { OpenOptions } from '../store-factory.js';
+import type { OpenOptions } from '../../application/ports/store.js';
 import { TOKENS } from '../tokens.js';
 
 /** Opens the store otherwise than the service does, for a command: only where there is one, say. */

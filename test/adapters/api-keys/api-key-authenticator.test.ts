@@ -7,7 +7,7 @@ import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-auth
 import { generateApiKey } from '../../../src/adapters/api-keys/api-key-format.js';
 import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.js';
 import type { Authenticator, Scope } from '../../../src/application/ports/authenticator.js';
-import { InvalidParameterError, StoreUnavailableError } from '../../../src/domain/errors.js';
+import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
 import { BASE62_DIGITS, withChecksum } from './compose-key.js';
 import { ObservedApiKeyRepository } from './observed-api-key-repository.js';
 import { SettableClock } from './settable-clock.js';
@@ -267,7 +267,7 @@ describe('ApiKeyAuthenticator', () => {
     it('rejects with the error of the store, and accepts nobody', async () => {
       const { key } = await managed.issue({ name: 'test' });
       await keys.close();
-      await rejects(authenticator.authenticate(key), StoreUnavailableError);
+      await rejects(authenticator.authenticate(key), UnavailableError);
     });
 
     it('passes on an error that nobody expected', async () => {

@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ApiKeyCache } from '../../../src/adapters/api-keys/api-key-cache.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { ObservedApiKeyRepository } from './observed-api-key-repository.js';
 
 const record = (id: string) =>
@@ -77,7 +77,7 @@ describe('ApiKeyCache', () => {
   });
 
   it('does not remember a failure, and hides none', async () => {
-    const failure = new StoreUnavailableError('reading a key');
+    const failure = new UnavailableError('reading a key');
     let fails = true;
     cache = new ApiKeyCache(
       { findById: (id) => (fails ? Promise.reject(failure) : keys.findById(id)) },

@@ -5,7 +5,7 @@ import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
 import type { ApiKeyRecord } from '../../../src/application/ports/api-key-repository.js';
 import type { Scope } from '../../../src/application/ports/authenticator.js';
-import { InvalidParameterError, StoreUnavailableError } from '../../../src/domain/errors.js';
+import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
 import { SettableClock } from './settable-clock.js';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -145,7 +145,7 @@ describe('ManagedApiKeys', () => {
 
     it('gives up on a store that calls every id taken', async () => {
       keys.add = async () => false;
-      await rejects(managed.issue({ name: 'shop' }), StoreUnavailableError);
+      await rejects(managed.issue({ name: 'shop' }), UnavailableError);
     });
   });
 
@@ -298,7 +298,7 @@ describe('ManagedApiKeys', () => {
 
     it('adds the new key before it changes the old one, so that a failure between them locks nobody out', async () => {
       const old = await managed.issue({ name: 'shop' });
-      const failure = new StoreUnavailableError('changing a key');
+      const failure = new UnavailableError('changing a key');
       let added = 0;
       keys.update = async () => {
         added = (await keys.list()).length;
@@ -312,7 +312,7 @@ describe('ManagedApiKeys', () => {
     it('leaves no new key that nobody has when changing the old one failed', async () => {
       const old = await managed.issue({ name: 'shop' });
       const update = keys.update.bind(keys);
-      const failure = new StoreUnavailableError('changing a key');
+      const failure = new UnavailableError('changing a key');
       keys.update = (id, change) => (id === old.record.id ? Promise.reject(failure) : update(id, change));
       await rejects(managed.rotate(old.record.id, { overlap: 0 }), failure);
       const states = (await managed.list()).map(({ id, state }) => [id === old.record.id, state]);
@@ -333,9 +333,9 @@ describe('ManagedApiKeys', () => {
 
   it('lets failures of the store through', async () => {
     await keys.close();
-    await rejects(managed.issue({ name: 'shop' }), StoreUnavailableError);
-    await rejects(managed.list(), StoreUnavailableError);
-    await rejects(managed.revoke('nothing0'), StoreUnavailableError);
-    await rejects(managed.rotate('nothing0', { overlap: 0 }), StoreUnavailableError);
+    await rejects(managed.issue({ name: 'shop' }), UnavailableError);
+    await rejects(managed.list(), UnavailableError);
+    await rejects(managed.revoke('nothing0'), UnavailableError);
+    await rejects(managed.rotate('nothing0', { overlap: 0 }), UnavailableError);
   });
 });

@@ -1,5 +1,5 @@
 import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
-import type { Call } from '../../../src/application/call.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import type { ApiKeyRecord } from '../../../src/application/ports/api-key-repository.js';
 
 /** The memory adapter, telling which ids were looked up and, while it is held, answering look-ups only on release. */

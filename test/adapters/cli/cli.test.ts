@@ -5,7 +5,7 @@ import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { runCli } from '../../../src/adapters/cli/cli.js';
 import { InterruptedError } from '../../../src/adapters/cli/interrupted-error.js';
 import { CopyError, type CopyFault } from '../../../src/application/copy-error.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import type { CheckedCase, PortCheck } from '../../../src/adapters/cli/operations.js';
 import { COPIED, FakeOperations, REPORTED, SHOP, WINDOW } from './fake-operations.js';
 
@@ -345,7 +345,7 @@ describe('The command line', () => {
     });
 
     it('exits with 1 and says how to go on when a store is away, and why', async () => {
-      operations.failure = new StoreUnavailableError('writing animals', {
+      operations.failure = new UnavailableError('writing animals', {
         cause: new Error('database or disk is full'),
       });
       expect(await run(...LINE)).to.deep.equal({

@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { Deadlines } from '../../../src/adapters/http/deadline.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 
 /** Work that is never done. */
 const forever = (): Promise<never> => new Promise(() => {});
@@ -29,9 +29,9 @@ describe('A deadline', () => {
   it('waits no longer than its time, whether or not the work heeds the signal', async () => {
     const began = performance.now();
     const deadline = new Deadlines(30).start();
-    await rejects(deadline.within(forever()), StoreUnavailableError);
+    await rejects(deadline.within(forever()), UnavailableError);
     expect(performance.now() - began).to.be.within(29, 10_000);
-    expect(deadline.signal.reason).to.be.instanceOf(StoreUnavailableError);
+    expect(deadline.signal.reason).to.be.instanceOf(UnavailableError);
   });
 
   it('gives each request its own time, by one timer', async () => {
@@ -40,7 +40,7 @@ describe('A deadline', () => {
     const wait = async (name: string): Promise<number> => {
       const began = performance.now();
       const deadline = deadlines.start();
-      await rejects(deadline.within(forever()), StoreUnavailableError);
+      await rejects(deadline.within(forever()), UnavailableError);
       ends.push(name);
       return performance.now() - began;
     };
@@ -68,14 +68,14 @@ describe('A deadline', () => {
     await slow.outside(other.within(forever()).catch(() => 'the time of the other is over'));
     expect(slow.signal.aborted).to.equal(false);
     const began = performance.now();
-    await rejects(slow.within(forever()), StoreUnavailableError);
+    await rejects(slow.within(forever()), UnavailableError);
     expect(performance.now() - began).to.be.greaterThan(39);
   });
 
   it('runs on after a client whose sending failed', async () => {
     const deadline = new Deadlines(20).start();
     await rejects(deadline.outside(Promise.reject(new Error('cut off'))), { message: 'cut off' });
-    await rejects(deadline.within(forever()), StoreUnavailableError);
+    await rejects(deadline.within(forever()), UnavailableError);
   });
 
   it('ends at once for a client that goes away', async () => {
@@ -107,7 +107,7 @@ describe('A deadline', () => {
     const numbers = (run: () => void, milliseconds: number): number => Number(startTimer(run, milliseconds));
     Object.assign(globalThis, { setTimeout: numbers });
     try {
-      await rejects(new Deadlines(20).start().within(forever()), StoreUnavailableError);
+      await rejects(new Deadlines(20).start().within(forever()), UnavailableError);
     } finally {
       Object.assign(globalThis, { setTimeout: startTimer });
     }

@@ -9,7 +9,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
-  StoreUnavailableError,
+  UnavailableError,
   type AnyAnimalStoreError,
 } from '../../../src/domain/errors.js';
 
@@ -23,7 +23,7 @@ const DOMAIN_ERRORS: ReadonlyArray<readonly [error: AnyAnimalStoreError, status:
   [new PetNotFoundError(7n, CAUSE), 404],
   [new IdempotencyConflictError(CAUSE), 409],
   [new IdempotencyKeyReusedError(CAUSE), 422],
-  [new StoreUnavailableError('reading an animal from db-7.internal', CAUSE), 503],
+  [new UnavailableError('reading an animal from db-7.internal', CAUSE), 503],
 ];
 
 const bodyOf = ({ body }: { readonly body: string }): Record<string, unknown> => JSON.parse(body);
@@ -117,8 +117,8 @@ describe('errorAnswer', () => {
   });
 
   it('says when to ask again', () => {
-    expect(retryAfter(new StoreUnavailableError('x'))).to.equal('1');
-    expect(retryAfter(new StoreUnavailableError('x', { retryAfter: 30 }))).to.equal('30');
+    expect(retryAfter(new UnavailableError('x'))).to.equal('1');
+    expect(retryAfter(new UnavailableError('x', { retryAfter: 30 }))).to.equal('30');
     expect(retryAfter(new IdempotencyConflictError({ retryAfter: 2 }))).to.equal('2');
     expect(retryAfter(new PetNotFoundError(1n))).to.equal(undefined);
   });

@@ -1,5 +1,5 @@
-import type { Call } from '../../../src/application/call.js';
-import type { Added, PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { Call } from '../../../src/application/animal-store.js';
+import type { AddedPet, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Pet } from '../../../src/domain/pet.js';
 
 interface HeldCall {
@@ -22,7 +22,7 @@ export class HeldPetRepository implements PetRepository {
     while (this.calls.length < count) await this.#arrival.promise;
   }
 
-  add(_pet: unknown, call?: Call): Promise<Added> {
+  add(_pet: unknown, call?: Call): Promise<AddedPet> {
     const pet: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' };
     return this.#hold(call, { pet, replayed: false });
   }

@@ -5,7 +5,7 @@ import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
 import { createKoaApp } from '../../../src/adapters/http/koa/koa-transport.js';
 import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { HeldPetRepository } from './held-pet-repository.js';
 import { closeServers, head, inTime, listening } from './node/listening-server.js';
 import {
@@ -174,7 +174,7 @@ describe('A request that takes too long', () => {
       const late = await inTime(5_000, answer(port, sent));
       expectErrorShape(late, 503, 'service_unavailable');
       expect(late?.headers.get('retry-after')).to.equal('1');
-      expect(await aborted(pets.calls[0]?.signal)).to.be.instanceOf(StoreUnavailableError);
+      expect(await aborted(pets.calls[0]?.signal)).to.be.instanceOf(UnavailableError);
     });
   }
 
@@ -188,7 +188,7 @@ describe('A request that takes too long', () => {
     };
     const { pets, port } = await service({ settings, authenticator });
     expectErrorShape(await inTime(5_000, answer(port, LIST)), 503, 'service_unavailable');
-    expect(await aborted(signals[0])).to.be.instanceOf(StoreUnavailableError);
+    expect(await aborted(signals[0])).to.be.instanceOf(UnavailableError);
     expect(pets.calls).to.have.lengthOf(0);
   });
 
@@ -247,7 +247,7 @@ describe('GET /readyz', () => {
   it('is 503 in the Error shape while the store is away, and 200 within a second of its return', async () => {
     const { pets, port } = await service();
     pets.health = async () => {
-      throw new StoreUnavailableError('secret of the inside');
+      throw new UnavailableError('secret of the inside');
     };
     const away = await answer(port, head('GET /readyz'));
     expectErrorShape(away, 503, 'service_unavailable');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { petJson, petsJson } from '../../../src/adapters/http/answer/pet-json.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import { nameFault, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { parse, stringify } from '../../../src/exact-json.js';
 

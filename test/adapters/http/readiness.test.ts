@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 
 describe('Readiness', () => {
   const now = performance.now.bind(performance);
@@ -16,7 +16,7 @@ describe('Readiness', () => {
 
   it('is what the store says', async () => {
     await new Readiness(async () => {}).check();
-    const away = new StoreUnavailableError('checking');
+    const away = new UnavailableError('checking');
     await rejects(new Readiness(() => Promise.reject(away)).check(), away);
   });
 
@@ -25,12 +25,12 @@ describe('Readiness', () => {
     let failing = true;
     const readiness = new Readiness(async () => {
       asked += 1;
-      if (failing) throw new StoreUnavailableError('checking');
+      if (failing) throw new UnavailableError('checking');
     });
     await Promise.all([rejects(readiness.check()), rejects(readiness.check())]);
     failing = false;
     later = 900;
-    await rejects(readiness.check(), StoreUnavailableError);
+    await rejects(readiness.check(), UnavailableError);
     expect(asked).to.equal(1);
     later = 1100;
     await readiness.check();
@@ -42,7 +42,7 @@ describe('Readiness', () => {
     const readiness = new Readiness(async () => void (asked += 1));
     await readiness.check();
     readiness.stop();
-    await rejects(readiness.check(), StoreUnavailableError);
+    await rejects(readiness.check(), UnavailableError);
     expect(asked).to.equal(1);
   });
 
@@ -54,7 +54,7 @@ describe('Readiness', () => {
     });
     const alive = setInterval(() => {}, 1000);
     const began = now();
-    await rejects(readiness.check(), StoreUnavailableError);
+    await rejects(readiness.check(), UnavailableError);
     clearInterval(alive);
     expect(now() - began).to.be.within(990, 5000);
     expect(signal?.aborted).to.equal(true);

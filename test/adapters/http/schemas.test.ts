@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { isNewPet, newPetFaults } from '../../../src/adapters/http/schemas.js';
 import { InvalidPetError, type Fault } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import { unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 
 /** What the domain says of a candidate: its faults, by field. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
 import type { MongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
-import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet.js';
 import { savedPet } from '../../../src/domain/pet.js';
 import { codeAt } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';

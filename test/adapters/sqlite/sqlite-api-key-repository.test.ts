@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { ApiKeyRecord } from '../../../src/application/ports/api-key-repository.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { onStore, rejection } from './temporary-store.js';
 
 const key = (id: string, change: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
@@ -156,7 +156,7 @@ describe('SqliteApiKeyRepository', () => {
         () => apiKeys.list(),
         () => apiKeys.update('k', (before) => before),
       ]) {
-        expect(await rejection(call())).to.be.instanceOf(StoreUnavailableError);
+        expect(await rejection(call())).to.be.instanceOf(UnavailableError);
       }
     }),
   );

@@ -4,7 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { claimOn, inFolder, onConnection, onStore, rejection, rex } from './temporary-store.js';
 
 const big = { ...rex, name: 'x'.repeat(100_000) };
@@ -36,7 +36,7 @@ describe('an SQLite store in trouble', () => {
       const claim = claimOn('t');
       const outcomes = await Promise.allSettled([pets.add(rex, { claim }), pets.add(big), pets.add(rex)]);
       for (const outcome of outcomes) {
-        expect(outcome).to.have.property('reason').that.is.instanceOf(StoreUnavailableError);
+        expect(outcome).to.have.property('reason').that.is.instanceOf(UnavailableError);
         expect(outcome).to.have.nested.property('reason.cause.errcode', 13);
       }
       expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
@@ -54,7 +54,7 @@ describe('an SQLite store in trouble', () => {
       const { pet } = await pets.add(rex);
       connection.prepare('PRAGMA query_only = ON').get();
       const error = await rejection(pets.add(rex));
-      expect(error).to.be.instanceOf(StoreUnavailableError);
+      expect(error).to.be.instanceOf(UnavailableError);
       expect(error).to.have.nested.property('cause.errcode', 8);
       expect(await pets.findById(pet.id)).to.deep.equal(pet);
       connection.prepare('PRAGMA query_only = OFF').get();
@@ -74,7 +74,7 @@ describe('an SQLite store in trouble', () => {
       'that is full: refuses adds, reads on, and adds again once there is room',
       inFolder(async (folder) => {
         const report = runMounted('full', folder);
-        expect(report.get('refusal')).to.equal('StoreUnavailableError');
+        expect(report.get('refusal')).to.equal('UnavailableError');
         expect(report.get('kept while full')).to.equal(report.get('acknowledged'));
         expect(report.get('kept in the end')).to.equal(Number(report.get('acknowledged')) + 1);
         expect(report.get('integrity')).to.equal('ok');
@@ -96,7 +96,7 @@ describe('an SQLite store in trouble', () => {
     'heals a transaction that was left standing',
     onConnection(async (connection, pets) => {
       connection.prepare('BEGIN IMMEDIATE').run();
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(StoreUnavailableError);
+      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
       expect((await pets.add(rex)).pet.id).to.equal(1n);
     }),
   );
@@ -121,7 +121,7 @@ describe('an SQLite store in trouble', () => {
       await rm(file);
       for (const call of [() => pets.check(), () => pets.add(rex), () => apiKeys.update('k', (key) => key)]) {
         const error = await rejection(call());
-        expect(error).to.be.instanceOf(StoreUnavailableError);
+        expect(error).to.be.instanceOf(UnavailableError);
         expect(error).to.have.nested.property('cause.message', `${file} was removed or replaced`);
       }
       expect(await pets.list({ limit: 5 })).to.have.length(1);
@@ -133,8 +133,8 @@ describe('an SQLite store in trouble', () => {
     onStore(async ({ file, pets }) => {
       await pets.add(rex);
       await rm(`${file}-wal`);
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(StoreUnavailableError);
-      expect(await rejection(pets.check())).to.be.instanceOf(StoreUnavailableError);
+      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+      expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
     }),
   );
 
@@ -144,8 +144,8 @@ describe('an SQLite store in trouble', () => {
       await pets.add(rex);
       await rename(file, `${file}.away`);
       await writeFile(file, await readFile(`${file}.away`));
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(StoreUnavailableError);
-      expect(await rejection(pets.check())).to.be.instanceOf(StoreUnavailableError);
+      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+      expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
       await rename(`${file}.away`, file);
       await pets.check();
       expect((await pets.add(rex)).pet.id).to.equal(2n);
@@ -165,7 +165,7 @@ describe('an SQLite store in trouble', () => {
       const content = await readFile(file);
       await writeFile(file, content.fill(0xa5, content.length - 40 * 4096));
       const error = await rejection(store.pets.list({ limit: 400 }));
-      expect(error).to.be.instanceOf(StoreUnavailableError);
+      expect(error).to.be.instanceOf(UnavailableError);
       expect(error).to.have.nested.property('cause.errcode', 11);
       expect(await store.pets.list({ limit: 5 })).to.have.length(5);
       await store.close();

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy-retry.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { StoreUnavailableError } from '../../../src/domain/errors.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { onStore, rejection, rex } from './temporary-store.js';
 
 /** Another connection that is in the middle of writing, until `release`. */
@@ -57,7 +57,7 @@ describe('an SQLite store that another connection is writing to', () => {
         const lock = writeLock(file);
         const error = await rejection(pets.add(rex));
         lock.release();
-        expect(error).to.be.instanceOf(StoreUnavailableError);
+        expect(error).to.be.instanceOf(UnavailableError);
         expect(error).to.have.nested.property('cause.errcode', 5);
         expect((await pets.add({ ...rex, name: 'Bella' })).pet.id).to.equal(1n);
         expect(await pets.list({ limit: 5 })).to.have.length(1);
@@ -111,7 +111,7 @@ describe('an SQLite store that another connection is writing to', () => {
         const lock = writeLock(file);
         const late = pets.add(rex, { signal: new AbortController().signal });
         const closed = close();
-        expect(await rejection(late)).to.be.instanceOf(StoreUnavailableError);
+        expect(await rejection(late)).to.be.instanceOf(UnavailableError);
         await closed;
         lock.release();
 
@@ -136,7 +136,7 @@ describe('an SQLite store that another connection is writing to', () => {
       const other = new DatabaseSync(file);
       other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE pets SET category_id = 8; COMMIT');
       expect(await rejection(openSqliteStore(file, { busyTimeout: 30 }))).to.be.instanceOf(
-        StoreUnavailableError,
+        UnavailableError,
       );
       const opening = openSqliteStore(file);
       await turn();

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
 import { PET_SQL } from '../../../src/adapters/sqlite/sqlite-pet-repository.js';
-import { IdempotencyKeyReusedError, StoreUnavailableError } from '../../../src/domain/errors.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { claimOn, onConnection, onStore, rejection, rex } from './temporary-store.js';
 
@@ -141,7 +141,7 @@ describe('SqlitePetRepository', () => {
         pets.add(rex, { claim: claimOn('2') }),
       ]);
       expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-      expect(outcomes[1]).to.have.property('reason').that.is.instanceOf(StoreUnavailableError);
+      expect(outcomes[1]).to.have.property('reason').that.is.instanceOf(UnavailableError);
       expect(await pets.list({ limit: 9 })).to.have.length(2);
     }),
   );
@@ -310,7 +310,7 @@ describe('SqlitePetRepository', () => {
           () => pets.list({ limit: 1 }),
           () => pets.check(),
         ]) {
-          expect(await rejection(call())).to.be.instanceOf(StoreUnavailableError);
+          expect(await rejection(call())).to.be.instanceOf(UnavailableError);
         }
         expect(await apiKeys.list()).to.deep.equal([]);
       }),

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import type { NewPet } from '../../../src/domain/pet.js';
 import { rejectsWithCode } from '../rejection.js';
 import { INT64_EDGES, TRICKY_NAMES, times } from '../samples.js';

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import type { AnimalStore } from '../../../src/application/animal-store.js';
-import type { Call } from '../../../src/application/call.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { createAll, newPets, untyped, type AnimalStoreCase } from './subject.js';

@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import { rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';
 import { createAll, newPets, pagesOf, untyped, type AnimalStoreCase } from './subject.js';

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import type { AnimalStore } from '../../../src/application/animal-store.js';
-import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet.js';
 import { rejectsWithCode } from '../rejection.js';
 import { alterations } from '../texts.js';
 import { createAll, newPets, type AnimalStoreCase } from './subject.js';

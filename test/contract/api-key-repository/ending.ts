@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import type { Call } from '../../../src/application/call.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { append } from './updating.js';

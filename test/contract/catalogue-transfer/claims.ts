@@ -1,12 +1,12 @@
 import { assert } from '../assert.js';
-import type { KeptClaim } from '../../../src/application/ports/catalogue-transfer.js';
+import type { PetClaim } from '../../../src/application/ports/catalogue-transfer.js';
 import { sampleClaim } from '../pet-repository/claiming.js';
 import { rejectsWithCode } from '../rejection.js';
 import { samplePet, times } from '../samples.js';
 import { petWithId, petsWithIds, readAllClaims, write, type CatalogueTransferCase } from './subject.js';
 
 /** What is kept of the claim that `sampleClaim` makes of the same fields. */
-const keptClaim = (petId: bigint, fields?: Parameters<typeof sampleClaim>[0]): KeptClaim => {
+const keptClaim = (petId: bigint, fields?: Parameters<typeof sampleClaim>[0]): PetClaim => {
   const { scope, token, fingerprint, keepUntil } = sampleClaim(fields);
   return { scope, token, fingerprint, petId, keepUntil };
 };
@@ -16,7 +16,7 @@ const { now: NOW, keepUntil: END } = sampleClaim();
 /** Texts that a store may cut, fold, escape or order in another way than it compares them. */
 const TOKENS = ['a', 'A', 'a ', 'a\0b', 'é', 'e\u0301', '🐶', '\uffff', '"', '\\', 'x'.repeat(255)];
 
-const byText = ({ scope, token }: KeptClaim): string => JSON.stringify([scope, token]);
+const byText = ({ scope, token }: PetClaim): string => JSON.stringify([scope, token]);
 
 export const claimCases: readonly CatalogueTransferCase[] = [
   {
@@ -40,7 +40,7 @@ export const claimCases: readonly CatalogueTransferCase[] = [
       const claims = TOKENS.flatMap((scope) => TOKENS.map((token) => keptClaim(1n, { scope, token })));
       await write(transfer, petsWithIds(1n));
       await transfer.writeClaims([...claims, keptClaim(1n, { token: 'lapsed', keepUntil: NOW })]);
-      const read: KeptClaim[] = [];
+      const read: PetClaim[] = [];
       for (;;) {
         const batch = await transfer.readClaims({ after: read.at(-1), limit: 10, now: NOW });
         assert.equal(batch.length, Math.min(10, claims.length - read.length));

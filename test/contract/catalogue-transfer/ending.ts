@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import type { Call } from '../../../src/application/call.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import type { CatalogueTransfer } from '../../../src/application/ports/catalogue-transfer.js';
 import { sampleKey } from '../api-key-repository/subject.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';

@@ -1,5 +1,5 @@
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
-import type { CatalogueTransfer, KeptClaim } from '../../../src/application/ports/catalogue-transfer.js';
+import type { CatalogueTransfer, PetClaim } from '../../../src/application/ports/catalogue-transfer.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../../src/domain/pet.js';
 import type { ContractCase, Subject } from '../contract.js';
@@ -39,5 +39,5 @@ export async function write(transfer: CatalogueTransfer, pets: readonly Pet[]): 
 export const readAllPets = (transfer: CatalogueTransfer): Promise<readonly Pet[]> =>
   transfer.readPets({ limit: 1000 });
 
-export const readAllClaims = (transfer: CatalogueTransfer, now: Date): Promise<readonly KeptClaim[]> =>
+export const readAllClaims = (transfer: CatalogueTransfer, now: Date): Promise<readonly PetClaim[]> =>
   transfer.readClaims({ limit: 1000, now });

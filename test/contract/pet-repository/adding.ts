@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { INT64_EDGES, TRICKY_NAMES, samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import type { Call } from '../../../src/application/call.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { samplePet, times } from '../samples.js';
 import { sampleClaim } from './claiming.js';

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES } from '../../../src/domain/pet.js';
 import { samplePet, times } from '../samples.js';
 import { addAll, byId, listAll, type PetRepositoryCase } from './subject.js';
 

@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import type { PetRange, PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { samplePet, times } from '../samples.js';
 import { DEFAULT_ANIMALS } from '../contract.js';

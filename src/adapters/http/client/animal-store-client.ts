@@ -5,9 +5,8 @@ import type {
   PetPage,
   PetQuery,
 } from '../../../application/animal-store.js';
-import type { Call } from '../../../application/call.js';
-import { petIdOf } from '../../../application/get-pet.js';
-import { PAGE_LIMIT, requireLimitAndStatus } from '../../../application/list-pets.js';
+import type { Call } from '../../../application/animal-store.js';
+import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../application/create-animal-store.js';
 import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
 import { isInt64 } from '../../../domain/int64.js';
 import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
@@ -91,9 +90,9 @@ export class AnimalStoreClient implements AnimalStore {
    * Without a token the call makes one of its own, so that it can be repeated safely within itself; `replayed` is
    * then false. With one, `replayed` may be true because of an attempt of this very call, whose answer was lost.
    */
-  async createPet(pet: NewPet, { request, signal }: CreateCall = {}): Promise<CreatedPet> {
+  async createPet(pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> {
     const { name, categoryId, status } = unsavedPet(pet);
-    const key = request === undefined ? randomKey() : headerToken(request.token);
+    const key = idempotencyKey === undefined ? randomKey() : headerToken(idempotencyKey.key);
     const answer = await this.#requests.send(
       {
         operation: 'createPet',
@@ -111,7 +110,7 @@ export class AnimalStoreClient implements AnimalStore {
     }
     return {
       pet: created,
-      replayed: request !== undefined && answer.headers.get('idempotency-replayed') === 'true',
+      replayed: idempotencyKey !== undefined && answer.headers.get('idempotency-replayed') === 'true',
     };
   }
 
@@ -121,7 +120,7 @@ export class AnimalStoreClient implements AnimalStore {
    * with a `ServiceError` `operation_removed`. `listPets` with a status is what the interface wants used instead.
    */
   async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
-    const petId = petIdOf(id);
+    const petId = requirePetId(id);
     call.signal?.throwIfAborted();
     if (!isInt64(petId)) throw new PetNotFoundError(petId);
     const answer = await this.#requests.send(
@@ -156,7 +155,7 @@ function headerToken(token: unknown): string {
   if (typeof token === 'string' && quotedToken.test(`"${token}"`)) return token;
   throw new InvalidParameterError([
     {
-      field: 'request.token',
+      field: 'idempotencyKey.key',
       message: String.raw`must have 1 to 255 visible ASCII characters other than \ and "`,
     },
   ]);

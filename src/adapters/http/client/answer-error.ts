@@ -5,7 +5,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
-  StoreUnavailableError,
+  UnavailableError,
   type AnimalStoreErrorCode,
   type Fault,
 } from '../../../domain/errors.js';
@@ -27,7 +27,7 @@ const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, ErrorMaker>> = {
   pet_not_found: (_, options, petId) => new PetNotFoundError(petId, options),
   idempotency_conflict: (_, options) => new IdempotencyConflictError(options),
   idempotency_key_reused: (_, options) => new IdempotencyKeyReusedError(options),
-  service_unavailable: (_, options) => new StoreUnavailableError('the service says so', options),
+  service_unavailable: (_, options) => new UnavailableError('the service says so', options),
 };
 
 /** Faults come over the wire as one sentence; the class of the error begins and ends it anew. */
@@ -50,7 +50,7 @@ export function answerError(answer: Answer, retryAfter: number | undefined, petI
   if (sent === undefined) {
     const cause = new UnexpectedAnswerError('it has no body with code and message', { status, requestId });
     return UNREACHED.has(status)
-      ? new StoreUnavailableError('reaching the service', withRetryAfter(cause, retryAfter))
+      ? new UnavailableError('reaching the service', withRetryAfter(cause, retryAfter))
       : cause;
   }
   const error = new ServiceError(sent.code, sent.message, { status, requestId, retryAfter });

@@ -1,6 +1,4 @@
-import { categoryIdFault, nameFault, savedPet, statusFault, type Pet } from '../../../domain/pet.js';
-import { isInt64 } from '../../../domain/int64.js';
-import { isPetStatus } from '../../../domain/pet-status.js';
+import { petFrom, type Pet } from '../../../domain/pet.js';
 import { parse } from '../../../exact-json.js';
 import type { Answer } from './answer.js';
 import { UnexpectedAnswerError } from './service-error.js';
@@ -23,15 +21,11 @@ function readJson(answer: Answer): unknown {
   }
 }
 
-/** By the domain's own rules: what it promises of an animal holds wherever the animal comes from. */
+/** By the domain's own rules. */
 function toPet(value: unknown, answer: Answer): Pet {
-  const { id, name, categoryId, status }: Partial<Record<keyof Pet, unknown>> = Object(value);
-  if (!isInt64(id)) throw noPet('id is not an int64', answer);
-  if (typeof name !== 'string' || nameFault(name)) throw noPet(`name ${nameFault(name)}`, answer);
-  if (!isInt64(categoryId)) throw noPet(`categoryId ${categoryIdFault(categoryId)}`, answer);
-  if (!isPetStatus(status)) throw noPet(`status ${statusFault(status) ?? 'is missing'}`, answer);
-  return savedPet(id, { name, categoryId, status });
+  try {
+    return petFrom(Object(value));
+  } catch (cause) {
+    throw new UnexpectedAnswerError('an animal in it is not valid', { ...answer, cause });
+  }
 }
-
-const noPet = (fault: string, answer: Answer): UnexpectedAnswerError =>
-  new UnexpectedAnswerError(`an animal in it is none: its ${fault}`, answer);

@@ -1,5 +1,5 @@
-import type { Call } from '../../../application/call.js';
-import { StoreUnavailableError } from '../../../domain/errors.js';
+import type { Call } from '../../../application/animal-store.js';
+import { UnavailableError } from '../../../domain/errors.js';
 import type { OperationId } from '../operations.js';
 import { readAnswer, type Answer } from './answer.js';
 import { answerError } from './answer-error.js';
@@ -77,7 +77,7 @@ export class RequestSender {
   ): Promise<Answer | Failure> {
     const { baseUrl, timing } = this.#settings;
     const url = baseUrl + request.target;
-    const late = (): Error => new StoreUnavailableError(`answering within ${Math.round(milliseconds)} ms`);
+    const late = (): Error => new UnavailableError(`answering within ${Math.round(milliseconds)} ms`);
     let answer: Answer;
     try {
       answer = await withinTime((ending) => this.#exchange(url, request, ending), {
@@ -88,7 +88,7 @@ export class RequestSender {
       });
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof StoreUnavailableError) return { error, again: true, retryAfter: undefined };
+      if (error instanceof UnavailableError) return { error, again: true, retryAfter: undefined };
       throw error;
     }
     this.#deprecations.look(request.operation, answer.headers, url);
@@ -117,7 +117,7 @@ export class RequestSender {
       return await readAnswer(await fetch(url, init), answerLimit, signal);
     } catch (cause) {
       if (cause instanceof UnexpectedAnswerError) throw cause;
-      throw new StoreUnavailableError('reaching the service', { cause });
+      throw new UnavailableError('reaching the service', { cause });
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../../../application/call.js';
+import type { Call } from '../../../application/animal-store.js';
 import type { Timing } from './timing.js';
 
 interface Limit extends Call {

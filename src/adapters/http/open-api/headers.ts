@@ -1,4 +1,4 @@
-import { PAGE_LIMIT } from '../../../application/list-pets.js';
+import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
 import { writeCursor } from '../../../application/page-cursor.js';
 import type { Keywords } from './json-schema.js';
 

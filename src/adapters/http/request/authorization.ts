@@ -1,5 +1,5 @@
 import type { Authenticator, Principal, Scope } from '../../../application/ports/authenticator.js';
-import type { Call } from '../../../application/call.js';
+import type { Call } from '../../../application/animal-store.js';
 import { HttpError } from '../http-error.js';
 import type { HttpRequest } from '../http-message.js';
 

@@ -1,4 +1,4 @@
-import type { RequestToken } from '../../../application/animal-store.js';
+import type { IdempotencyKey } from '../../../application/animal-store.js';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import type { HttpRequest } from '../http-message.js';
@@ -19,7 +19,7 @@ const wellFormed = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 export function readRequestToken(
   request: HttpRequest,
   principal: Principal | undefined,
-): RequestToken | undefined {
+): IdempotencyKey | undefined {
   const sent = request.header(HEADER);
   if (sent === undefined) return undefined;
   if (request.isRepeated(HEADER) || !wellFormed.test(sent)) {
@@ -30,5 +30,5 @@ export function readRequestToken(
       },
     ]);
   }
-  return { scope: principal?.keyId ?? 'anyone', token: sent.replaceAll('"', '') };
+  return { scope: principal?.keyId ?? 'anyone', key: sent.replaceAll('"', '') };
 }

@@ -92,7 +92,9 @@ const createPet =
     const token = readRequestToken(request, principal);
     const newPet = readNewPet(await deadline.outside(readJsonText(request)));
     const { signal } = deadline;
-    const { pet, replayed } = await deadline.within(store.createPet(newPet, { signal, request: token }));
+    const { pet, replayed } = await deadline.within(
+      store.createPet(newPet, { signal, idempotencyKey: token }),
+    );
     return {
       status: OPERATIONS.createPet.success.status,
       headers: {

@@ -1,5 +1,5 @@
-import type { Call } from '../../../application/call.js';
-import { StoreUnavailableError } from '../../../domain/errors.js';
+import type { Call } from '../../../application/animal-store.js';
+import { UnavailableError } from '../../../domain/errors.js';
 
 /** How long an answer of the store to "are you ready?" is good for, and how long it may take, in milliseconds. */
 const FRESH = 1000;
@@ -19,9 +19,9 @@ export class Readiness {
     this.#stopping = true;
   }
 
-  /** Resolves when ready, else rejects with `StoreUnavailableError`. Asks the store at most once a second. */
+  /** Resolves when ready, else rejects with `UnavailableError`. Asks the store at most once a second. */
   async check(): Promise<void> {
-    if (this.#stopping) throw new StoreUnavailableError('stopping');
+    if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
     if (this.#latest === undefined || now - this.#latest.at >= FRESH) {
       this.#latest = { at: now, result: this.#ask() };
@@ -32,7 +32,7 @@ export class Readiness {
   async #ask(): Promise<void> {
     const signal = AbortSignal.timeout(FRESH);
     const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new StoreUnavailableError('checking the store in time')));
+      signal.addEventListener('abort', () => reject(new UnavailableError('checking the store in time')));
     });
     await Promise.race([this.#check({ signal }), late]);
   }

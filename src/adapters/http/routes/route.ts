@@ -1,7 +1,16 @@
-import type { DeprecatedCall } from '../../../application/deprecated-call-counter.js';
 import type { Principal, Scope } from '../../../application/ports/authenticator.js';
 import type { Deadline } from '../deadline.js';
 import type { HttpAnswer, HttpRequest } from '../http-message.js';
+
+/** A call of a deprecated operation with a valid key. */
+export interface DeprecatedCall {
+  /** The operation's id in the interface: `getPet`. */
+  readonly operationId: string;
+  /** Identifies the key without revealing it. */
+  readonly keyId: string;
+  /** When the operation will be removed. */
+  readonly sunset: Date;
+}
 
 /** A path that is served, and what it answers to. Transports match paths, and leave methods to the interface. */
 export interface Route {

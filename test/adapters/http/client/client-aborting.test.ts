@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import type { Call } from '../../../../src/application/call.js';
-import { StoreUnavailableError } from '../../../../src/domain/errors.js';
+import type { Call } from '../../../../src/application/animal-store.js';
+import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import { BELLA, bella, fakeService, html, json, never, type Sent, type Step } from './fake-service.js';
 
@@ -20,7 +20,7 @@ const REASONS = [
   0,
   null,
   { given: 'up' },
-  new StoreUnavailableError('of the caller'),
+  new UnavailableError('of the caller'),
 ];
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;

@@ -6,7 +6,7 @@ import {
   IdempotencyConflictError,
   InvalidPetError,
   PetNotFoundError,
-  StoreUnavailableError,
+  UnavailableError,
   isAnimalStoreError,
 } from '../../../../src/domain/errors.js';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
@@ -247,7 +247,7 @@ describe('AnimalStoreClient makes of an error', () => {
   it('service_unavailable and idempotency_conflict ones that say when to ask again', async () => {
     const unavailable = fakeService(errorJson(503, 'service_unavailable', { 'Retry-After': '3' }));
     const error = await rejectionOf(unavailable.client(options).listPets());
-    expect(error).to.be.instanceOf(StoreUnavailableError).with.property('retryAfter', 3);
+    expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 3);
     const conflict = fakeService(errorJson(409, 'idempotency_conflict', { 'Retry-After': '4' }));
     const other = await rejectionOf(conflict.client(options).createPet(bella));
     expect(other).to.be.instanceOf(IdempotencyConflictError).with.property('retryAfter', 4);
@@ -257,7 +257,7 @@ describe('AnimalStoreClient makes of an error', () => {
     it(`${status} of a proxy, which has no code, that the store is not available`, async () => {
       const { client } = fakeService(html(status, { 'Retry-After': '9' }));
       const error = await rejectionOf(client(options).listPets());
-      expect(error).to.be.instanceOf(StoreUnavailableError).with.property('retryAfter', 9);
+      expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
       expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedAnswerError);
       expect(error).to.have.property('cause').that.includes({ status });
     });
@@ -267,11 +267,11 @@ describe('AnimalStoreClient makes of an error', () => {
     const fault = new TypeError('fetch failed');
     const { client } = fakeService(fault);
     const error = await rejectionOf(client(options).listPets());
-    expect(error).to.be.instanceOf(StoreUnavailableError).with.property('cause', fault);
+    expect(error).to.be.instanceOf(UnavailableError).with.property('cause', fault);
   });
 
   it('a body that breaks off the same', async () => {
     const { client } = fakeService(broken);
-    expect(await rejectionOf(client(options).listPets())).to.be.instanceOf(StoreUnavailableError);
+    expect(await rejectionOf(client(options).listPets())).to.be.instanceOf(UnavailableError);
   });
 });

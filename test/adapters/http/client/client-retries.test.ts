@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../src/adapters/http/client/service-error
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import {
   IdempotencyKeyReusedError,
-  StoreUnavailableError,
+  UnavailableError,
   isAnimalStoreError,
 } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
@@ -184,7 +184,7 @@ describe('AnimalStoreClient pauses before it repeats', () => {
     );
     await client({ retryDelay: 100, onRetry }).listPets();
     expect(notices).to.deep.equal([
-      ['listPets', 1, 50, 'StoreUnavailableError'],
+      ['listPets', 1, 50, 'UnavailableError'],
       ['listPets', 2, 1100, 'ServiceError'],
     ]);
   });
@@ -218,7 +218,7 @@ describe('The deadlines of AnimalStoreClient', () => {
     const error = await rejectionOf(
       client({ attemptDeadline: 400, callDeadline: 1000, retryDelay: 0 }).listPets(),
     );
-    expect(error).to.be.instanceOf(StoreUnavailableError);
+    expect(error).to.be.instanceOf(UnavailableError);
     expect(timing.passed.filter((milliseconds) => milliseconds > 0)).to.deep.equal([400, 400, 200]);
     expect(timing.elapsed()).to.equal(1000);
     expect(sent).to.have.length(3);
@@ -233,7 +233,7 @@ describe('The deadlines of AnimalStoreClient', () => {
     ] as const) {
       const { client, timing } = fakeService(step);
       const error = await rejectionOf(client({ ...limits, ...options }).listPets());
-      expect(error).to.be.instanceOf(StoreUnavailableError);
+      expect(error).to.be.instanceOf(UnavailableError);
       expect(timing.elapsed()).to.equal(300);
     }
   });

@@ -1,0 +1,44 @@
+import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
+import type { Claim } from '../../application/ports/pet-repository.js';
+import { UnavailableError } from '../../domain/errors.js';
+import type { Pet } from '../../domain/pet.js';
+
+/** The data of one store in memory, shared by its adapters. */
+export class MemoryData {
+  /** In ascending order of id. Nothing is ever removed. */
+  readonly pets: Pet[] = [];
+  /** The greatest id that was assigned or reserved. */
+  lastId = 0n;
+  /** By `claimId`, oldest first. */
+  readonly claims = new Map<string, PetClaim>();
+  /** By id. */
+  readonly apiKeys = new Map<string, ApiKeyRecord>();
+  closed = false;
+
+  /** Every operation begins with this. */
+  enter(doing: string, signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.closed) throw new UnavailableError(`${doing} after close`);
+  }
+
+  /** The index of the first animal with an id greater than this one, in logarithmic time. */
+  indexAfter(id: bigint): number {
+    let [low, high] = [0, this.pets.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.pets[middle]?.id ?? id) <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The animal with this id. */
+  find(id: bigint): Pet | undefined {
+    const pet = this.pets[this.indexAfter(id) - 1];
+    return pet?.id === id ? pet : undefined;
+  }
+}
+
+/** A text that is different for every pair of scope and key. */
+export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string => JSON.stringify([scope, key]);

@@ -1,0 +1,37 @@
+import type { ApiKeyRepository } from './api-key-repository.js';
+import type { CatalogueTransfer } from './catalogue-transfer.js';
+import type { PetRepository } from './pet-repository.js';
+
+/** An open store: the driven ports that one technology implements on the same data. */
+export interface Store {
+  /** Animals: the only port that every store has. */
+  readonly pets: PetRepository;
+  /** Managed API keys. Without it only static keys work. */
+  readonly apiKeys?: ApiKeyRepository | undefined;
+  /** Without it the store cannot be copied. */
+  readonly transfer?: CatalogueTransfer | undefined;
+  /** Where the store is, for people: the same however its URL is written, and without secrets. */
+  readonly location: string;
+  /** Closes everything that was opened. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
+export interface StoreFactory {
+  /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
+  readonly scheme: string | readonly string[];
+  /**
+   * Opens the store at a URL. It does not fail for what can recover by itself, such as a database that is away: the
+   * store then opens, and its calls reject with `UnavailableError`.
+   * @throws {Error} the store can never be used; the message says why in one line, without secrets.
+   */
+  open(url: string, options?: OpenOptions): Promise<Store>;
+}
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /** Fail instead of creating a store that does not exist. Default: false. */
+  readonly mustExist?: boolean | undefined;
+  /** Called with one line for each thing that an operator should know while the store is open. */
+  readonly onNotice?: ((line: string) => void) | undefined;
+}
