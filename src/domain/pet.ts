@@ -55,7 +55,7 @@ export type Rule = (value: unknown) => string | undefined;
 
 /** The rule of each field that a caller gives. An omitted status breaks none. */
 export const PET_RULES = {
-  name(name) {
+  name: (name) => {
     if (typeof name !== 'string') return 'must be a string';
     if (BLANK.test(name)) return 'must not be blank';
     // Stores cut text at U+0000 and replace lone surrogates.
