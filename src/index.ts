@@ -51,7 +51,7 @@ export type {
   PetRepository,
   PetRepositoryCapabilities,
 } from './application/ports/pet-repository.js';
-export type { OpenOptions, Store, StoreFactory } from './application/ports/store.js';
+export type { FullStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export * from './domain/errors.js';
 export { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from './domain/int64.js';
 export {

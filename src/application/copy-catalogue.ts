@@ -4,7 +4,7 @@ import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
-import type { Store } from './ports/store.js';
+import type { FullStore, Store } from './ports/store.js';
 
 /** The two stores of a copy. Both stay open: whoever opened them closes them. */
 export interface CopyDependencies {
@@ -71,13 +71,6 @@ export class CopyError extends Error {
   }
 }
 
-/** A store with every port that a copy needs. */
-interface CopyableStore {
-  readonly pets: PetRepository;
-  readonly apiKeys: NonNullable<Store['apiKeys']>;
-  readonly transfer: CatalogueTransfer;
-}
-
 /**
  * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
  * after reading both stores again and finding them equal.
@@ -127,7 +120,7 @@ export const copyCatalogue =
     return { pets, claims, apiKeys: apiKeys.length, lastId };
   };
 
-function copyable({ pets, apiKeys, transfer }: Store): CopyableStore {
+function copyable({ pets, apiKeys, transfer }: Store): Pick<FullStore, 'pets' | 'apiKeys' | 'transfer'> {
   if (apiKeys === undefined || transfer === undefined) throw new CopyError('not_copyable');
   return { pets, apiKeys, transfer };
 }

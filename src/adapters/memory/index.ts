@@ -3,4 +3,4 @@
  *
  * @packageDocumentation
  */
-export { openMemoryStore, type MemoryStore } from './open-memory-store.js';
+export { openMemoryStore } from './open-memory-store.js';

@@ -10,16 +10,13 @@ import type {
   ClaimRange,
   PetClaim,
 } from '../../application/ports/catalogue-transfer.js';
-import type { Store } from '../../application/ports/store.js';
+import type { FullStore } from '../../application/ports/store.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
 import { claimId, MemoryData } from './memory-data.js';
 import { MemoryPetRepository } from './memory-pet-repository.js';
 
-/** A store in memory, with every port that a store can have. */
-export type MemoryStore = Required<Store>;
-
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
-export function openMemoryStore(): MemoryStore {
+export function openMemoryStore(): FullStore {
   const data = new MemoryData();
   const pets = new MemoryPetRepository(data);
   return {

@@ -16,6 +16,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A store with every port. Only such a store can be copied. */
+export interface FullStore extends Store {
+  readonly apiKeys: ApiKeyRepository;
+  readonly transfer: CatalogueTransfer;
+}
+
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
