@@ -10,7 +10,7 @@ import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../applic
 import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
 import { isInt64 } from '../../../domain/int64.js';
 import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../request/idempotency-key.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import type { Answer } from './answer.js';
 import { clientSettings, type AnimalStoreClientOptions } from './client-options.js';
 import { linkTarget } from './link-header.js';

@@ -1,4 +1,4 @@
-import type { HttpErrorCode } from '../http-error.js';
+import type { HttpErrorCode } from '../error-responses.js';
 
 /** What is known of the answer that an error is about. */
 export interface AnswerDetails {
