@@ -85,7 +85,7 @@ async function attempt(
         redirect: 'manual',
         credentials: 'omit',
       };
-      return receive(await fetch(baseUrl + request.target, init), responseLimit);
+      return receive(await fetch(baseUrl + request.target, init), responseLimit, ending);
     });
   } catch (cause) {
     signal?.throwIfAborted();
@@ -103,9 +103,15 @@ async function attempt(
 }
 
 /** @throws {UnexpectedResponseError} it is a redirect, too large, or not UTF-8 */
-async function receive(response: Response, limit: number): Promise<ReceivedResponse> {
+async function receive(response: Response, limit: number, signal: AbortSignal): Promise<ReceivedResponse> {
   const { status, headers } = response;
   const requestId = headers.get('x-request-id') ?? undefined;
+  const reader = response.body?.getReader();
+  // A fetch of the caller's own may ignore the signal.
+  const cancel = (): void => void reader?.cancel().catch(() => {});
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'))) {
     throw new UnexpectedResponseError(
       'it is a redirect, and the client sends the API key nowhere else; set baseUrl to the final address',
@@ -120,7 +126,6 @@ async function receive(response: Response, limit: number): Promise<ReceivedRespo
       throw new UnexpectedResponseError('it is not UTF-8', { status, requestId, cause });
     }
   };
-  const reader = response.body?.getReader();
   let body = '';
   let size = 0;
   for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
@@ -136,7 +141,7 @@ async function receive(response: Response, limit: number): Promise<ReceivedRespo
 /** Seconds (RFC 9110, section 10.2.3); `undefined` if the header is absent or not valid. */
 function readRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
+  if (/^\d+$/.test(text)) return Number(text);
   const time = text.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }
