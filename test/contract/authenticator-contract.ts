@@ -2,7 +2,7 @@ import { assert } from './assert.js';
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import type { Contract, ContractCase, Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
-import { alterations, textsOf } from './texts.js';
+import { alterations, truncations } from './samples.js';
 
 /** An authenticator and what it has to say of some credentials. Credentials have at least 16 characters. */
 export interface AuthenticatorSubject extends Subject {
@@ -128,12 +128,7 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
     run: (subject) =>
       refuses(
         subject,
-        subject.accepted.flatMap(({ credential }) =>
-          Array.from(credential, (_, index) => [
-            credential.slice(0, index),
-            credential.slice(index + 1),
-          ]).flat(),
-        ),
+        subject.accepted.flatMap(({ credential }) => truncations(credential)),
       ),
   },
   {
@@ -217,6 +212,16 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
     },
   },
 ];
+
+/** Every text in a value: in its properties, the hidden ones of errors too, and in sets and maps, at any depth. */
+export function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const inside: unknown[] = Object.getOwnPropertyNames(value).map((name) => Reflect.get(value, name));
+  if (value instanceof Set || value instanceof Map) inside.push(...value);
+  return inside.flatMap((part) => textsOf(part, seen));
+}
 
 /** What everything that judges credentials promises. */
 export const authenticatorContract: Contract<AuthenticatorSubject> = { port: 'Authenticator', cases };

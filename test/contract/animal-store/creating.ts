@@ -9,15 +9,15 @@ import { untyped, type AnimalStoreCase, type AnimalStoreSubject } from './subjec
 /** Created, found and listed to the letter and to the digit. */
 const createsExactly =
   (animal: NewPet) =>
-  async ({ store }: AnimalStoreSubject): Promise<void> => {
-    const { pet, replayed } = await store.createPet(animal);
+  async ({ animalStore }: AnimalStoreSubject): Promise<void> => {
+    const { pet, replayed } = await animalStore.createPet(animal);
     assert.equal(replayed, false);
     assert.ok(pet.id > 0n);
     const { name, categoryId, status = 'available' } = animal;
     assert.deepEqual(pet, { id: pet.id, name, categoryId: BigInt(categoryId), status });
-    assert.deepEqual(await store.getPet(pet.id), pet);
-    assert.deepEqual(await store.listPets({ status }), { pets: [pet] });
-    for (const one of [pet, await store.getPet(pet.id)]) assert.ok(Object.isFrozen(one));
+    assert.deepEqual(await animalStore.getPet(pet.id), pet);
+    assert.deepEqual(await animalStore.listPets({ status }), { pets: [pet] });
+    for (const one of [pet, await animalStore.getPet(pet.id)]) assert.ok(Object.isFrozen(one));
   };
 
 const fido = { name: 'Fido', categoryId: 1n };
@@ -74,18 +74,18 @@ export const creatingCases: readonly AnimalStoreCase[] = [
   })),
   {
     name: 'assigns ids itself and drops whatever else was given',
-    async run({ store }) {
-      const { pet } = await untyped(store).createPet({ ...fido, id: 99n, colour: 'black' });
+    async run({ animalStore }) {
+      const { pet } = await untyped(animalStore).createPet({ ...fido, id: 99n, colour: 'black' });
       assert.deepEqual(pet, { id: pet.id, ...fido, status: 'available' });
       assert.notEqual(pet.id, 99n);
-      assert.deepEqual(await store.getPet(pet.id), pet);
+      assert.deepEqual(await animalStore.getPet(pet.id), pet);
     },
   },
   {
     name: 'gives twenty simultaneous creates twenty ids, each with its own animal',
-    async run({ store }) {
+    async run({ animalStore }) {
       const created = await Promise.all(
-        times(20, (number) => store.createPet({ name: `Pet ${number}`, categoryId: number })),
+        times(20, (number) => animalStore.createPet({ name: `Pet ${number}`, categoryId: number })),
       );
       assert.equal(new Set(created.map(({ pet }) => pet.id)).size, 20);
       for (const [index, { pet }] of created.entries()) assert.equal(pet.name, `Pet ${index + 1}`);
@@ -94,36 +94,36 @@ export const creatingCases: readonly AnimalStoreCase[] = [
   ...Object.entries(BAD_VALUES).flatMap(([field, values]) =>
     values.map((value): AnimalStoreCase => ({
       name: `refuses ${shown(value)} as ${field}, naming the field, and stores nothing`,
-      async run({ store }) {
-        const creating = untyped(store).createPet({ ...fido, status: 'sold', [field]: value });
+      async run({ animalStore }) {
+        const creating = untyped(animalStore).createPet({ ...fido, status: 'sold', [field]: value });
         const error = await rejectsWithCode(creating, 'invalid_pet');
         assert.match(error.message, new RegExp(`\\b${field}\\b`));
-        assert.deepEqual(await store.listPets(), { pets: [] });
+        assert.deepEqual(await animalStore.listPets(), { pets: [] });
       },
     })),
   ),
   ...[null, 'Fido', 5, true, []].map((animal): AnimalStoreCase => ({
     name: `refuses ${shown(animal)} as an animal, and stores nothing`,
-    async run({ store }) {
-      await rejectsWithCode(untyped(store).createPet(animal), 'invalid_pet');
-      assert.deepEqual(await store.listPets(), { pets: [] });
+    async run({ animalStore }) {
+      await rejectsWithCode(untyped(animalStore).createPet(animal), 'invalid_pet');
+      assert.deepEqual(await animalStore.listPets(), { pets: [] });
     },
   })),
   {
     name: 'names all faults of an animal in one message',
-    async run({ store }) {
+    async run({ animalStore }) {
       const error = await rejectsWithCode(
-        untyped(store).createPet({ name: ' ', categoryId: 1.5, status: 'gone' }),
+        untyped(animalStore).createPet({ name: ' ', categoryId: 1.5, status: 'gone' }),
         'invalid_pet',
       );
       for (const field of ['name', 'categoryId', 'status']) {
         assert.match(error.message, new RegExp(`\\b${field}\\b`));
       }
-      const missing = await rejectsWithCode(untyped(store).createPet({}), 'invalid_pet');
+      const missing = await rejectsWithCode(untyped(animalStore).createPet({}), 'invalid_pet');
       for (const field of ['name', 'categoryId']) {
         assert.match(missing.message, new RegExp(`\\b${field}\\b`));
       }
-      assert.deepEqual(await store.listPets(), { pets: [] });
+      assert.deepEqual(await animalStore.listPets(), { pets: [] });
     },
   },
 ];

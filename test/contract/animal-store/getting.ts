@@ -5,25 +5,26 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { createAll, newPets, untyped, type AnimalStoreCase } from './subject.js';
 
-const OPERATIONS: Readonly<Record<string, (store: AnimalStore, call: Call) => Promise<unknown>>> = {
-  listPets: (store, call) => store.listPets({}, call),
-  createPet: (store, call) => store.createPet({ name: 'Fido', categoryId: 1n }, call),
-  'createPet with a request token': (store, call) =>
-    store.createPet(
+const OPERATIONS: Readonly<Record<string, (animalStore: AnimalStore, call: Call) => Promise<unknown>>> = {
+  listPets: (animalStore, call) => animalStore.listPets({}, call),
+  createPet: (animalStore, call) => animalStore.createPet({ name: 'Fido', categoryId: 1n }, call),
+  'createPet with an idempotency key': (animalStore, call) =>
+    animalStore.createPet(
       { name: 'Fido', categoryId: 1n },
-      { request: { scope: 'a-scope', token: 'a-token' }, ...call },
+      { idempotencyKey: { scope: 'a-scope', key: 'a-key' }, ...call },
     ),
-  getPet: (store, call) => store.getPet(1n, call),
-  'getPet with an id that no animal can have': (store, call) => store.getPet(INT64_MAX + 1n, call),
+  getPet: (animalStore, call) => animalStore.getPet(1n, call),
+  'getPet with an id that no animal can have': (animalStore, call) =>
+    animalStore.getPet(INT64_MAX + 1n, call),
 };
 
 export const gettingCases: readonly AnimalStoreCase[] = [
   {
     name: 'gets each animal by its id, as a bigint or as a number',
-    async run({ store }) {
-      for (const pet of await createAll(store, newPets(12))) {
-        assert.deepEqual(await store.getPet(pet.id), pet);
-        assert.deepEqual(await store.getPet(Number(pet.id)), pet);
+    async run({ animalStore }) {
+      for (const pet of await createAll(animalStore, newPets(12))) {
+        assert.deepEqual(await animalStore.getPet(pet.id), pet);
+        assert.deepEqual(await animalStore.getPet(Number(pet.id)), pet);
       }
     },
   },
@@ -40,25 +41,25 @@ export const gettingCases: readonly AnimalStoreCase[] = [
     -0,
   ].map((id): AnimalStoreCase => ({
     name: `finds no animal with the ${typeof id} ${Object.is(id, -0) ? '-0' : id}: pet_not_found`,
-    async run({ store }) {
-      await store.createPet({ name: 'Fido', categoryId: 1n });
-      await rejectsWithCode(store.getPet(id), 'pet_not_found');
+    async run({ animalStore }) {
+      await animalStore.createPet({ name: 'Fido', categoryId: 1n });
+      await rejectsWithCode(animalStore.getPet(id), 'pet_not_found');
     },
   })),
   ...[1.5, NaN, Infinity, 2 ** 53, '1', null, undefined].map((id): AnimalStoreCase => ({
     name: `refuses ${typeof id} [${id}] as an id, which is neither a bigint nor a safe integer`,
-    async run({ store }) {
-      await store.createPet({ name: 'Fido', categoryId: 1n });
-      await rejectsWithCode(untyped(store).getPet(id), 'invalid_parameter');
+    async run({ animalStore }) {
+      await animalStore.createPet({ name: 'Fido', categoryId: 1n });
+      await rejectsWithCode(untyped(animalStore).getPet(id), 'invalid_parameter');
     },
   })),
   ...Object.entries(OPERATIONS).map(([operation, call]): AnimalStoreCase => ({
     name: `rejects with the reason of a signal that is aborted already, and stores nothing: ${operation}`,
-    async run({ store }) {
-      await rejectsWhenAborted((aborted) => call(store, aborted));
-      assert.deepEqual(await store.listPets(), { pets: [] });
-      const request = { scope: 'a-scope', token: 'a-token' };
-      const { replayed } = await store.createPet({ name: 'Rex', categoryId: 2n }, { request });
+    async run({ animalStore }) {
+      await rejectsWhenAborted((aborted) => call(animalStore, aborted));
+      assert.deepEqual(await animalStore.listPets(), { pets: [] });
+      const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
+      const { replayed } = await animalStore.createPet({ name: 'Rex', categoryId: 2n }, { idempotencyKey });
       assert.equal(replayed, false);
     },
   })),

@@ -6,42 +6,45 @@ import { untyped, type AnimalStoreCase, type AnimalStoreSubject } from './subjec
 
 const fido: NewPet = { name: 'Fido', categoryId: 2n ** 53n + 1n };
 
-const request = (fields: { scope?: string; token?: string } = {}) => ({
-  request: { scope: 'a-scope', token: 'a-token', ...fields },
+const keyed = (fields: { scope?: string; key?: string } = {}) => ({
+  idempotencyKey: { scope: 'a-scope', key: 'a-key', ...fields },
 });
 
 const unlessScopeIsGiven = ({ scopeOfCaller }: AnimalStoreSubject): string | undefined =>
-  scopeOfCaller ? 'request tokens get their scope from who is calling' : undefined;
+  scopeOfCaller ? 'idempotency keys get their scope from who is calling' : undefined;
 
 const refusesRequest =
-  (...requests: readonly { scope?: unknown; token?: unknown }[]) =>
-  async ({ store }: AnimalStoreSubject): Promise<void> => {
+  (...requests: readonly { scope?: unknown; key?: unknown }[]) =>
+  async ({ animalStore }: AnimalStoreSubject): Promise<void> => {
     for (const fields of requests) {
-      const call = { request: { ...request().request, ...fields } };
-      await rejectsWithCode(untyped(store).createPet(fido, call), 'invalid_parameter');
+      const call = { idempotencyKey: { ...keyed().idempotencyKey, ...fields } };
+      await rejectsWithCode(untyped(animalStore).createPet(fido, call), 'invalid_parameter');
     }
-    assert.deepEqual(await store.listPets(), { pets: [] });
+    assert.deepEqual(await animalStore.listPets(), { pets: [] });
   };
 
 export const repeatingCases: readonly AnimalStoreCase[] = [
   {
-    name: 'creates once for a request token and replays the animal as it was created',
-    async run({ store }) {
-      const created = await store.createPet(fido, request());
+    name: 'creates once for a idempotency key and replays the animal as it was created',
+    async run({ animalStore }) {
+      const created = await animalStore.createPet(fido, keyed());
       assert.equal(created.replayed, false);
       for (let count = 0; count < 3; count += 1) {
-        const replay = await store.createPet(fido, request());
+        const replay = await animalStore.createPet(fido, keyed());
         assert.deepEqual(replay, { pet: created.pet, replayed: true });
         assert.ok(Object.isFrozen(replay.pet));
       }
-      assert.deepEqual(await store.listPets(), { pets: [created.pet] });
+      assert.deepEqual(await animalStore.listPets(), { pets: [created.pet] });
     },
   },
   {
     name: 'takes the same animal written otherwise for the same animal',
-    async run({ store }) {
-      const { pet } = await store.createPet({ name: 'Fido', categoryId: 7n }, request());
-      const replay = await store.createPet({ status: 'available', categoryId: 7, name: 'Fido' }, request());
+    async run({ animalStore }) {
+      const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 7n }, keyed());
+      const replay = await animalStore.createPet(
+        { status: 'available', categoryId: 7, name: 'Fido' },
+        keyed(),
+      );
       assert.deepEqual(replay, { pet, replayed: true });
     },
   },
@@ -52,45 +55,48 @@ export const repeatingCases: readonly AnimalStoreCase[] = [
     { categoryId: -(2n ** 53n) - 1n },
     { status: 'sold' as const },
   ].map((difference): AnimalStoreCase => ({
-    name: `refuses a request token that was used for an animal with another ${Object.keys(difference).join()} (${Object.values(difference).join()}), and stores nothing`,
-    async run({ store }) {
-      const { pet } = await store.createPet(fido, request());
-      await rejectsWithCode(store.createPet({ ...fido, ...difference }, request()), 'idempotency_key_reused');
-      assert.deepEqual(await store.listPets(), { pets: [pet] });
-      assert.deepEqual(await store.createPet(fido, request()), { pet, replayed: true });
+    name: `refuses a idempotency key that was used for an animal with another ${Object.keys(difference).join()} (${Object.values(difference).join()}), and stores nothing`,
+    async run({ animalStore }) {
+      const { pet } = await animalStore.createPet(fido, keyed());
+      await rejectsWithCode(
+        animalStore.createPet({ ...fido, ...difference }, keyed()),
+        'idempotency_key_reused',
+      );
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+      assert.deepEqual(await animalStore.createPet(fido, keyed()), { pet, replayed: true });
     },
   })),
   {
-    name: 'keeps another request token apart',
-    async run({ store }) {
-      const first = await store.createPet(fido, request({ token: 'one' }));
-      const second = await store.createPet(fido, request({ token: 'One' }));
+    name: 'keeps another idempotency key apart',
+    async run({ animalStore }) {
+      const first = await animalStore.createPet(fido, keyed({ key: 'one' }));
+      const second = await animalStore.createPet(fido, keyed({ key: 'One' }));
       assert.equal(second.replayed, false);
-      assert.deepEqual(await store.listPets(), { pets: [first.pet, second.pet] });
+      assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
     },
   },
   {
-    name: 'keeps the same request token of another scope apart',
+    name: 'keeps the same idempotency key of another scope apart',
     unless: unlessScopeIsGiven,
-    async run({ store }) {
-      const first = await store.createPet(fido, request({ scope: 'one' }));
-      const second = await store.createPet(fido, request({ scope: 'other' }));
+    async run({ animalStore }) {
+      const first = await animalStore.createPet(fido, keyed({ scope: 'one' }));
+      const second = await animalStore.createPet(fido, keyed({ scope: 'other' }));
       assert.equal(second.replayed, false);
-      assert.deepEqual(await store.listPets(), { pets: [first.pet, second.pet] });
+      assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
     },
   },
   {
-    name: 'keeps nothing of a request token that came with a faulty animal',
-    async run({ store }) {
-      await rejectsWithCode(store.createPet({ ...fido, name: ' ' }, request()), 'invalid_pet');
-      assert.equal((await store.createPet(fido, request())).replayed, false);
+    name: 'keeps nothing of a idempotency key that came with a faulty animal',
+    async run({ animalStore }) {
+      await rejectsWithCode(animalStore.createPet({ ...fido, name: ' ' }, keyed()), 'invalid_pet');
+      assert.equal((await animalStore.createPet(fido, keyed())).replayed, false);
     },
   },
   {
-    name: 'creates one animal for twenty simultaneous calls with one request token',
-    async run({ store }) {
-      const results = await Promise.allSettled(times(20, () => store.createPet(fido, request())));
-      const { pets } = await store.listPets();
+    name: 'creates one animal for twenty simultaneous calls with one idempotency key',
+    async run({ animalStore }) {
+      const results = await Promise.allSettled(times(20, () => animalStore.createPet(fido, keyed())));
+      const { pets } = await animalStore.listPets();
       assert.equal(pets.length, 1);
       for (const result of results) {
         if (result.status === 'fulfilled') assert.deepEqual(result.value.pet, pets[0]);
@@ -102,17 +108,17 @@ export const repeatingCases: readonly AnimalStoreCase[] = [
     },
   },
   {
-    name: 'takes a request token of 1 to 255 characters',
-    async run({ store }) {
-      for (const token of ['x', 'x'.repeat(255)]) {
-        assert.equal((await store.createPet(fido, request({ token }))).replayed, false);
-        assert.equal((await store.createPet(fido, request({ token }))).replayed, true);
+    name: 'takes a idempotency key of 1 to 255 characters',
+    async run({ animalStore }) {
+      for (const key of ['x', 'x'.repeat(255)]) {
+        assert.equal((await animalStore.createPet(fido, keyed({ key }))).replayed, false);
+        assert.equal((await animalStore.createPet(fido, keyed({ key }))).replayed, true);
       }
     },
   },
   {
-    name: 'refuses a request token that is empty, too long or not Unicode, and stores nothing',
-    run: refusesRequest({ token: '' }, { token: 'x'.repeat(256) }, { token: '\ud800' }, { token: 5 }),
+    name: 'refuses a idempotency key that is empty, too long or not Unicode, and stores nothing',
+    run: refusesRequest({ key: '' }, { key: 'x'.repeat(256) }, { key: '\ud800' }, { key: 5 }),
   },
   {
     name: 'refuses a scope that is empty, too long or not Unicode, and stores nothing',

@@ -7,8 +7,8 @@ import { times } from '../samples.js';
 /** An empty animal store to hold to the contract. */
 export interface AnimalStoreSubject extends Subject {
   /** The animal store itself. */
-  readonly store: AnimalStore;
-  /** Request tokens get their scope from who is calling, as over HTTP, and not from the call. */
+  readonly animalStore: AnimalStore;
+  /** Idempotency keys get their scope from who is calling, as over HTTP, and not from the call. */
   readonly scopeOfCaller?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface UntypedAnimalStore {
   getPet(id: unknown): Promise<unknown>;
 }
 
-export const untyped = (store: AnimalStore): UntypedAnimalStore => store;
+export const untyped = (animalStore: AnimalStore): UntypedAnimalStore => animalStore;
 
 /** `count` animals to add, their statuses in turn. */
 export const newPets = (count: number): readonly NewPet[] =>
@@ -32,21 +32,24 @@ export const newPets = (count: number): readonly NewPet[] =>
   }));
 
 /** Adds the animals all at once; resolves to what was created, ascending by id. */
-export async function createAll(store: AnimalStore, animals: readonly NewPet[]): Promise<readonly Pet[]> {
-  const created = await Promise.all(animals.map((animal) => store.createPet(animal)));
+export async function createAll(
+  animalStore: AnimalStore,
+  animals: readonly NewPet[],
+): Promise<readonly Pet[]> {
+  const created = await Promise.all(animals.map((animal) => animalStore.createPet(animal)));
   return created.map(({ pet }) => pet).sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 /** Every page of a list, from the first to the one without `next`. */
 export async function pagesOf(
-  store: AnimalStore,
+  animalStore: AnimalStore,
   query: PetQuery,
   meanwhile: () => Promise<unknown> = async () => {},
 ): Promise<readonly (readonly Pet[])[]> {
   const pages: (readonly Pet[])[] = [];
   let cursor: string | undefined;
   do {
-    const [page] = await Promise.all([store.listPets({ ...query, cursor }), meanwhile()]);
+    const [page] = await Promise.all([animalStore.listPets({ ...query, cursor }), meanwhile()]);
     if (page.next !== undefined && page.next === cursor) throw new Error('the cursor leads to itself');
     pages.push(page.pets);
     cursor = page.next;
