@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './answer/error-answers.js';
+import type { ErrorCode } from './error-responses.js';
 import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {

@@ -1,28 +1,18 @@
 import { Type, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { PAGE_LIMIT, limitAndStatusFaults } from '../../application/create-animal-store.js';
-import type { Fault } from '../../domain/errors.js';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
-import { PET_STATUSES, type PetStatus } from '../../domain/pet.js';
-import { DEFAULT_STATUS, NAME_PATTERN, PET_RULES } from '../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from './request/idempotency-key.js';
+import { PAGE_LIMIT } from '../../application/create-animal-store.js';
+import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
+import { DEFAULT_STATUS, NAME_PATTERN, PET_STATUSES, type PetStatus } from '../../domain/pet.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
 import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
 
-/*
- * The interface's schemas, each of them for two: requests are judged by it, and the OpenAPI document prints it.
- * A rule of the domain stays the domain's, its message too; the keywords beside it say the same to others.
- */
+/* The schemas of the interface. They only describe, for the OpenAPI document and for types: the domain judges. */
 
-const ruled = <T>(fault: (value: unknown) => string | undefined, keywords: Keywords, component?: string) =>
-  Type.Refine(
-    Type.Unsafe<T>({ [KEYWORDS]: keywords, ...(component !== undefined && { [COMPONENT]: component }) }),
-    (value) => fault(value) === undefined,
-    (value) => fault(value) ?? '',
-  );
+const described = <T>(keywords: Keywords, component?: string) =>
+  Type.Unsafe<T>({ [KEYWORDS]: keywords, ...(component !== undefined && { [COMPONENT]: component }) });
 
 const INT64: Keywords = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
-const NameSchema = ruled<string>(PET_RULES.name, {
+const NameSchema = described<string>({
   type: 'string',
   minLength: 1,
   pattern: NAME_PATTERN,
@@ -31,7 +21,7 @@ const NameSchema = ruled<string>(PET_RULES.name, {
     'Kept exactly as it was given.',
 });
 
-const CategoryIdSchema = ruled<bigint>(PET_RULES.categoryId, {
+const CategoryIdSchema = described<bigint>({
   ...INT64,
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
@@ -39,8 +29,7 @@ const CategoryIdSchema = ruled<bigint>(PET_RULES.categoryId, {
 });
 
 /** An availability status of the interface. */
-export const PetStatusSchema = ruled<PetStatus>(
-  PET_RULES.status,
+export const PetStatusSchema = described<PetStatus>(
   { type: 'string', enum: PET_STATUSES, description: "An animal's availability." },
   'PetStatus',
 );
@@ -67,10 +56,10 @@ export const NewPetSchema = Type.Object(
 );
 
 /** An identifier of an animal. */
-export const PetIdSchema = ruled<bigint>(
-  (id) => (isInt64(id) ? undefined : `must be an integer from ${INT64_MIN} to ${INT64_MAX}`),
-  { ...INT64, description: 'Identifier of the animal, assigned by the service: ascending, never reused.' },
-);
+export const PetIdSchema = described<bigint>({
+  ...INT64,
+  description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
+});
 
 /** Pet of the interface, read with exact integers. */
 export const PetSchema = Type.Object(
@@ -111,7 +100,7 @@ export const ErrorSchema = Type.Object(
 );
 
 /** How many animals a page holds. */
-export const PageLimitSchema = ruled<number>((limit) => limitAndStatusFaults({ limit })[0]?.message, {
+export const PageLimitSchema = described<number>({
   type: 'integer',
   ...PAGE_LIMIT,
 });
@@ -121,24 +110,6 @@ export const CursorSchema = Type.String();
 
 /** The value of an Idempotency-Key header. */
 export const IdempotencyKeySchema = Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN });
-
-const newPet = Compile(NewPetSchema);
-
-/** Whether a value read from JSON is a NewPet. */
-export const isNewPet = (value: object): value is Type.Static<typeof NewPetSchema> => newPet.Check(value);
-
-/** Every rule of NewPet that the value breaks, field by field; for one that `isNewPet` refused. */
-export function newPetFaults(value: object): Fault[] {
-  const faults: Fault[] = [];
-  for (const error of newPet.Errors(value)) {
-    if (error.keyword === 'required') {
-      for (const field of error.params.requiredProperties) faults.push({ field, message: 'is required' });
-    } else {
-      faults.push({ field: error.instancePath.slice(1), message: error.message });
-    }
-  }
-  return faults;
-}
 
 /** The schemas that the document names. */
 export const COMPONENTS: readonly TSchema[] = [

@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
-import type { ErrorCode } from '../answer/error-answers.js';
+import type { ErrorCode } from '../error-responses.js';
 import type { HeaderName } from './headers.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
@@ -97,11 +97,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   idempotency_key_reused: {
     meaning: 'The idempotency key was used before, for another animal. Nothing was stored.',
     message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
-  },
-  rate_limited: {
-    meaning: 'Too many requests: wait before the next one.',
-    message: 'Too many requests.',
-    headers: ['RetryAfter'],
   },
   headers_too_large: {
     meaning: 'The request line and the headers are too large together.',

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { stringify } from '../../../exact-json.js';
-import { ERROR_STATUS, type ErrorCode } from '../answer/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { DEPRECATION_HEADERS, HEADERS, type HeaderName } from './headers.js';
-import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from '../http-settings.js';
+import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { componentName, componentSchema, jsonSchema, type Keywords } from './json-schema.js';
 import { guide } from './open-api-guide.js';
 import {
@@ -53,7 +53,7 @@ const IF_NONE_MATCH: Operation['parameters'] = {
  * can answer with, and no other. JSON text, its integers to the digit; the same settings give the same bytes.
  */
 export const openApiDocument = (settings: Partial<HttpSettings> = {}): string =>
-  documentText({ ...DEFAULT_HTTP_SETTINGS, ...settings }, OPERATIONS);
+  documentText(completeSettings(settings), OPERATIONS);
 
 /** The same of other operations, by their ids. */
 export function documentText(settings: HttpSettings, operations: Operations): string {
