@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { ServiceError, UnexpectedAnswerError } from '../../../../src/adapters/http/client/service-error.js';
+import {
+  ServiceError,
+  UnexpectedResponseError,
+} from '../../../../src/adapters/http/client/response-errors.js';
 import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/answer/error-answers.js';
 import {
   ANIMAL_STORE_ERROR_CODES,
@@ -17,6 +20,7 @@ import {
   bella,
   broken,
   errorJson,
+  failingHook,
   fakeService,
   html,
   json,
@@ -67,10 +71,10 @@ describe('AnimalStoreClient reads', () => {
       '<https://b.example/?cursor=x>; rel=next',
       'x',
     ],
-    ['the second of two links', '</a?cursor=1,2>; rel="prev"; title="<, ;", </b?cursor=3>; rel="next"', '3'],
-    ['a link of several relations', '</?cursor=4>; title=x; REL="last NEXT"', '4'],
+    ['the second of two links', '</a?cursor=1,2>; rel="prev"; title="a, ;", </b?cursor=3>; rel="next"', '3'],
+    ['a link with more parameters', '</?cursor=4>; title=x; REL="next"; x=y', '4'],
     ['no link', '', undefined],
-    ['other relations', '</?cursor=5>; rel="nextish"; title="rel=next", </?cursor=6>', undefined],
+    ['other relations', '</?cursor=5>; rel="nextish", </?cursor=6>', undefined],
   ] as const) {
     it(`the cursor of ${what}`, async () => {
       const { client } = fakeService(json(200, '[]', { Link: link }));
@@ -79,7 +83,7 @@ describe('AnimalStoreClient reads', () => {
   }
 });
 
-describe('AnimalStoreClient takes for no answer of an animal store', () => {
+describe('AnimalStoreClient rejects as unexpected', () => {
   const nonsense: ReadonlyArray<readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]> = [
     ['a page of a proxy with status 200', listing, html(200)],
     ['an empty body', listing, json(200, '')],
@@ -130,7 +134,7 @@ describe('AnimalStoreClient takes for no answer of an animal store', () => {
     it(what, async () => {
       const { client, sent } = fakeService(step);
       const error = await rejectionOf(call(client()));
-      expect(error).to.be.instanceOf(UnexpectedAnswerError);
+      expect(error).to.be.instanceOf(UnexpectedResponseError);
       expect(sent).to.have.length(1);
     });
   }
@@ -141,7 +145,7 @@ describe('AnimalStoreClient takes for no answer of an animal store', () => {
         new Response('moved', { status, headers: { Location: 'https://elsewhere.example/v1/pets' } }),
       );
       const error = await rejectionOf(client().listPets());
-      expect(error).to.be.instanceOf(UnexpectedAnswerError).and.include({ status });
+      expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status });
       expect(error)
         .to.have.property('message')
         .that.matches(/redirect.*baseUrl/);
@@ -153,7 +157,7 @@ describe('AnimalStoreClient takes for no answer of an animal store', () => {
     const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
     const { client, sent } = fakeService(async () => hidden);
     const error = await rejectionOf(client().listPets());
-    expect(error).to.be.instanceOf(UnexpectedAnswerError).and.include({ status: 0 });
+    expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status: 0 });
     expect(error)
       .to.have.property('message')
       .that.matches(/redirect/);
@@ -174,29 +178,29 @@ describe('AnimalStoreClient takes for no answer of an animal store', () => {
         }),
       );
     const { client } = fakeService(async () => endless());
-    const error = await rejectionOf(client({ answerLimit: 10_000 }).listPets());
+    const error = await rejectionOf(client({ responseLimit: 10_000 }).listPets());
     expect(error)
-      .to.be.instanceOf(UnexpectedAnswerError)
+      .to.be.instanceOf(UnexpectedResponseError)
       .with.property('message')
       .that.includes('10000 bytes');
     expect(cancelled).to.equal(true);
     expect(pulled).to.be.lessThan(20);
     const { client: exact } = fakeService(json(200, `[]${' '.repeat(98)}`));
-    expect(await exact({ answerLimit: 100 }).listPets()).to.deep.equal({ pets: [] });
+    expect(await exact({ responseLimit: 100 }).listPets()).to.deep.equal({ pets: [] });
   });
 
-  it('and says which one, by status and request id', async () => {
+  it('anything else, with its status and request id', async () => {
     const { client } = fakeService(html(500, { 'X-Request-Id': 'request-1' }));
     const error = await rejectionOf(client().listPets());
-    expect(error).to.include({ status: 500, requestId: 'request-1', name: 'UnexpectedAnswerError' });
+    expect(error).to.include({ status: 500, requestId: 'request-1', name: 'UnexpectedResponseError' });
   });
 });
 
-describe('AnimalStoreClient makes of an error', () => {
+describe('AnimalStoreClient maps', () => {
   const options = { retries: 0 };
 
   for (const code of ANIMAL_STORE_ERROR_CODES) {
-    it(`${code} the error of the domain, the answer being its cause`, async () => {
+    it(`${code} to the error of the domain, with a ServiceError as its cause`, async () => {
       const { client } = fakeService(errorJson(ERROR_STATUS[code], code, { 'Retry-After': '7' }));
       const error = await rejectionOf(client(options).getPet(5n));
       expect(isAnimalStoreError(error) && error.code).to.equal(code);
@@ -211,7 +215,7 @@ describe('AnimalStoreClient makes of an error', () => {
     (code) => !ANIMAL_STORE_ERROR_CODES.some((known) => known === code),
   );
   for (const code of [...ofHttp, 'a_code_of_later', 'constructor', '__proto__']) {
-    it(`${code} a ServiceError with all that came`, async () => {
+    it(`${code} to a ServiceError with every detail`, async () => {
       const status = (ERROR_STATUS as Record<string, number>)[code];
       const { client } = fakeService(errorJson(typeof status === 'number' ? status : 418, code));
       const error = await rejectionOf(client(options).listPets());
@@ -227,7 +231,7 @@ describe('AnimalStoreClient makes of an error', () => {
     });
   }
 
-  it('invalid_pet one whose message is that of the service', async () => {
+  it('invalid_pet to an error with the message of the service', async () => {
     const { message } = new InvalidPetError([
       { field: 'name', message: 'must not be blank' },
       { field: 'status', message: 'must be one of a, b' },
@@ -238,13 +242,13 @@ describe('AnimalStoreClient makes of an error', () => {
     expect(error).to.have.property('stack').that.includes(message);
   });
 
-  it('pet_not_found one that names the animal asked for', async () => {
+  it('pet_not_found to an error with the requested id', async () => {
     const { client } = fakeService(errorJson(404, 'pet_not_found'));
     const error = await rejectionOf(client().getPet(2n ** 63n - 1n));
     expect(error).to.be.instanceOf(PetNotFoundError).with.property('petId', '9223372036854775807');
   });
 
-  it('service_unavailable and idempotency_conflict ones that say when to ask again', async () => {
+  it('service_unavailable and idempotency_conflict to errors with retryAfter', async () => {
     const unavailable = fakeService(errorJson(503, 'service_unavailable', { 'Retry-After': '3' }));
     const error = await rejectionOf(unavailable.client(options).listPets());
     expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 3);
@@ -254,24 +258,42 @@ describe('AnimalStoreClient makes of an error', () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`${status} of a proxy, which has no code, that the store is not available`, async () => {
+    it(`${status} of a proxy, which has no code, to UnavailableError`, async () => {
       const { client } = fakeService(html(status, { 'Retry-After': '9' }));
       const error = await rejectionOf(client(options).listPets());
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
-      expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedAnswerError);
+      expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedResponseError);
       expect(error).to.have.property('cause').that.includes({ status });
     });
   }
 
-  it('the network that the store is not available, with the fault as its cause', async () => {
+  it('a network failure to UnavailableError, with its cause', async () => {
     const fault = new TypeError('fetch failed');
     const { client } = fakeService(fault);
     const error = await rejectionOf(client(options).listPets());
     expect(error).to.be.instanceOf(UnavailableError).with.property('cause', fault);
   });
 
-  it('a body that breaks off the same', async () => {
+  it('a body that breaks off to UnavailableError', async () => {
     const { client } = fakeService(broken);
     expect(await rejectionOf(client(options).listPets())).to.be.instanceOf(UnavailableError);
+  });
+});
+
+describe('AnimalStoreClient notifies of a deprecated operation', () => {
+  const sunset = 'Thu, 05 Dec 2030 00:00:00 GMT';
+  const deprecated = json(200, BELLA, { Deprecation: '@1795132800', Sunset: sunset });
+
+  it('once, with the sunset that the service announces', async () => {
+    const notices: unknown[] = [];
+    const { client } = fakeService(deprecated);
+    const one = client({ onDeprecated: (notice) => notices.push(notice) });
+    for (let count = 0; count < 3; count += 1) await one.getPet(1n);
+    expect(notices).to.deep.equal([{ operation: 'getPet', sunset }]);
+  });
+
+  it('and responds although the hook throws', async () => {
+    const { client } = fakeService(deprecated);
+    expect((await client({ onDeprecated: failingHook }).getPet(1n)).id).to.equal(1n);
   });
 });
