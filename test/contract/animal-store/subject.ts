@@ -1,14 +1,13 @@
 import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
-import { PET_STATUSES } from '../../../src/domain/pet.js';
-import type { NewPet, Pet } from '../../../src/domain/pet.js';
+import { PET_STATUSES, type NewPet, type Pet } from '../../../src/domain/pet.js';
 import type { ContractCase, Subject } from '../contract.js';
 import { times } from '../samples.js';
 
-/** An empty animal store to hold to the contract. */
+/** An empty animal store: the subject of its contract. */
 export interface AnimalStoreSubject extends Subject {
   /** The animal store itself. */
   readonly animalStore: AnimalStore;
-  /** Idempotency keys get their scope from who is calling, as over HTTP, and not from the call. */
+  /** The caller's identity is the scope of idempotency keys, as over HTTP. Default: the call names the scope. */
   readonly scopeOfCaller?: boolean;
 }
 
@@ -23,15 +22,11 @@ export interface UntypedAnimalStore {
 
 export const untyped = (animalStore: AnimalStore): UntypedAnimalStore => animalStore;
 
-/** `count` animals to add, their statuses in turn. */
+/** Makes `count` animals to add, their statuses in turn. */
 export const newPets = (count: number): readonly NewPet[] =>
-  times(count, (number) => ({
-    name: `Pet ${number}`,
-    categoryId: number,
-    status: PET_STATUSES[number % 3],
-  }));
+  times(count, (number) => ({ name: `Pet ${number}`, categoryId: number, status: PET_STATUSES[number % 3] }));
 
-/** Adds the animals all at once; resolves to what was created, ascending by id. */
+/** Adds the animals simultaneously; resolves to them as created, in ascending order of id. */
 export async function createAll(
   animalStore: AnimalStore,
   animals: readonly NewPet[],
