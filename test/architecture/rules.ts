@@ -15,7 +15,11 @@ export interface LayerRule {
 const INNER = ['src/domain/', 'src/application/', 'src/exact-json.ts'];
 
 /** The HTTP interface, which every transport shares. */
-const HTTP_INTERFACE = ['src/adapters/http/*', 'src/adapters/http/docs-page/*', 'src/adapters/http/open-api/'];
+const HTTP_INTERFACE = [
+  'src/adapters/http/*',
+  'src/adapters/http/docs-page/*',
+  'src/adapters/http/open-api/',
+];
 
 /** Every module is in one place. */
 export const LAYERS: readonly LayerRule[] = [
