@@ -22,8 +22,10 @@ export interface IssuedApiKey {
 
 /** A key that took the place of another. */
 export interface RotatedApiKey extends IssuedApiKey {
-  /** The key that was rotated, as it is now. */
-  readonly replaced: ManagedApiKey;
+  /** The old key as it is now. Absent if its revocation failed: it may still be valid. */
+  readonly old?: ManagedApiKey;
+  /** Why the revocation of the old key failed. */
+  readonly revocationError?: unknown;
 }
 
 /** What a new key is to be. */
@@ -112,7 +114,11 @@ export class ManagedApiKeys {
     if (old === undefined) throw new ApiKeyError('unknown_key');
     requireRotatable(old, now);
     const issued = await this.#add({ ...old, expiresAt: sameLifeFrom(now, old) }, now);
-    return { ...issued, replaced: await this.revoke(id, { after: overlap }) };
+    try {
+      return { ...issued, old: await this.revoke(id, { after: overlap }) };
+    } catch (revocationError) {
+      return { ...issued, revocationError }; // the caller must get the new key in any case
+    }
   }
 
   async #add(
