@@ -36,11 +36,11 @@ async function checkStore(
 ): Promise<void> {
   const { io } = commands;
   const handlesBefore = process.getActiveResourcesInfo();
+  const open = await subjectsOf(module, url);
   const { storeContracts, runContract } = await modules.importSuites();
   const isWanted = (name: string): boolean => name.includes(only);
   const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
   if (wanted.length === 0) throw new UsageError('No case has the text of --only in its name.');
-  const open = await subjectsOf(module, url);
   const checks: Check[] = [];
   await interruptible(io, async (signal) => {
     await (await open()).dispose(); // a store that does not open is one error, not one for each case

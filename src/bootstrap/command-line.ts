@@ -147,7 +147,7 @@ export const progressBar = (stderr: Output, format: string): SingleBar =>
     formatValue: (value) => value.toLocaleString('en-US'),
     barsize: 20,
     linewrap: true, // cuts what is too long for the terminal
-    forceRedraw: true,
+    clearOnComplete: stderr.isTTY !== true, // else it ends with an empty line
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });
