@@ -2,12 +2,11 @@ import { Container, ContainerModule } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
-import { HttpInterface } from '../adapters/http/http-interface.js';
+import { HttpInterface, type DeprecatedCall } from '../adapters/http/http-interface.js';
 import { silentLog, type HttpLog } from '../adapters/http/http-log.js';
-import { createKoaApp } from '../adapters/http/koa/koa-transport.js';
+import { createKoaApp } from '../adapters/http/koa/animal-store-router.js';
 import { readDocsFiles } from '../adapters/http/node/docs-files.js';
-import { Readiness } from '../adapters/http/routes/readiness.js';
-import type { DeprecatedCall } from '../adapters/http/routes/route.js';
+import { Readiness } from '../adapters/http/health.js';
 import { createAnimalStore } from '../application/create-animal-store.js';
 import { systemClock } from '../application/ports/clock.js';
 import type * as core from '../index.js';
@@ -69,21 +68,15 @@ const service = new ContainerModule((options) => {
     ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
   );
   add(options, TOKENS.readiness, [TOKENS.petRepository], (pets) => new Readiness((call) => pets.check(call)));
-  const { animalStore, authenticator, readiness, settings, httpLog, onDeprecatedCall } = TOKENS;
+  const t = TOKENS;
   add(
     options,
     TOKENS.httpInterface,
-    [animalStore, authenticator, readiness, settings, httpLog, onDeprecatedCall],
-    async (...[store, judge, ready, { http }, log, onDeprecated]) =>
-      new HttpInterface({
-        store,
-        authenticator: judge,
-        readiness: ready,
-        settings: http,
-        log,
-        docs: await readDocsFiles(),
-        onDeprecatedCall: onDeprecated,
-      }),
+    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
+    async (animalStore, authenticator, readiness, { http: settings }, log, onDeprecatedCall) => {
+      const docs = await readDocsFiles();
+      return new HttpInterface({ animalStore, authenticator, readiness, settings, log, docs, onDeprecatedCall });
+    },
   );
   add(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
     const handle = createKoaApp(http).callback();

@@ -1,6 +1,6 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { DeprecatedCall } from '../adapters/http/routes/route.js';
+import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import type { Output } from './command-line.js';
@@ -23,7 +23,7 @@ export async function createLogger({ logLevel, logFormat }: Settings, stderr: Ou
 
 /** Logs one line for each response, and one more with the cause of a 5xx. */
 export const httpLogTo = (logger: Logger): HttpLog => ({
-  answered: (request) =>
+  responded: (request) =>
     logger.info({ ...request, milliseconds: Math.round(request.milliseconds * 1000) / 1000 }, 'responded'),
   failed(requestId, error) {
     // No stack: under overload, or while the store is away, such lines are most of the log.

@@ -2,7 +2,7 @@ import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
-import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
+import { isShortStaticKey } from '../adapters/api-keys/api-key.js';
 import { interruptible, type InterruptedError, type Io } from './command-line.js';
 import { TOKENS, configure } from './container.js';
 import { ISSUE_COMMAND, managedKeys } from './key-commands.js';

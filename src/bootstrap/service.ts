@@ -1,7 +1,7 @@
 import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../adapters/http/node/node-server.js';
-import { DOCS_PATH } from '../adapters/http/routes/docs-routes.js';
+import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
 import { isLoopback } from './settings.js';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { environmentFault } from '../adapters/api-keys/api-key-format.js';
-import { staticKeyFault } from '../adapters/api-keys/static-api-keys.js';
+import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { OPERATIONS } from '../adapters/http/operations.js';
 
 /*
