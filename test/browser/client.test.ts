@@ -157,10 +157,10 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
   it('follows no redirect, which the browser hides from it', async () => {
     const refused = await page.evaluate(
       async ({ entry, baseUrl, apiKey }) => {
-        const { AnimalStoreClient, UnexpectedAnswerError }: ClientModule = await import(entry);
+        const { AnimalStoreClient, UnexpectedResponseError }: ClientModule = await import(entry);
         const store = new AnimalStoreClient({ baseUrl, apiKey });
         const error: unknown = await store.listPets().catch((reason: unknown) => reason);
-        return error instanceof UnexpectedAnswerError && [error.status, error.message];
+        return error instanceof UnexpectedResponseError && [error.status, error.message];
       },
       { entry: ENTRY, baseUrl: `${origin}/moved/v1`, apiKey: KEY },
     );

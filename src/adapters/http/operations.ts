@@ -52,6 +52,8 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly schema: TSchema;
   readonly description: string;
+  /** A valid value. Some tools refuse a path parameter without one. */
+  readonly example?: unknown;
 }
 
 export interface Deprecation {
@@ -71,29 +73,32 @@ export const OPERATIONS = {
     summary: 'List animals',
     description:
       'Returns a page of animals in ascending order of `id`. While there are more, the response has a `Link` with ' +
-      '`rel="next"`: follow it as it is. Every animal that exists during the whole traversal appears exactly once.',
+      '`rel="next"`: follow it as it is, and stop when there is none. Every animal that exists during the whole ' +
+      'traversal appears exactly once.',
     parameters: {
       limit: {
         in: 'query',
         schema: PageLimitSchema,
-        description: 'Maximum number of animals returned, in plain decimal.',
+        example: 20n,
+        description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
       status: {
         in: 'query',
         schema: PetStatusSchema,
+        example: 'available',
         description: 'Returns only animals with this availability status. Default: all.',
       },
       cursor: {
         in: 'query',
         schema: CursorSchema,
         description:
-          'Where the page begins: from the `Link` of the previous page. Valid with the same `status` only, with any ' +
-          '`limit`, and across restarts.',
+          'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
+          'differ. It stays valid across restarts.',
       },
     } satisfies Record<keyof PetQuery, Parameter>,
     success: {
       status: 200,
-      description: `The animals of the page: at most \`limit\`, by default ${PAGE_LIMIT.default}.`,
+      description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
       schema: PetsSchema,
       headers: ['NextLink'],
     },
@@ -106,25 +111,26 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Add an animal',
     description:
-      'Adds an animal and assigns its `id`. To retry safely, send an `Idempotency-Key`. A 4xx response means that ' +
-      'nothing was stored.',
+      'Adds an animal and assigns its `id`. To retry the request safely, send an `Idempotency-Key`. After a 4xx ' +
+      'response nothing was stored.',
     parameters: {
       'Idempotency-Key': {
         in: 'header',
         schema: IdempotencyKeySchema,
         description:
-          'Makes retries safe. Use a new value, such as a UUID, for each animal. For 24 hours the same key with the ' +
-          'same animal repeats the first response, with `Idempotency-Replayed: true`; with another animal it gets ' +
-          '422. Keys belong to the API key. Double quotes around a key are not part of it.',
+          'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
+          'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
+          'Double quotes around it are optional. Keys belong to the API key and are kept for 24 hours; refused ' +
+          'requests do not use them up.',
       },
     },
     body: {
       schema: NewPetSchema,
-      description: 'The animal, as `application/json` in UTF-8, not compressed.',
+      description: 'The animal, as uncompressed `application/json` in UTF-8.',
     },
     success: {
       status: 201,
-      description: 'The animal was added. `Location` is its address.',
+      description: 'The animal was added. `Location` is its URL.',
       schema: PetSchema,
       headers: ['Location', 'IdempotencyReplayed'],
     },
@@ -154,8 +160,9 @@ export const OPERATIONS = {
       petId: {
         in: 'path',
         schema: PetIdSchema,
+        example: 1n,
         description:
-          'The identifier of the animal, in plain decimal. Anything other than a 64-bit integer gets 404.',
+          'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
       },
     },
     success: { status: 200, description: 'The animal.', schema: PetSchema },

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import { DEFAULT_STATUS, NAME_PATTERN, PET_STATUSES, type PetStatus } from '../../domain/pet.js';
+import { NAME_PATTERN, PET_STATUSES, type PetStatus } from '../../domain/pet.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
 import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
 
@@ -17,8 +17,9 @@ const NameSchema = described<string>({
   minLength: 1,
   pattern: NAME_PATTERN,
   description:
-    "The animal's name: any Unicode text with a character that is not blank (Unicode's White_Space), without U+0000 and lone surrogates. " +
-    'Kept exactly as it was given.',
+    "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
+    'surrogates. Stored exactly as it is.',
+  example: 'Bella',
 });
 
 const CategoryIdSchema = described<bigint>({
@@ -26,11 +27,12 @@ const CategoryIdSchema = described<bigint>({
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
     '`7.0` and `7e0` are the integer 7.',
+  example: 7n,
 });
 
 /** An availability status of the interface. */
 export const PetStatusSchema = described<PetStatus>(
-  { type: 'string', enum: PET_STATUSES, description: "An animal's availability." },
+  { type: 'string', enum: PET_STATUSES, description: 'Availability of an animal.', example: 'available' },
   'PetStatus',
 );
 
@@ -39,15 +41,13 @@ export const NewPetSchema = Type.Object(
   {
     name: NameSchema,
     categoryId: CategoryIdSchema,
-    status: Type.Optional(
-      Type.With(PetStatusSchema, { default: DEFAULT_STATUS, description: 'Availability status.' }),
-    ),
+    // No `default` keyword: generators would make the member required.
+    status: Type.Optional(Type.With(PetStatusSchema, { description: '`available` if omitted.' })),
   },
   {
     [COMPONENT]: 'NewPet',
     description:
-      'An animal to be added. Members other than these are ignored. A member given twice, or nesting deeper ' +
-      'than 16, is refused.',
+      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
     examples: [
       { name: 'Bella', categoryId: 1n },
       { name: 'Milo', categoryId: INT64_MAX, status: 'pending' },
@@ -59,6 +59,7 @@ export const NewPetSchema = Type.Object(
 export const PetIdSchema = described<bigint>({
   ...INT64,
   description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
+  example: 1n,
 });
 
 /** Pet of the interface, read with exact integers. */
@@ -87,25 +88,28 @@ export const PetsSchema = Type.Array(PetSchema, {
 export const ErrorSchema = Type.Object(
   {
     code: Type.String({
-      description: 'Machine-readable error code; a published one never changes its meaning.',
+      description: 'Machine-readable error code. Its meaning never changes.',
+      example: 'pet_not_found',
     }),
-    message: Type.String({ description: 'Human-readable description. Its wording may change.' }),
+    message: Type.String({
+      description: 'Human-readable description. Its wording may change.',
+      example: 'No animal has this identifier.',
+    }),
     status: Type.Integer({
+      format: 'int32',
       minimum: 400,
       maximum: 599,
-      description: 'The HTTP status code of the response.',
+      description: 'HTTP status code of the response.',
+      example: 404,
     }),
   },
-  { [COMPONENT]: 'Error', description: 'What went wrong.' },
+  { [COMPONENT]: 'Error', description: 'The body of every error response.' },
 );
 
-/** How many animals a page holds. */
-export const PageLimitSchema = described<number>({
-  type: 'integer',
-  ...PAGE_LIMIT,
-});
+/** The largest number of animals on a page. */
+export const PageLimitSchema = described<number>({ type: 'integer', format: 'int32', ...PAGE_LIMIT });
 
-/** Where a page begins. What is in a cursor is nobody's business but the store's. */
+/** Where a page begins. Opaque. */
 export const CursorSchema = Type.String();
 
 /** The value of an Idempotency-Key header. */
