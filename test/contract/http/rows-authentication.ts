@@ -72,10 +72,11 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, header: Header]> = [
   ['a key with spaces and tabs around the header value', ['Authorization', ' \t Bearer {{key}} \t ']],
 ];
 
-const forbidden = (scope: string): Expectation => error('insufficient_scope', {
-  message: new RegExp(scope),
-  headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
-});
+const forbidden = (scope: string): Expectation =>
+  error('insufficient_scope', {
+    message: new RegExp(scope),
+    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+  });
 
 /** Who may do what: keys, scopes, and what needs no key. */
 export const AUTHENTICATION: readonly Row[] = [
@@ -115,7 +116,7 @@ export const AUTHENTICATION: readonly Row[] = [
     name: 'lets a key that may read list animals',
     request: by('{{readOnlyKey}}', get('/pets?limit=1')),
     expect: { status: 200 },
-  }),
+  },
   {
     name: 'lets a key that may read get an animal',
     request: by('{{readOnlyKey}}', get('/pets/{{pet}}')),

@@ -233,7 +233,9 @@ export const BODY_HEADERS: readonly Row[] = [
     'application/json;',
   ].map((type): Row => ({ name: `accepts a body of type ${type}`, request: postAs(type), expect: CREATED })),
   ...[
-    ...words('application/x-www-form-urlencoded text/plain text/json application/vnd.api+json application/jsonx'),
+    ...words(
+      'application/x-www-form-urlencoded text/plain text/json application/vnd.api+json application/jsonx',
+    ),
     ...['*/*', 'json', 'application/json, text/plain'],
   ].map((type): Row => ({
     name: `refuses a body of type ${type}, and names the header to send`,

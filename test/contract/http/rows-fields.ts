@@ -96,7 +96,9 @@ const categoryIds: Row[] = [
     [`0.${'0'.repeat(299)}1e300`, '1'],
   ]),
   ...refuses(CATEGORY_ID, [
-    ...words('1.5 7.00000000000000000001 1e-1 9223372036854775808 -9223372036854775809 9223372036854775807.5'),
+    ...words(
+      '1.5 7.00000000000000000001 1e-1 9223372036854775808 -9223372036854775809 9223372036854775807.5',
+    ),
     ...words('1e19 -1e400 1e-999999999 18446744073709551615 "7" "" true null [7] {"$numberLong":"7"}'),
     '9'.repeat(1000),
   ]),
@@ -129,7 +131,10 @@ const names: Row[] = [
     request: NAME.request(`"${text}"`),
     expect: invalid(/name must not be blank/),
   })),
-  ...refuses(NAME, words('"" null true 7 1e400 ["Bella"] {"$ne":null} "a\\u0000b" "\\ud83d" "\\udc08\\ud83d"')),
+  ...refuses(
+    NAME,
+    words('"" null true 7 1e400 ["Bella"] {"$ne":null} "a\\u0000b" "\\ud83d" "\\udc08\\ud83d"'),
+  ),
   ...refuses(NAME, [`"${' '.repeat(250_000)}"`], 2000),
   ...refusesAsMalformed(NAME, words('Bella \'Bella\' "Bella "a\nb" "a\u0000b" "\\x41" "\\u12"')),
 ];
@@ -137,7 +142,9 @@ const names: Row[] = [
 const statuses: Row[] = [
   ...stores(STATUS, [...words('"available" "pending" "sold"'), ['"\\u0073old"', '"sold"']]),
   ...refuses(STATUS, [
-    ...words('null "" "Available" "sold\\u0000" "unknown" "available,sold" "__proto__" "\uff53old" 0 true ["sold"]'),
+    ...words(
+      'null "" "Available" "sold\\u0000" "unknown" "available,sold" "__proto__" "\uff53old" 0 true ["sold"]',
+    ),
     '" sold"',
   ]),
   ...refusesAsMalformed(STATUS, words('sold "sold')),

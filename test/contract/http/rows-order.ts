@@ -19,9 +19,7 @@ const BIG = 'x'.repeat(300_000);
 const NO_KEY: Header = ['Idempotency-Key', ''];
 
 /** Requests with several faults: the first in the order of the checks is answered. */
-const FAULTS: ReadonlyArray<
-  readonly [first: string, later: string, ErrorCode, RowRequest, Situation?]
-> = [
+const FAULTS: ReadonlyArray<readonly [first: string, later: string, ErrorCode, RowRequest, Situation?]> = [
   ['whether it is busy', 'the key', 'service_unavailable', by(undefined, get('/pets')), 'busy'],
   ['whether it is busy', 'the path', 'service_unavailable', get('/orders'), 'busy'],
   ['the key', 'the path', 'invalid_api_key', by('nobody', get('/orders'))],

@@ -13,7 +13,7 @@ import {
 
 const OK: Expectation = { status: 200 };
 
-const invalid = (message: RegExp): Expectation => error('invalid_parameter', { message }));
+const invalid = (message: RegExp): Expectation => error('invalid_parameter', { message });
 
 const FIRST = '{"id":{{pet}},"name":"Ada","categoryId":-9223372036854775808,"status":"available"}';
 
@@ -250,13 +250,11 @@ export const PATHS: readonly Row[] = [
     expect: NO_ROUTE,
     socketOnly: resolvedByUrls(path),
   })),
-  ...words('/V1/pets //pets /pets /v2/pets /v1x/pets //v1/pets /livez/ /LIVEZ /%ZZ').map(
-    (target): Row => ({
-      name: `answers 404 at ${target}, without asking for a key`,
-      request: bare('GET', target),
-      expect: { ...NO_ROUTE, headers: { 'WWW-Authenticate': null } },
-    }),
-  ),
+  ...words('/V1/pets //pets /pets /v2/pets /v1x/pets //v1/pets /livez/ /LIVEZ /%ZZ').map((target): Row => ({
+    name: `answers 404 at ${target}, without asking for a key`,
+    request: bare('GET', target),
+    expect: { ...NO_ROUTE, headers: { 'WWW-Authenticate': null } },
+  })),
   { name: 'answers 404 to HEAD of an unknown path', request: send('HEAD', '/orders'), expect: NO_ROUTE },
   {
     name: 'answers 404 to POST at /v1/pets/, and adds nothing',
@@ -308,7 +306,7 @@ const NOT_MODIFIED: Expectation = {
   status: 304,
   headers: { ETag: ETAG, 'Content-Type': null, 'Content-Length': null },
   body: '',
-});
+};
 
 /** Reads of what the client has already. `{{listTag}}` and `{{petTag}}` are tags that the service gave. */
 export const CONDITIONAL: readonly Row[] = [

@@ -19,9 +19,10 @@ import type { Situation } from './wire-http.js';
 
 const READ_ONLY = 'GET, HEAD, OPTIONS';
 
-const wrongMethod = (allow: string | RegExp): Expectation => error('method_not_allowed', {
-  headers: { Allow: allow },
-});
+const wrongMethod = (allow: string | RegExp): Expectation =>
+  error('method_not_allowed', {
+    headers: { Allow: allow },
+  });
 
 /** Which methods a path has. */
 const methods: Row[] = [
@@ -35,7 +36,7 @@ const methods: Row[] = [
     name: 'answers 405 to PROPFIND /pets/{petId}',
     request: send('PROPFIND', '/pets/{{pet}}'),
     expect: wrongMethod(READ_ONLY),
-  }),
+  },
   {
     name: 'answers 405 to POST /pets/{petId}, and adds nothing',
     request: { ...send('POST', '/pets/{{pet}}', JSON_CONTENT), body: PET },
@@ -147,10 +148,11 @@ const ignored: ReadonlyArray<
   ],
 ];
 
-const unavailable = (retryAfter: string): Expectation => error('service_unavailable', {
-  message: /^(?!.*secret)(?!.*listing)/,
-  headers: { 'Retry-After': retryAfter },
-});
+const unavailable = (retryAfter: string): Expectation =>
+  error('service_unavailable', {
+    message: /^(?!.*secret)(?!.*listing)/,
+    headers: { 'Retry-After': retryAfter },
+  });
 
 const OPERATIONS: ReadonlyArray<readonly [operation: string, request: RowRequest]> = [
   ['listPets', get('/pets')],
@@ -168,7 +170,7 @@ const faults: Row[] = [
       given: 'storeAway',
       request,
       expect: unavailable('7'),
-    }),
+    },
     {
       name: `answers 503 to ${operation} when its deadline has passed`,
       given: 'storeStuck',

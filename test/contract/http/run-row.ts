@@ -129,7 +129,7 @@ export class Catalogue {
       const answer = await this.#get(this.#target);
       const next = nextTarget(answer);
       if (next === undefined) return `${this.#target} ${answer.body.toString()}`;
-      this.#target = next;
+      this.#target = `${this.#service.values.base}/pets?${next.split('?')[1]}`; // it may be absolute
     }
   }
 
