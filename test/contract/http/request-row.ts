@@ -147,6 +147,13 @@ export const error = (code: ErrorCode, more: Partial<Expectation> = {}): Expecta
   ...more,
 });
 
+export const row = (
+  name: string,
+  request: Row['request'],
+  expect: Expectation,
+  options: Pick<Row, 'given' | 'socketOnly'> = {},
+): Row => ({ name, request, expect, ...options });
+
 /** The words of a text: several short values on one line. */
 export const words = (text: string): readonly string[] => text.split(' ');
 

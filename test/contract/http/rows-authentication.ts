@@ -6,6 +6,7 @@ import {
   error,
   get,
   post,
+  row,
   send,
   type Expectation,
   type Header,
@@ -80,12 +81,14 @@ const forbidden = (scope: string): Expectation =>
 
 /** Who may do what: keys, scopes, and what needs no key. */
 export const AUTHENTICATION: readonly Row[] = [
-  ...REFUSED.map(([what, headers, expect, socketOnly]): Row => ({
-    name: `answers 401 ${expect.code} to a list with ${what}`,
-    request: bare('GET', '{{base}}/pets', ...headers),
-    expect,
-    socketOnly,
-  })),
+  ...REFUSED.map(([what, headers, expect, socketOnly]) =>
+    row(
+      `answers 401 ${expect.code} to a list with ${what}`,
+      bare('GET', '{{base}}/pets', ...headers),
+      expect,
+      { socketOnly },
+    ),
+  ),
   ...(
     [
       ['createPet', post(PET)],
@@ -99,72 +102,52 @@ export const AUTHENTICATION: readonly Row[] = [
       ['a list with a cursor', get('/pets?cursor={{cursor}}')],
     ] as const
   ).flatMap(([what, request]): Row[] => [
-    { name: `answers 401 to ${what} without a key`, request: by(undefined, request), expect: MISSING },
-    { name: `answers 401 to ${what} with an unknown key`, request: by('nobody', request), expect: INVALID },
+    row(`answers 401 to ${what} without a key`, by(undefined, request), MISSING),
+    row(`answers 401 to ${what} with an unknown key`, by('nobody', request), INVALID),
   ]),
-  ...['api_key', 'access_token', 'Authorization'].map((name): Row => ({
-    name: `does not accept a key in the query as ${name}`,
-    request: bare('GET', `{{base}}/pets?${name}={{key}}`),
-    expect: MISSING,
-  })),
-  ...ACCEPTED.map(([what, header]): Row => ({
-    name: `accepts ${what}`,
-    request: bare('GET', '{{base}}/pets?limit=1', header),
-    expect: { status: 200, headers: { 'WWW-Authenticate': null } },
-  })),
-  {
-    name: 'lets a key that may read list animals',
-    request: by('{{readOnlyKey}}', get('/pets?limit=1')),
-    expect: { status: 200 },
-  },
-  {
-    name: 'lets a key that may read get an animal',
-    request: by('{{readOnlyKey}}', get('/pets/{{pet}}')),
-    expect: { status: 200 },
-  },
-  {
-    name: 'lets a key that may write add an animal',
-    request: by('{{writeOnlyKey}}', post(PET)),
-    expect: { status: 201 },
-  },
-  {
-    name: 'does not let a key that may only read add an animal',
-    request: by('{{readOnlyKey}}', post(PET)),
-    expect: { ...forbidden('pets:write'), closes: true },
-  },
-  ...[send('GET', '/pets'), send('HEAD', '/pets'), send('GET', '/pets/{{pet}}')].map((request): Row => ({
-    name: `does not let a key that may only write ${request.method} ${request.target.replace('{{base}}', '')}`,
-    request: by('{{writeOnlyKey}}', request),
-    expect: forbidden('pets:read'),
-  })),
-  {
-    name: 'is alive without a key',
-    request: bare('GET', '/livez'),
-    expect: { status: 200, body: '{"live":true}' },
-  },
-  {
-    name: 'is ready without a key',
-    request: bare('GET', '/readyz'),
-    expect: { status: 200, body: '{"ready":true}' },
-  },
-  {
-    name: 'ignores an invalid key where none is needed',
-    request: bare('GET', '/livez', bearer('nobody')),
-    expect: { status: 200 },
-  },
-  {
-    name: 'names the methods of /pets without a key',
-    request: bare('OPTIONS', '{{base}}/pets'),
-    expect: { status: 204, headers: { Allow: 'GET, HEAD, POST, OPTIONS' } },
-  },
-  {
-    name: 'names the methods of /pets/{petId} without a key',
-    request: bare('OPTIONS', '{{base}}/pets/{{pet}}'),
-    expect: { status: 204, headers: { Allow: 'GET, HEAD, OPTIONS' } },
-  },
-  {
-    name: 'needs no key for OPTIONS of an unknown path below the base path',
-    request: bare('OPTIONS', '{{base}}/orders'),
-    expect: error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
-  },
+  ...['api_key', 'access_token', 'Authorization'].map((name) =>
+    row(
+      `does not accept a key in the query as ${name}`,
+      bare('GET', `{{base}}/pets?${name}={{key}}`),
+      MISSING,
+    ),
+  ),
+  ...ACCEPTED.map(([what, header]) =>
+    row(`accepts ${what}`, bare('GET', '{{base}}/pets?limit=1', header), {
+      status: 200,
+      headers: { 'WWW-Authenticate': null },
+    }),
+  ),
+  row('lets a key that may read list animals', by('{{readOnlyKey}}', get('/pets?limit=1')), { status: 200 }),
+  row('lets a key that may read get an animal', by('{{readOnlyKey}}', get('/pets/{{pet}}')), { status: 200 }),
+  row('lets a key that may write add an animal', by('{{writeOnlyKey}}', post(PET)), { status: 201 }),
+  row('does not let a key that may only read add an animal', by('{{readOnlyKey}}', post(PET)), {
+    ...forbidden('pets:write'),
+    closes: true,
+  }),
+  ...[send('GET', '/pets'), send('HEAD', '/pets'), send('GET', '/pets/{{pet}}')].map((request) =>
+    row(
+      `does not let a key that may only write ${request.method} ${request.target.replace('{{base}}', '')}`,
+      by('{{writeOnlyKey}}', request),
+      forbidden('pets:read'),
+    ),
+  ),
+  row('is alive without a key', bare('GET', '/livez'), { status: 200, body: '{"live":true}' }),
+  row('is ready without a key', bare('GET', '/readyz'), { status: 200, body: '{"ready":true}' }),
+  row('ignores an invalid key where none is needed', bare('GET', '/livez', bearer('nobody')), {
+    status: 200,
+  }),
+  row('names the methods of /pets without a key', bare('OPTIONS', '{{base}}/pets'), {
+    status: 204,
+    headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
+  }),
+  row('names the methods of /pets/{petId} without a key', bare('OPTIONS', '{{base}}/pets/{{pet}}'), {
+    status: 204,
+    headers: { Allow: 'GET, HEAD, OPTIONS' },
+  }),
+  row(
+    'needs no key for OPTIONS of an unknown path below the base path',
+    bare('OPTIONS', '{{base}}/orders'),
+    error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+  ),
 ];

@@ -9,6 +9,7 @@ import {
   get,
   post,
   postAs,
+  row,
   send,
   words,
   type Expectation,
@@ -49,63 +50,60 @@ const TWICE: ReadonlyArray<readonly [member: string, body: string, how?: string]
 
 /** The structure of a JSON body. */
 const structure: Row[] = [
-  {
-    name: 'says where a new animal is',
-    request: post(PET),
-    expect: { ...CREATED, headers: { Location: /^\/v1\/pets\/[1-9]\d*$/ }, staysOpen: true },
-  },
-  {
-    name: 'says where a new animal is by the public address',
-    given: 'publicUrl',
-    request: post(PET),
-    expect: { ...CREATED, headers: { Location: /^https:\/\/animals\.example\/shop\/v1\/pets\/[1-9]\d*$/ } },
-  },
-  {
-    name: 'accepts members in any order, escaped, and with white space around them',
-    request: post(' \t\r\n{ "status" : "available" ,\n"c\\u0061tegoryId" : 7 , "name":"Bella"\r}\n'),
-    expect: CREATED,
-  },
-  {
-    name: 'ignores the query of createPet',
-    request: { ...post(PET), target: '{{base}}/pets?limit=0&status=gone&cursor=x' },
-    expect: CREATED,
-  },
-  ...IGNORED.map(([what, members]): Row => ({
-    name: `ignores ${what} in a body, and returns nothing of it`,
-    request: post(`{${members},"name":"Bella","categoryId":7}`),
-    expect: CREATED,
-  })),
-  {
-    name: 'does not take the fields of an animal from __proto__',
-    request: post('{"__proto__":{"name":"Bella","categoryId":7}}'),
-    expect: invalid(/^(?=.*name is required)(?=.*categoryId is required)/),
-  },
-  ...TWICE.map(([member, body, how = '']): Row => ({
-    name: `refuses a second member ${member}${how}`,
-    request: post(body),
-    expect: invalid(new RegExp(`${member}.* twice`)),
-  })),
-  { name: 'accepts an unknown member that is 16 levels deep', request: post(nested(15)), expect: CREATED },
-  {
-    name: 'refuses a body that is 17 levels deep',
-    request: post(nested(16)),
-    expect: invalid(/deeper than 16/),
-  },
-  {
-    name: 'refuses objects that are 17 levels deep',
-    request: post(`{"name":"Bella","categoryId":7,"x":${'{"y":'.repeat(16)}1${'}'.repeat(16)}}`),
-    expect: invalid(/deeper than 16/),
-  },
-  {
-    name: 'refuses a body that is 100,000 levels deep',
-    request: post(nested(100_000)),
-    expect: { ...invalid(/deeper than 16/), within: 1000 },
-  },
-  ...['[]', '[{"name":"Bella","categoryId":7}]', 'null', 'true', '1e999999999', '"{}"'].map((body): Row => ({
-    name: `refuses a body of ${body}, which is JSON but not an object`,
-    request: post(body),
-    expect: invalid(/must be a JSON object/),
-  })),
+  row('says where a new animal is', post(PET), {
+    ...CREATED,
+    headers: { Location: /^\/v1\/pets\/[1-9]\d*$/ },
+    staysOpen: true,
+  }),
+  row(
+    'says where a new animal is by the public address',
+    post(PET),
+    { ...CREATED, headers: { Location: /^https:\/\/animals\.example\/shop\/v1\/pets\/[1-9]\d*$/ } },
+    { given: 'publicUrl' },
+  ),
+  row(
+    'accepts members in any order, escaped, and with white space around them',
+    post(' \t\r\n{ "status" : "available" ,\n"c\\u0061tegoryId" : 7 , "name":"Bella"\r}\n'),
+    CREATED,
+  ),
+  row(
+    'ignores the query of createPet',
+    { ...post(PET), target: '{{base}}/pets?limit=0&status=gone&cursor=x' },
+    CREATED,
+  ),
+  ...IGNORED.map(([what, members]) =>
+    row(
+      `ignores ${what} in a body, and returns nothing of it`,
+      post(`{${members},"name":"Bella","categoryId":7}`),
+      CREATED,
+    ),
+  ),
+  row(
+    'does not take the fields of an animal from __proto__',
+    post('{"__proto__":{"name":"Bella","categoryId":7}}'),
+    invalid(/^(?=.*name is required)(?=.*categoryId is required)/),
+  ),
+  ...TWICE.map(([member, body, how = '']) =>
+    row(`refuses a second member ${member}${how}`, post(body), invalid(new RegExp(`${member}.* twice`))),
+  ),
+  row('accepts an unknown member that is 16 levels deep', post(nested(15)), CREATED),
+  row('refuses a body that is 17 levels deep', post(nested(16)), invalid(/deeper than 16/)),
+  row(
+    'refuses objects that are 17 levels deep',
+    post(`{"name":"Bella","categoryId":7,"x":${'{"y":'.repeat(16)}1${'}'.repeat(16)}}`),
+    invalid(/deeper than 16/),
+  ),
+  row('refuses a body that is 100,000 levels deep', post(nested(100_000)), {
+    ...invalid(/deeper than 16/),
+    within: 1000,
+  }),
+  ...['[]', '[{"name":"Bella","categoryId":7}]', 'null', 'true', '1e999999999', '"{}"'].map((body) =>
+    row(
+      `refuses a body of ${body}, which is JSON but not an object`,
+      post(body),
+      invalid(/must be a JSON object/),
+    ),
+  ),
 ];
 
 const NOT_JSON: ReadonlyArray<readonly [what: string, body: string | Uint8Array]> = [
@@ -150,21 +148,17 @@ const NO_BODY: ReadonlyArray<readonly [what: string, request: RowRequest]> = [
 /** Request bodies: their syntax and structure. */
 export const BODIES: readonly Row[] = [
   ...structure,
-  ...NOT_JSON.map(([what, body]): Row => ({
-    name: `refuses a body ${what} as malformed`,
-    request: post(body),
-    expect: MALFORMED,
-  })),
-  ...NO_BODY.map(([what, request]): Row => ({
-    name: `refuses a create with ${what}, and keeps the connection open`,
-    request,
-    expect: { ...MISSING, staysOpen: true },
-  })),
-  {
-    name: 'keeps the connection open after an animal that is refused',
-    request: post('{}'),
-    expect: { ...invalid(/name/), staysOpen: true },
-  },
+  ...NOT_JSON.map(([what, body]) => row(`refuses a body ${what} as malformed`, post(body), MALFORMED)),
+  ...NO_BODY.map(([what, request]) =>
+    row(`refuses a create with ${what}, and keeps the connection open`, request, {
+      ...MISSING,
+      staysOpen: true,
+    }),
+  ),
+  row('keeps the connection open after an animal that is refused', post('{}'), {
+    ...invalid(/name/),
+    staysOpen: true,
+  }),
 ];
 
 const UNSUPPORTED_TYPE: Expectation = error('unsupported_media_type', {
@@ -220,11 +214,7 @@ const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Hea
 
 /** What is said of a body: its type, encoding and size, and whether it is wanted. */
 export const BODY_HEADERS: readonly Row[] = [
-  {
-    name: 'reads a body without a Content-Type as JSON',
-    request: { ...send('POST', '/pets'), body: PET },
-    expect: CREATED,
-  },
+  row('reads a body without a Content-Type as JSON', { ...send('POST', '/pets'), body: PET }, CREATED),
   ...[
     'Application/JSON',
     'APPLICATION/JSON; CHARSET=UTF-8',
@@ -237,92 +227,91 @@ export const BODY_HEADERS: readonly Row[] = [
       'application/x-www-form-urlencoded text/plain text/json application/vnd.api+json application/jsonx',
     ),
     ...['*/*', 'json', 'application/json, text/plain'],
-  ].map((type): Row => ({
-    name: `refuses a body of type ${type}, and names the header to send`,
-    request: postAs(type),
-    expect: UNSUPPORTED_TYPE,
-  })),
-  {
-    name: 'refuses a body of two types',
-    request: { ...send('POST', '/pets', JSON_CONTENT, ['Content-Type', 'text/plain']), body: PET },
-    expect: UNSUPPORTED_TYPE,
-  },
-  ...['latin1', 'utf-16', 'us-ascii', 'bogus', '""'].map((charset): Row => ({
-    name: `refuses the charset ${charset} as malformed`,
-    request: postAs(`application/json; charset=${charset}`),
-    expect: MALFORMED,
-  })),
-  {
-    name: 'refuses a charset among other parameters as malformed',
-    request: postAs('application/json; a=b; Charset = latin1'),
-    expect: MALFORMED,
-  },
-  { name: 'accepts a body of the encoding Identity', request: encodedAs('Identity'), expect: CREATED },
-  ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding): Row => ({
-    name: `refuses a body of the encoding ${encoding}`,
-    request: encodedAs(encoding),
-    expect: UNSUPPORTED_ENCODING,
-  })),
+  ].map((type) =>
+    row(`refuses a body of type ${type}, and names the header to send`, postAs(type), UNSUPPORTED_TYPE),
+  ),
+  row(
+    'refuses a body of two types',
+    { ...send('POST', '/pets', JSON_CONTENT, ['Content-Type', 'text/plain']), body: PET },
+    UNSUPPORTED_TYPE,
+  ),
+  ...['latin1', 'utf-16', 'us-ascii', 'bogus', '""'].map((charset) =>
+    row(
+      `refuses the charset ${charset} as malformed`,
+      postAs(`application/json; charset=${charset}`),
+      MALFORMED,
+    ),
+  ),
+  row(
+    'refuses a charset among other parameters as malformed',
+    postAs('application/json; a=b; Charset = latin1'),
+    MALFORMED,
+  ),
+  row('accepts a body of the encoding Identity', encodedAs('Identity'), CREATED),
+  ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding) =>
+    row(`refuses a body of the encoding ${encoding}`, encodedAs(encoding), UNSUPPORTED_ENCODING),
+  ),
   ...SIZES.map(([name, request, expect]): Row => ({ name, request, expect })),
-  {
-    name: 'accepts a body as large as the settings allow',
-    given: 'smallBodies',
-    request: post(padded(100)),
-    expect: CREATED,
-  },
-  {
-    name: 'refuses a body one byte larger than the settings allow',
-    given: 'smallBodies',
-    request: post(padded(101)),
-    expect: { ...TOO_LARGE, message: /100 bytes/ },
-  },
+  row('accepts a body as large as the settings allow', post(padded(100)), CREATED, { given: 'smallBodies' }),
+  row(
+    'refuses a body one byte larger than the settings allow',
+    post(padded(101)),
+    { ...TOO_LARGE, message: /100 bytes/ },
+    { given: 'smallBodies' },
+  ),
   ...(
     [
       ['without a key', '', error('missing_api_key')],
       ['with a key', 'Authorization: Bearer {{key}}\r\n', TOO_LARGE],
       ['of another type', 'Authorization: Bearer {{key}}\r\nContent-Type: text/plain\r\n', UNSUPPORTED_TYPE],
     ] as const
-  ).map(([what, headers, expect]): Row => ({
-    name: `answers ${expect.status} to a body of 1 GB ${what} before any of it is sent`,
-    request: {
-      raw: `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 1000000000\r\n${headers}\r\n`,
-    },
-    expect: { ...expect, closes: true },
-    socketOnly: 'a client sends the body that it announces',
-  })),
-  {
-    name: 'tells a client to continue once the body is wanted',
-    request: { ...post(PET, ['Expect', '100-Continue']), awaitsContinue: true },
-    expect: { ...CREATED, interim: [100] },
-    socketOnly: EXPECTS,
-  },
-  {
-    name: 'accepts a body whose client did not wait to be told to continue',
-    request: post(PET, EXPECT),
-    expect: { ...CREATED, interim: [100] },
-    socketOnly: EXPECTS,
-  },
-  ...NOT_CONTINUED.map(([what, headers, expect]): Row => ({
-    name: `answers ${expect.status} to a body ${what} without telling the client to send it`,
-    request: { ...bare('POST', '{{base}}/pets', ...headers, EXPECT), body: PET, awaitsContinue: true },
-    expect: { ...expect, closes: true },
-    socketOnly: EXPECTS,
-  })),
-  {
-    name: 'does not tell a GET without a body to continue',
-    request: get('/pets?limit=1', EXPECT),
-    expect: { status: 200 },
-    socketOnly: EXPECTS,
-  },
-  ...[post(PET, ['Expect', '100-continue, foo']), get('/pets', ['Expect', 'foo'])].map((request): Row => ({
-    name: `answers 417 to another expectation of ${request.method}`,
-    request: { ...request, headers: [...request.headers, ['X-Request-Id', 'expecting']] },
-    expect: error('expectation_failed', {
-      headers: { 'X-Request-Id': 'expecting' },
-      closes: true,
-    }),
-    socketOnly: EXPECTS,
-  })),
+  ).map(([what, headers, expect]) =>
+    row(
+      `answers ${expect.status} to a body of 1 GB ${what} before any of it is sent`,
+      {
+        raw: `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 1000000000\r\n${headers}\r\n`,
+      },
+      { ...expect, closes: true },
+      { socketOnly: 'a client sends the body that it announces' },
+    ),
+  ),
+  row(
+    'tells a client to continue once the body is wanted',
+    { ...post(PET, ['Expect', '100-Continue']), awaitsContinue: true },
+    { ...CREATED, interim: [100] },
+    { socketOnly: EXPECTS },
+  ),
+  row(
+    'accepts a body whose client did not wait to be told to continue',
+    post(PET, EXPECT),
+    { ...CREATED, interim: [100] },
+    { socketOnly: EXPECTS },
+  ),
+  ...NOT_CONTINUED.map(([what, headers, expect]) =>
+    row(
+      `answers ${expect.status} to a body ${what} without telling the client to send it`,
+      { ...bare('POST', '{{base}}/pets', ...headers, EXPECT), body: PET, awaitsContinue: true },
+      { ...expect, closes: true },
+      { socketOnly: EXPECTS },
+    ),
+  ),
+  row(
+    'does not tell a GET without a body to continue',
+    get('/pets?limit=1', EXPECT),
+    { status: 200 },
+    { socketOnly: EXPECTS },
+  ),
+  ...[post(PET, ['Expect', '100-continue, foo']), get('/pets', ['Expect', 'foo'])].map((request) =>
+    row(
+      `answers 417 to another expectation of ${request.method}`,
+      { ...request, headers: [...request.headers, ['X-Request-Id', 'expecting']] },
+      error('expectation_failed', {
+        headers: { 'X-Request-Id': 'expecting' },
+        closes: true,
+      }),
+      { socketOnly: EXPECTS },
+    ),
+  ),
 ];
 
 const key = (value: string): Header => ['Idempotency-Key', value];
@@ -354,28 +343,27 @@ const INVALID_KEYS: ReadonlyArray<readonly [what: string, ...keys: string[]]> = 
 
 /** The header that makes retries of a create safe. */
 export const IDEMPOTENCY: readonly Row[] = [
-  ...VALID_KEYS.map(([what, value]): Row => ({
-    name: `adds an animal with an idempotency key ${what}`,
-    request: post(PET, key(value)),
-    expect: { ...CREATED, headers: { 'Idempotency-Replayed': null } },
-  })),
-  ...INVALID_KEYS.map(([what, ...values]): Row => ({
-    name: `refuses an idempotency key ${what}`,
-    request: post(PET, ...values.map(key)),
-    expect: error('invalid_parameter', {
-      message: /Idempotency-Key must be sent once/,
-      closes: true,
+  ...VALID_KEYS.map(([what, value]) =>
+    row(`adds an animal with an idempotency key ${what}`, post(PET, key(value)), {
+      ...CREATED,
+      headers: { 'Idempotency-Replayed': null },
     }),
-  })),
-  {
-    name: 'ignores an idempotency key of a list',
-    request: get('/pets?limit=1', key('not one')),
-    expect: { status: 200 },
-  },
-  {
-    name: 'answers 409 while an earlier create with the same key is in progress, and says when to retry',
-    given: 'storeUndecided',
-    request: post(PET, key('undecided')),
-    expect: error('idempotency_conflict', { headers: { 'Retry-After': '3' } }),
-  },
+  ),
+  ...INVALID_KEYS.map(([what, ...values]) =>
+    row(
+      `refuses an idempotency key ${what}`,
+      post(PET, ...values.map(key)),
+      error('invalid_parameter', {
+        message: /Idempotency-Key must be sent once/,
+        closes: true,
+      }),
+    ),
+  ),
+  row('ignores an idempotency key of a list', get('/pets?limit=1', key('not one')), { status: 200 }),
+  row(
+    'answers 409 while an earlier create with the same key is in progress, and says when to retry',
+    post(PET, key('undecided')),
+    error('idempotency_conflict', { headers: { 'Retry-After': '3' } }),
+    { given: 'storeUndecided' },
+  ),
 ];

@@ -1,4 +1,4 @@
-import { PET, error, post, words, type Expectation, type Row } from './request-row.js';
+import { PET, error, post, row, words, type Expectation, type Row } from './request-row.js';
 
 const MALFORMED: Expectation = error('malformed_json');
 
@@ -65,18 +65,21 @@ const stores = (
   });
 
 const refuses = (field: Field, values: readonly string[], within?: number): Row[] =>
-  values.map((json) => ({
-    name: `refuses a ${field.name} of ${shown(json)}`,
-    request: field.request(json),
-    expect: { ...invalid(field.message), ...(within !== undefined && { within }) },
-  }));
+  values.map((json) =>
+    row(`refuses a ${field.name} of ${shown(json)}`, field.request(json), {
+      ...invalid(field.message),
+      ...(within !== undefined && { within }),
+    }),
+  );
 
 const refusesAsMalformed = (field: Field, values: readonly string[]): Row[] =>
-  values.map((json) => ({
-    name: `refuses a ${field.name} written as ${shown(json)}, which is not JSON`,
-    request: field.request(json),
-    expect: MALFORMED,
-  }));
+  values.map((json) =>
+    row(
+      `refuses a ${field.name} written as ${shown(json)}, which is not JSON`,
+      field.request(json),
+      MALFORMED,
+    ),
+  );
 
 const categoryIds: Row[] = [
   ...stores(CATEGORY_ID, [
@@ -126,11 +129,13 @@ const names: Row[] = [
     `"${'n'.repeat(250_000)}"`,
     `"${'🐈'.repeat(60_000)}"`,
   ]),
-  ...[...WHITE_SPACE, WHITE_SPACE.join('')].map((text): Row => ({
-    name: `refuses a name of ${shown(text)}, which is blank`,
-    request: NAME.request(`"${text}"`),
-    expect: invalid(/name must not be blank/),
-  })),
+  ...[...WHITE_SPACE, WHITE_SPACE.join('')].map((text) =>
+    row(
+      `refuses a name of ${shown(text)}, which is blank`,
+      NAME.request(`"${text}"`),
+      invalid(/name must not be blank/),
+    ),
+  ),
   ...refuses(
     NAME,
     words('"" null true 7 1e400 ["Bella"] {"$ne":null} "a\\u0000b" "\\ud83d" "\\udc08\\ud83d"'),
@@ -169,15 +174,7 @@ const missing: ReadonlyArray<readonly [what: string, body: string, message: RegE
 export const FIELDS: readonly Row[] = [
   ...categoryIds,
   ...names,
-  {
-    name: 'stores an animal without a status as available',
-    request: post(PET),
-    expect: created('"Bella"', '7'),
-  },
+  row('stores an animal without a status as available', post(PET), created('"Bella"', '7')),
   ...statuses,
-  ...missing.map(([what, body, message]): Row => ({
-    name: `refuses an animal ${what}`,
-    request: post(body),
-    expect: invalid(message),
-  })),
+  ...missing.map(([what, body, message]) => row(`refuses an animal ${what}`, post(body), invalid(message))),
 ];

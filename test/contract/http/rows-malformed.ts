@@ -1,4 +1,14 @@
-import { CREATED, PET, bearer, error, get, type Expectation, type Header, type Row } from './request-row.js';
+import {
+  CREATED,
+  PET,
+  bearer,
+  error,
+  get,
+  row,
+  type Expectation,
+  type Header,
+  type Row,
+} from './request-row.js';
 
 const BAD: Expectation = error('malformed_request', { closes: true });
 
@@ -7,37 +17,36 @@ const HEAD = 'Host: {{host}}\r\nAuthorization: Bearer {{key}}\r\n';
 const ADD = `POST {{base}}/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
 const LIST = `GET {{base}}/pets?limit=1 HTTP/1.1\r\n${HEAD}\r\n`;
 
-const row = (name: string, raw: string, expect: Expectation = BAD): Row => ({
-  name,
-  request: { raw },
-  expect,
-  socketOnly: expect.code === BAD.code ? 'no HTTP client sends it' : 'it is about the connection',
-});
+/** A row of bytes. Default: they are refused. */
+const raw = (name: string, bytes: string, expect: Expectation = BAD): Row =>
+  row(name, { raw: bytes }, expect, {
+    socketOnly: expect.code === BAD.code ? 'no HTTP client sends it' : 'it is about the connection',
+  });
 
 const line = (requestLine: string): string => `${requestLine}\r\n${HEAD}\r\n`;
 
 const hostsAndLines: Row[] = [
-  row('refuses a request without a Host', `GET {{base}}/pets HTTP/1.1\r\n\r\n${ADD}`),
-  row(
+  raw('refuses a request without a Host', `GET {{base}}/pets HTTP/1.1\r\n\r\n${ADD}`),
+  raw(
     'refuses a request with two Hosts, and keeps its request id',
     `GET {{base}}/pets HTTP/1.1\r\nHost: a\r\nHost: b\r\nX-Request-Id: two-hosts\r\n\r\n${ADD}`,
     { ...BAD, headers: { 'X-Request-Id': 'two-hosts' } },
   ),
-  row('refuses a Host with a user', 'GET {{base}}/pets HTTP/1.1\r\nHost: evil@example\r\n\r\n'),
-  row('refuses a Host with a space', 'GET {{base}}/pets HTTP/1.1\r\nHost: a b\r\n\r\n'),
-  row('refuses a POST with two Hosts, and adds nothing', ADD.replace('Host:', 'Host: other\r\nHost:')),
-  row('refuses a POST without a Host, and adds nothing', ADD.replace('Host: {{host}}\r\n', '')),
-  row('refuses an absolute target without a Host', 'GET http://{{host}}{{base}}/pets HTTP/1.1\r\n\r\n'),
-  row('refuses an HTTP/0.9 line', 'GET {{base}}/pets\r\n\r\n'),
-  row('refuses HTTP/1.2', line('GET {{base}}/pets HTTP/1.2')),
-  row('refuses the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  row('refuses a method in lower case', line('get {{base}}/pets HTTP/1.1')),
-  row('refuses an unknown method', line('FETCH {{base}}/pets HTTP/1.1')),
-  row('refuses a space in the target', line('GET {{base}}/pets x HTTP/1.1')),
-  row('refuses a target that is not encoded', line('GET {{base}}/pets/Ã© HTTP/1.1')),
-  row('refuses U+0000 in the target', line('GET {{base}}/pets/\0 HTTP/1.1')),
-  row('refuses the start of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
-  row('accepts HTTP/1.0, and closes the connection', line('GET {{base}}/pets?limit=1 HTTP/1.0'), {
+  raw('refuses a Host with a user', 'GET {{base}}/pets HTTP/1.1\r\nHost: evil@example\r\n\r\n'),
+  raw('refuses a Host with a space', 'GET {{base}}/pets HTTP/1.1\r\nHost: a b\r\n\r\n'),
+  raw('refuses a POST with two Hosts, and adds nothing', ADD.replace('Host:', 'Host: other\r\nHost:')),
+  raw('refuses a POST without a Host, and adds nothing', ADD.replace('Host: {{host}}\r\n', '')),
+  raw('refuses an absolute target without a Host', 'GET http://{{host}}{{base}}/pets HTTP/1.1\r\n\r\n'),
+  raw('refuses an HTTP/0.9 line', 'GET {{base}}/pets\r\n\r\n'),
+  raw('refuses HTTP/1.2', line('GET {{base}}/pets HTTP/1.2')),
+  raw('refuses the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  raw('refuses a method in lower case', line('get {{base}}/pets HTTP/1.1')),
+  raw('refuses an unknown method', line('FETCH {{base}}/pets HTTP/1.1')),
+  raw('refuses a space in the target', line('GET {{base}}/pets x HTTP/1.1')),
+  raw('refuses a target that is not encoded', line('GET {{base}}/pets/Ã© HTTP/1.1')),
+  raw('refuses U+0000 in the target', line('GET {{base}}/pets/\0 HTTP/1.1')),
+  raw('refuses the start of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
+  raw('accepts HTTP/1.0, and closes the connection', line('GET {{base}}/pets?limit=1 HTTP/1.0'), {
     status: 200,
     closes: true,
   }),
@@ -50,34 +59,34 @@ const TOO_LONG: Expectation = error('headers_too_large', { closes: true });
 const withHeader = (header: string): string => `GET {{base}}/pets HTTP/1.1\r\n${HEAD}${header}\r\n\r\n${ADD}`;
 
 const headers: Row[] = [
-  row('refuses a space before a colon', withHeader('X-A : b')),
-  row('refuses a folded header', withHeader('X-A: b\r\n c')),
-  row('refuses a header without a colon', withHeader('X-A')),
-  row('refuses a header without a name', withHeader(': b')),
-  row(
+  raw('refuses a space before a colon', withHeader('X-A : b')),
+  raw('refuses a folded header', withHeader('X-A: b\r\n c')),
+  raw('refuses a header without a colon', withHeader('X-A')),
+  raw('refuses a header without a name', withHeader(': b')),
+  raw(
     'refuses a request line that ends in a bare line feed',
     `GET {{base}}/pets HTTP/1.1\n${HEAD}\r\n${ADD}`,
   ),
-  row('refuses a bare carriage return', withHeader('X-A: b\rX-C: d')),
-  row('refuses U+0000 in a header', withHeader('X-A: b\0c')),
-  row('refuses a header name with a bracket', withHeader('X(A): b')),
-  row('answers 431 to headers of 17 KiB', withHeader(`X-A: ${LONG}`), TOO_LONG),
-  row('answers 431 to a target of 17 KiB', line(`GET {{base}}/pets?${LONG} HTTP/1.1`), TOO_LONG),
-  {
-    name: 'finds a key after 1,500 other headers',
-    request: { ...get('/pets?limit=1'), headers: [...MANY, bearer()] },
-    expect: { status: 200 },
-  },
-  {
-    name: 'finds the second of two keys after 1,500 other headers',
-    request: { ...get('/pets?limit=1'), headers: [bearer(), ...MANY, bearer()] },
-    expect: error('invalid_api_key'),
-  },
-  {
-    name: 'accepts headers named __proto__ and constructor',
-    request: get('/pets?limit=1', ['__proto__', 'x'], ['constructor', 'y']),
-    expect: { status: 200 },
-  },
+  raw('refuses a bare carriage return', withHeader('X-A: b\rX-C: d')),
+  raw('refuses U+0000 in a header', withHeader('X-A: b\0c')),
+  raw('refuses a header name with a bracket', withHeader('X(A): b')),
+  raw('answers 431 to headers of 17 KiB', withHeader(`X-A: ${LONG}`), TOO_LONG),
+  raw('answers 431 to a target of 17 KiB', line(`GET {{base}}/pets?${LONG} HTTP/1.1`), TOO_LONG),
+  row(
+    'finds a key after 1,500 other headers',
+    { ...get('/pets?limit=1'), headers: [...MANY, bearer()] },
+    { status: 200 },
+  ),
+  row(
+    'finds the second of two keys after 1,500 other headers',
+    { ...get('/pets?limit=1'), headers: [bearer(), ...MANY, bearer()] },
+    error('invalid_api_key'),
+  ),
+  row(
+    'accepts headers named __proto__ and constructor',
+    get('/pets?limit=1', ['__proto__', 'x'], ['constructor', 'y']),
+    { status: 200 },
+  ),
 ];
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
@@ -111,19 +120,19 @@ const AMBIGUOUS: ReadonlyArray<readonly [what: string, framing: string, body: st
 
 const smuggling: Row[] = [
   ...AMBIGUOUS.map(([what, framing, body]): Row =>
-    row(`refuses ${what}, and does not execute what follows`, posted(framing, body) + ADD),
+    raw(`refuses ${what}, and does not execute what follows`, posted(framing, body) + ADD),
   ),
-  row(
+  raw(
     'answers 413 to chunk extensions of 20 KiB',
     posted(CHUNKED, `1f;${'a'.repeat(20 * 1024)}\r\n${PET}\r\n0\r\n\r\n`) + ADD,
     error('payload_too_large', { closes: true }),
   ),
-  row(
+  raw(
     'does not execute what follows a body that it did not read',
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: ${PET.length}\r\n\r\n${PET}${ADD}`,
     error('missing_api_key', { closes: true }),
   ),
-  row(
+  raw(
     'does not execute the body of a refused request',
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: ${ADD.length}\r\n\r\n${ADD}`,
     error('missing_api_key', { closes: true }),
@@ -131,17 +140,17 @@ const smuggling: Row[] = [
 ];
 
 const connections: Row[] = [
-  row(
+  raw(
     'accepts chunks with extensions and trailers, and ignores those',
     posted(CHUNKED, `1f;a=b\r\n${PET}\r\n0\r\nAuthorization: Bearer x\r\nX-A: b\r\n\r\n`),
     CREATED,
   ),
-  row(
+  raw(
     'answers 431 to trailers of 17 KiB, and adds nothing',
     posted(CHUNKED, `${SIZE}\r\n${PET}\r\n0\r\nX-A: ${LONG}\r\n\r\n`),
     TOO_LONG,
   ),
-  row(
+  raw(
     'answers three requests on a connection in their order',
     `${LIST}GET {{base}}/pets/0 HTTP/1.1\r\n${HEAD}\r\n${LIST}`,
     {
@@ -150,12 +159,12 @@ const connections: Row[] = [
       further: [error('pet_not_found', { staysOpen: true }), { status: 200, staysOpen: true }],
     },
   ),
-  row(
+  raw(
     'sends nothing between the headers of a response to HEAD and the next response',
     `HEAD {{base}}/pets?limit=1 HTTP/1.1\r\n${HEAD}\r\n${LIST}`,
     { status: 200, staysOpen: true, further: [{ status: 200 }] },
   ),
-  row(
+  raw(
     'answers the requests before a malformed one',
     `${LIST}${LIST}${posted(`X-Request-Id: bad-chunk\r\n${CHUNKED}`, 'zz\r\n')}`,
     {
@@ -163,8 +172,8 @@ const connections: Row[] = [
       further: [{ status: 200 }, { ...BAD, headers: { 'X-Request-Id': 'bad-chunk' } }],
     },
   ),
-  row('accepts an empty line before a request', `\r\n${LIST}`, { status: 200 }),
-  row(
+  raw('accepts an empty line before a request', `\r\n${LIST}`, { status: 200 }),
+  raw(
     'closes the connection of a client that asks for it',
     LIST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
     { status: 200, closes: true },

@@ -8,6 +8,7 @@ import {
   get,
   post,
   postAs,
+  row,
   send,
   type Header,
   type Row,
@@ -99,21 +100,18 @@ const FAULTS: ReadonlyArray<readonly [first: string, later: string, ErrorCode, R
 ];
 
 export const ORDER_OF_CHECKS: readonly Row[] = [
-  {
-    name: 'keeps the request id of a request without a key',
-    request: bare('GET', '{{base}}/pets', ['X-Request-Id', 'mine-1']),
-    expect: error('missing_api_key', { headers: { 'X-Request-Id': 'mine-1' } }),
-  },
-  {
-    name: 'answers OPTIONS even when it is busy',
-    given: 'busy',
-    request: bare('OPTIONS', '{{base}}/pets'),
-    expect: { status: 204 },
-  },
-  ...FAULTS.map(([first, later, code, request, given = 'plain']): Row => ({
-    name: `checks ${first} before ${later}`,
-    given,
-    request,
-    expect: error(code),
-  })),
+  row(
+    'keeps the request id of a request without a key',
+    bare('GET', '{{base}}/pets', ['X-Request-Id', 'mine-1']),
+    error('missing_api_key', { headers: { 'X-Request-Id': 'mine-1' } }),
+  ),
+  row(
+    'answers OPTIONS even when it is busy',
+    bare('OPTIONS', '{{base}}/pets'),
+    { status: 204 },
+    { given: 'busy' },
+  ),
+  ...FAULTS.map(([first, later, code, request, given = 'plain']) =>
+    row(`checks ${first} before ${later}`, request, error(code), { given }),
+  ),
 ];

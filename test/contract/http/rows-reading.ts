@@ -3,6 +3,7 @@ import {
   bearer,
   error,
   get,
+  row,
   send,
   words,
   type Expectation,
@@ -90,52 +91,38 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
 
 /** Parameters, pages and cursors of listPets. */
 export const LISTING: readonly Row[] = [
-  ...BAD_LIMITS.map((limit): Row => ({
-    name: `refuses a limit of ${limit || 'nothing'}`,
-    request: get(`/pets?limit=${limit}`),
-    expect: invalid(/limit .*1 to 100/),
-  })),
-  ...BAD_STATUSES.map((status): Row => ({
-    name: `refuses a filter by status ${status || 'nothing'}`,
-    request: get(`/pets?status=${status}`),
-    expect: invalid(/status .*available, pending, sold/),
-  })),
-  ...BAD_CURSORS.map(([what, cursor]): Row => ({
-    name: `refuses a cursor ${what}`,
-    request: get(`/pets?cursor=${cursor}`),
-    expect: error('invalid_cursor'),
-  })),
-  ...ONCE.map(([what, query, message]): Row => ({
-    name: `refuses ${what}`,
-    request: get(`/pets?${query}`),
-    expect: invalid(message),
-  })),
-  ...ACCEPTED.map(([what, query]): Row => ({
-    name: `lists animals for ${what}`,
-    request: get(`/pets${query}`),
-    expect: OK,
-  })),
-  {
-    name: 'lists animals as a bare array, with a link to the next page',
-    request: get('/pets?limit=1'),
-    expect: { ...link(/limit=1&cursor=[\w-]+/), body: `[${FIRST}]` },
-  },
-  ...LINKS.map(([what, query, next]): Row => ({
-    name: `links to the next page, and the link ${what}`,
-    request: get(`/pets?${query}`),
-    expect: link(next),
-  })),
-  {
-    name: 'does not link from the last page',
-    request: get('/pets?status=pending&limit=100'),
-    expect: { status: 200, headers: { Link: null } },
-  },
-  {
-    name: 'ignores the body of a list',
-    request: { ...get('/pets?limit=1'), body: '{"limit":0}' },
-    expect: { status: 200, body: `[${FIRST}]` },
-    socketOnly: 'a GET of a Request has no body',
-  },
+  ...BAD_LIMITS.map((limit) =>
+    row(`refuses a limit of ${limit || 'nothing'}`, get(`/pets?limit=${limit}`), invalid(/limit .*1 to 100/)),
+  ),
+  ...BAD_STATUSES.map((status) =>
+    row(
+      `refuses a filter by status ${status || 'nothing'}`,
+      get(`/pets?status=${status}`),
+      invalid(/status .*available, pending, sold/),
+    ),
+  ),
+  ...BAD_CURSORS.map(([what, cursor]) =>
+    row(`refuses a cursor ${what}`, get(`/pets?cursor=${cursor}`), error('invalid_cursor')),
+  ),
+  ...ONCE.map(([what, query, message]) => row(`refuses ${what}`, get(`/pets?${query}`), invalid(message))),
+  ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), OK)),
+  row('lists animals as a bare array, with a link to the next page', get('/pets?limit=1'), {
+    ...link(/limit=1&cursor=[\w-]+/),
+    body: `[${FIRST}]`,
+  }),
+  ...LINKS.map(([what, query, next]) =>
+    row(`links to the next page, and the link ${what}`, get(`/pets?${query}`), link(next)),
+  ),
+  row('does not link from the last page', get('/pets?status=pending&limit=100'), {
+    status: 200,
+    headers: { Link: null },
+  }),
+  row(
+    'ignores the body of a list',
+    { ...get('/pets?limit=1'), body: '{"limit":0}' },
+    { status: 200, body: `[${FIRST}]` },
+    { socketOnly: 'a GET of a Request has no body' },
+  ),
 ];
 
 /** Anything that is not the text of an int64 is the id of no animal. */
@@ -160,69 +147,61 @@ const DEPRECATED = {
 
 /** getPet, its deprecation and its removal. */
 export const GETTING: readonly Row[] = [
-  {
-    name: 'gets an animal by its id, and says since when getPet is deprecated, when it ends and what replaces it',
-    request: get('/pets/{{pet}}'),
-    expect: { status: 200, headers: DEPRECATED, body: FIRST },
-  },
-  {
-    name: 'ignores the query of getPet',
-    request: get('/pets/{{pet}}?limit=0&status=x&fields=name'),
-    expect: OK,
-  },
-  {
-    name: 'ignores the body of getPet',
-    request: { ...get('/pets/{{pet}}'), body: '{' },
-    expect: OK,
+  row(
+    'gets an animal by its id, and says since when getPet is deprecated, when it ends and what replaces it',
+    get('/pets/{{pet}}'),
+    { status: 200, headers: DEPRECATED, body: FIRST },
+  ),
+  row('ignores the query of getPet', get('/pets/{{pet}}?limit=0&status=x&fields=name'), OK),
+  row('ignores the body of getPet', { ...get('/pets/{{pet}}'), body: '{' }, OK, {
     socketOnly: 'a GET of a Request has no body',
-  },
-  ...ABSENT_IDS.map((petId): Row => ({
-    name: `finds no animal with the id ${petId.length > 30 ? `of ${petId.length} digits` : petId}`,
-    request: get(`/pets/${petId}`),
-    expect: error('pet_not_found'),
-    socketOnly: resolvedByUrls(petId),
-  })),
-  {
-    name: 'says since when getPet is deprecated as the settings say',
-    given: 'deprecatedLater',
-    request: get('/pets/{{pet}}'),
-    expect: { status: 200, headers: { Deprecation: '@1866931200' } },
-  },
-  {
-    name: 'answers 410 to getPet once it is switched off, and names its replacement',
-    given: 'getPetOff',
-    request: get('/pets/{{pet}}'),
-    expect: error('operation_removed', {
+  }),
+  ...ABSENT_IDS.map((petId) =>
+    row(
+      `finds no animal with the id ${petId.length > 30 ? `of ${petId.length} digits` : petId}`,
+      get(`/pets/${petId}`),
+      error('pet_not_found'),
+      { socketOnly: resolvedByUrls(petId) },
+    ),
+  ),
+  row(
+    'says since when getPet is deprecated as the settings say',
+    get('/pets/{{pet}}'),
+    { status: 200, headers: { Deprecation: '@1866931200' } },
+    { given: 'deprecatedLater' },
+  ),
+  row(
+    'answers 410 to getPet once it is switched off, and names its replacement',
+    get('/pets/{{pet}}'),
+    error('operation_removed', {
       message: /\/v1\/pets\?status=available/,
       headers: DEPRECATED,
     }),
-  },
-  {
-    name: 'still lists animals when getPet is switched off',
+    { given: 'getPetOff' },
+  ),
+  row('still lists animals when getPet is switched off', get('/pets?status=available'), OK, {
     given: 'getPetOff',
-    request: get('/pets?status=available'),
-    expect: OK,
-  },
-  {
-    name: 'links to the replacement of getPet by the public address',
-    given: 'publicUrl',
-    request: get('/pets/{{pet}}'),
-    expect: {
+  }),
+  row(
+    'links to the replacement of getPet by the public address',
+    get('/pets/{{pet}}'),
+    {
       status: 200,
       headers: { Link: '<https://animals.example/shop/v1/pets?status=available>; rel="successor-version"' },
     },
-  },
-  {
-    name: 'links to the next page by the public address',
-    given: 'publicUrl',
-    request: get('/pets?limit=1'),
-    expect: {
+    { given: 'publicUrl' },
+  ),
+  row(
+    'links to the next page by the public address',
+    get('/pets?limit=1'),
+    {
       status: 200,
       headers: {
         Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&cursor=[\w-]+>; rel="next"$/,
       },
     },
-  },
+    { given: 'publicUrl' },
+  ),
 ];
 
 const NO_ROUTE: Expectation = error('route_not_found');
@@ -232,35 +211,31 @@ const absolute = (origin: string, headers = 'Host: {{host}}\r\nAuthorization: Be
   socketOnly: 'clients send an absolute target to proxies only',
 });
 
-const inOtherBasePath = (name: string, request: RowRequest, expect: Expectation): Row => ({
-  name: `${name}, with another base path`,
-  given: 'otherBasePath',
-  request,
-  expect,
-});
+const inOtherBasePath = (name: string, request: RowRequest, expect: Expectation) =>
+  row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
 
 /** Which paths exist. */
 export const PATHS: readonly Row[] = [
   ...words(
     '/pets/ /pets/{{pet}}/ //pets /pets/1/2 / /Pets /petss /pets;a=1 /pets%2F{{pet}} /pets%20 /store/orders' +
       ' /livez /%2e%2e/livez /%ZZ /pets/{{pet}}/..',
-  ).map((path): Row => ({
-    name: `answers 404 at /v1${path.replace('{{pet}}', '1')}`,
-    request: get(path),
-    expect: NO_ROUTE,
-    socketOnly: resolvedByUrls(path),
-  })),
-  ...words('/V1/pets //pets /pets /v2/pets /v1x/pets //v1/pets /livez/ /LIVEZ /%ZZ').map((target): Row => ({
-    name: `answers 404 at ${target}, without asking for a key`,
-    request: bare('GET', target),
-    expect: { ...NO_ROUTE, headers: { 'WWW-Authenticate': null } },
-  })),
-  { name: 'answers 404 to HEAD of an unknown path', request: send('HEAD', '/orders'), expect: NO_ROUTE },
-  {
-    name: 'answers 404 to POST at /v1/pets/, and adds nothing',
-    request: { ...send('POST', '/pets/', ['Content-Type', 'application/json']), body: '{"name":"a"}' },
-    expect: NO_ROUTE,
-  },
+  ).map((path) =>
+    row(`answers 404 at /v1${path.replace('{{pet}}', '1')}`, get(path), NO_ROUTE, {
+      socketOnly: resolvedByUrls(path),
+    }),
+  ),
+  ...words('/V1/pets //pets /pets /v2/pets /v1x/pets //v1/pets /livez/ /LIVEZ /%ZZ').map((target) =>
+    row(`answers 404 at ${target}, without asking for a key`, bare('GET', target), {
+      ...NO_ROUTE,
+      headers: { 'WWW-Authenticate': null },
+    }),
+  ),
+  row('answers 404 to HEAD of an unknown path', send('HEAD', '/orders'), NO_ROUTE),
+  row(
+    'answers 404 to POST at /v1/pets/, and adds nothing',
+    { ...send('POST', '/pets/', ['Content-Type', 'application/json']), body: '{"name":"a"}' },
+    NO_ROUTE,
+  ),
   { name: 'accepts a target in absolute form', ...absolute('http://elsewhere.example'), expect: OK },
   { name: 'answers 404 to an absolute target without a host', ...absolute('http://'), expect: NO_ROUTE },
   {
@@ -273,12 +248,9 @@ export const PATHS: readonly Row[] = [
     ...absolute('http://{{host}}', 'Host: {{host}}\r\n'),
     expect: error('missing_api_key'),
   },
-  {
-    name: 'answers 404 to the target *',
-    request: { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' },
-    expect: NO_ROUTE,
+  row('answers 404 to the target *', { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' }, NO_ROUTE, {
     socketOnly: 'a URL cannot say it',
-  },
+  }),
   inOtherBasePath(
     'lists animals and links to the next page',
     bare('GET', '/animals/v1/pets?limit=1', bearer()),
@@ -318,26 +290,24 @@ export const CONDITIONAL: readonly Row[] = [
       ['a list with empty members', ',, {{petTag}} ,'],
       ['a star', '*'],
     ] as const
-  ).map(([what, value]): Row => ({
-    name: `answers 304 to getPet with ${what} in If-None-Match`,
-    request: get('/pets/{{pet}}', ifNoneMatch(value)),
-    expect: NOT_MODIFIED,
-  })),
-  {
-    name: 'answers 304 where the second of two If-None-Match headers has the tag',
-    request: get('/pets/{{pet}}', ifNoneMatch('"other"'), ifNoneMatch('{{petTag}}')),
-    expect: NOT_MODIFIED,
-  },
-  {
-    name: 'answers 304 to listPets with the tag, and links to the next page',
-    request: get('/pets?limit=1', ifNoneMatch('{{listTag}}')),
-    expect: { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, Link: /rel="next"/ } },
-  },
-  {
-    name: 'answers 304 to HEAD',
-    request: send('HEAD', '/pets?limit=1', ifNoneMatch('{{listTag}}')),
-    expect: NOT_MODIFIED,
-  },
+  ).map(([what, value]) =>
+    row(
+      `answers 304 to getPet with ${what} in If-None-Match`,
+      get('/pets/{{pet}}', ifNoneMatch(value)),
+      NOT_MODIFIED,
+    ),
+  ),
+  row(
+    'answers 304 where the second of two If-None-Match headers has the tag',
+    get('/pets/{{pet}}', ifNoneMatch('"other"'), ifNoneMatch('{{petTag}}')),
+    NOT_MODIFIED,
+  ),
+  row(
+    'answers 304 to listPets with the tag, and links to the next page',
+    get('/pets?limit=1', ifNoneMatch('{{listTag}}')),
+    { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, Link: /rel="next"/ } },
+  ),
+  row('answers 304 to HEAD', send('HEAD', '/pets?limit=1', ifNoneMatch('{{listTag}}')), NOT_MODIFIED),
   ...(
     [
       ['another tag', '"other"'],
@@ -348,19 +318,21 @@ export const CONDITIONAL: readonly Row[] = [
       ['a star among tags', '"other", *'],
       ['nothing', ''],
     ] as const
-  ).map(([what, value]): Row => ({
-    name: `sends the animal to getPet with ${what} in If-None-Match`,
-    request: get('/pets/{{pet}}', ifNoneMatch(value)),
-    expect: { status: 200, headers: { ETag: ETAG } },
-  })),
-  {
-    name: 'answers 404 whatever If-None-Match says',
-    request: get('/pets/0', ifNoneMatch('*')),
-    expect: error('pet_not_found', { headers: { ETag: null } }),
-  },
-  {
-    name: 'answers 400 whatever If-None-Match says',
-    request: get('/pets?limit=0', ifNoneMatch('*')),
-    expect: error('invalid_parameter', { headers: { ETag: null } }),
-  },
+  ).map(([what, value]) =>
+    row(
+      `sends the animal to getPet with ${what} in If-None-Match`,
+      get('/pets/{{pet}}', ifNoneMatch(value)),
+      { status: 200, headers: { ETag: ETAG } },
+    ),
+  ),
+  row(
+    'answers 404 whatever If-None-Match says',
+    get('/pets/0', ifNoneMatch('*')),
+    error('pet_not_found', { headers: { ETag: null } }),
+  ),
+  row(
+    'answers 400 whatever If-None-Match says',
+    get('/pets?limit=0', ifNoneMatch('*')),
+    error('invalid_parameter', { headers: { ETag: null } }),
+  ),
 ];

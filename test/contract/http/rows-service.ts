@@ -9,6 +9,7 @@ import {
   get,
   post,
   postAs,
+  row,
   send,
   type Expectation,
   type Header,
@@ -26,44 +27,38 @@ const wrongMethod = (allow: string | RegExp): Expectation =>
 
 /** Which methods a path has. */
 const methods: Row[] = [
-  ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'].map((method): Row => ({
-    name: `answers 405 to ${method} /pets`,
-    request: send(method, '/pets'),
-    expect: wrongMethod('GET, HEAD, POST, OPTIONS'),
-    socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
-  })),
-  {
-    name: 'answers 405 to PROPFIND /pets/{petId}',
-    request: send('PROPFIND', '/pets/{{pet}}'),
-    expect: wrongMethod(READ_ONLY),
-  },
-  {
-    name: 'answers 405 to POST /pets/{petId}, and adds nothing',
-    request: { ...send('POST', '/pets/{{pet}}', JSON_CONTENT), body: PET },
-    expect: { ...wrongMethod(READ_ONLY), closes: true },
-  },
-  {
-    name: 'answers 404 to any method at an unknown path',
-    request: send('DELETE', '/orders'),
-    expect: error('route_not_found', { headers: { Allow: null } }),
-  },
+  ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'].map((method) =>
+    row(`answers 405 to ${method} /pets`, send(method, '/pets'), wrongMethod('GET, HEAD, POST, OPTIONS'), {
+      socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
+    }),
+  ),
+  row('answers 405 to PROPFIND /pets/{petId}', send('PROPFIND', '/pets/{{pet}}'), wrongMethod(READ_ONLY)),
+  row(
+    'answers 405 to POST /pets/{petId}, and adds nothing',
+    { ...send('POST', '/pets/{{pet}}', JSON_CONTENT), body: PET },
+    { ...wrongMethod(READ_ONLY), closes: true },
+  ),
+  row(
+    'answers 404 to any method at an unknown path',
+    send('DELETE', '/orders'),
+    error('route_not_found', { headers: { Allow: null } }),
+  ),
   ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].flatMap((target): Row[] => [
-    { name: `answers 405 to POST ${target}`, request: bare('POST', target), expect: wrongMethod(READ_ONLY) },
-    {
-      name: `names the methods of ${target}`,
-      request: bare('OPTIONS', target),
-      expect: { status: 204, headers: { Allow: READ_ONLY } },
-    },
+    row(`answers 405 to POST ${target}`, bare('POST', target), wrongMethod(READ_ONLY)),
+    row(`names the methods of ${target}`, bare('OPTIONS', target), {
+      status: 204,
+      headers: { Allow: READ_ONLY },
+    }),
   ]),
-  {
-    name: 'answers 405 to CONNECT, and names the methods of the interface',
-    request: { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
-    expect: error('method_not_allowed', {
+  row(
+    'answers 405 to CONNECT, and names the methods of the interface',
+    { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
+    error('method_not_allowed', {
       headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' },
       closes: true,
     }),
-    socketOnly: 'clients send CONNECT to proxies only',
-  },
+    { socketOnly: 'clients send CONNECT to proxies only' },
+  ),
 ];
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -79,21 +74,25 @@ const BAD_IDS: ReadonlyArray<readonly [what: string, ...ids: string[]]> = [
 ];
 
 const requestIds: Row[] = [
-  ...['a', 'Req_42.a-b', 'x'.repeat(128)].map((id): Row => ({
-    name: `keeps a request id of ${id.length > 20 ? `${id.length} characters` : id}`,
-    request: get('/pets?limit=1', ['X-Request-Id', id]),
-    expect: { status: 200, headers: { 'X-Request-Id': id } },
-  })),
-  ...BAD_IDS.map(([what, ...ids]): Row => ({
-    name: `replaces a request id ${what}`,
-    request: get('/pets?limit=1', ...ids.map((id): Header => ['X-Request-Id', id])),
-    expect: { status: 200, headers: { 'X-Request-Id': UUID } },
-  })),
-  {
-    name: 'keeps the request id of an unknown path',
-    request: bare('GET', '/nowhere', ['X-Request-Id', 'nowhere']),
-    expect: error('route_not_found', { headers: { 'X-Request-Id': 'nowhere' } }),
-  },
+  ...['a', 'Req_42.a-b', 'x'.repeat(128)].map((id) =>
+    row(
+      `keeps a request id of ${id.length > 20 ? `${id.length} characters` : id}`,
+      get('/pets?limit=1', ['X-Request-Id', id]),
+      { status: 200, headers: { 'X-Request-Id': id } },
+    ),
+  ),
+  ...BAD_IDS.map(([what, ...ids]) =>
+    row(
+      `replaces a request id ${what}`,
+      get('/pets?limit=1', ...ids.map((id): Header => ['X-Request-Id', id])),
+      { status: 200, headers: { 'X-Request-Id': UUID } },
+    ),
+  ),
+  row(
+    'keeps the request id of an unknown path',
+    bare('GET', '/nowhere', ['X-Request-Id', 'nowhere']),
+    error('route_not_found', { headers: { 'X-Request-Id': 'nowhere' } }),
+  ),
 ];
 
 /** Headers that change nothing. */
@@ -165,24 +164,24 @@ const OK: Expectation = { status: 200 };
 /** What clients get when something is wrong with the service or its store. */
 const faults: Row[] = [
   ...OPERATIONS.flatMap(([operation, request]): Row[] => [
-    {
-      name: `answers 503 to ${operation} while the store is away, and reveals nothing of its inside`,
-      given: 'storeAway',
+    row(
+      `answers 503 to ${operation} while the store is away, and reveals nothing of its inside`,
       request,
-      expect: unavailable('7'),
-    },
-    {
-      name: `answers 503 to ${operation} when its deadline has passed`,
-      given: 'storeStuck',
+      unavailable('7'),
+      { given: 'storeAway' },
+    ),
+    row(
+      `answers 503 to ${operation} when its deadline has passed`,
       request,
-      expect: { ...unavailable('1'), within: 4000 },
-    },
-    {
-      name: `answers 500 to ${operation} after an unexpected error, and reveals only the request id`,
-      given: 'storeFaulty',
-      request: { ...request, headers: [...request.headers, ['X-Request-Id', 'fault-1']] },
-      expect: error('internal_error', { message: /^(?=.*fault-1)(?!.*secret)(?!.*TypeError)/ }),
-    },
+      { ...unavailable('1'), within: 4000 },
+      { given: 'storeStuck' },
+    ),
+    row(
+      `answers 500 to ${operation} after an unexpected error, and reveals only the request id`,
+      { ...request, headers: [...request.headers, ['X-Request-Id', 'fault-1']] },
+      error('internal_error', { message: /^(?=.*fault-1)(?!.*secret)(?!.*TypeError)/ }),
+      { given: 'storeFaulty' },
+    ),
   ]),
   ...(
     [
@@ -194,18 +193,18 @@ const faults: Row[] = [
       ['serves no docs page while it is busy', 'busy', '/docs', unavailable('1')],
     ] as const
   ).map(([name, given, path, expect]): Row => ({ name, given, request: bare('GET', path), expect })),
-  {
-    name: 'answers 503 at once to requests beyond its capacity',
-    given: 'busy',
-    request: get('/pets'),
-    expect: { ...unavailable('1'), within: 3000 },
-  },
-  {
-    name: 'does not read the body of a create beyond its capacity',
-    given: 'busy',
-    request: post(PET),
-    expect: { ...unavailable('1'), closes: true },
-  },
+  row(
+    'answers 503 at once to requests beyond its capacity',
+    get('/pets'),
+    { ...unavailable('1'), within: 3000 },
+    { given: 'busy' },
+  ),
+  row(
+    'does not read the body of a create beyond its capacity',
+    post(PET),
+    { ...unavailable('1'), closes: true },
+    { given: 'busy' },
+  ),
 ];
 
 /** Methods, headers and faults of the service. */
@@ -216,12 +215,13 @@ export const SERVICE: readonly Row[] = [
   ...faults,
 ];
 
-const published = (name: string, given: Situation, settings?: Partial<HttpSettings>): Row => ({
-  name,
-  given,
-  request: bare('GET', '/openapi.json', bearer('nobody')),
-  expect: { status: 200, body: openApiDocument(settings) },
-});
+const published = (name: string, given: Situation, settings?: Partial<HttpSettings>) =>
+  row(
+    name,
+    bare('GET', '/openapi.json', bearer('nobody')),
+    { status: 200, body: openApiDocument(settings) },
+    { given },
+  );
 
 const POLICY =
   /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'$/;
@@ -254,45 +254,42 @@ export const DOCS: readonly Row[] = [
     deprecatedSince: new Date('2029-02-28T00:00:00Z'),
   }),
   published('documents no getPet once it is switched off', 'getPetOff', { getPet: 'off' }),
-  {
-    name: 'serves the docs page without a key, under a strict policy',
-    request: bare('GET', '/docs?x=y'),
-    expect: PAGE,
-  },
-  { name: 'answers HEAD /docs', request: bare('HEAD', '/docs', bearer('nobody')), expect: PAGE },
-  {
-    name: 'answers 304 to a client that has the docs page',
-    request: bare('GET', '/docs', ['If-None-Match', '*']),
-    expect: { status: 304, headers: { 'Content-Security-Policy': POLICY, 'Content-Type': null } },
-  },
-  {
-    name: 'sends the docs page to a client that has another one',
-    request: bare('GET', '/docs', ['If-None-Match', '"other", W/"another"']),
-    expect: PAGE,
-  },
-  {
-    name: 'lets the docs page call the public address',
-    given: 'publicUrl',
-    request: bare('GET', '/docs'),
-    expect: {
+  row('serves the docs page without a key, under a strict policy', bare('GET', '/docs?x=y'), PAGE),
+  row('answers HEAD /docs', bare('HEAD', '/docs', bearer('nobody')), PAGE),
+  row('answers 304 to a client that has the docs page', bare('GET', '/docs', ['If-None-Match', '*']), {
+    status: 304,
+    headers: { 'Content-Security-Policy': POLICY, 'Content-Type': null },
+  }),
+  row(
+    'sends the docs page to a client that has another one',
+    bare('GET', '/docs', ['If-None-Match', '"other", W/"another"']),
+    PAGE,
+  ),
+  row(
+    'lets the docs page call the public address',
+    bare('GET', '/docs'),
+    {
       status: 200,
       headers: { 'Content-Security-Policy': /; connect-src 'self' https:\/\/animals\.example; / },
     },
-  },
-  { name: 'leads from / to the docs page', request: bare('GET', '/'), expect: leadsTo('docs') },
-  { name: 'leads from / to the docs page for HEAD', request: bare('HEAD', '/'), expect: leadsTo('docs') },
-  { name: 'leads from /docs/ to the docs page', request: bare('GET', '/docs/'), expect: leadsTo('../docs') },
+    { given: 'publicUrl' },
+  ),
+  row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
+  row('leads from / to the docs page for HEAD', bare('HEAD', '/'), leadsTo('docs')),
+  row('leads from /docs/ to the docs page', bare('GET', '/docs/'), leadsTo('../docs')),
   ...[
     '/docs/page.html',
     '/docs/tsconfig.json',
     '/docs/../package.json',
     '/docs/..%2fpackage.json',
     '/Docs',
-  ].map((target): Row => ({
-    name: `serves nothing at ${target}`,
-    request: bare('GET', target),
-    expect: error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
-  })),
+  ].map((target) =>
+    row(
+      `serves nothing at ${target}`,
+      bare('GET', target),
+      error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+    ),
+  ),
 ];
 
 const ONE = 'https://one.example';
@@ -357,75 +354,78 @@ const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expec
 
 /** What pages of other origins may do (CORS). */
 export const CROSS_ORIGIN: readonly Row[] = [
-  ...READABLE.map(([what, request, expect]): Row => ({
-    name: `lets pages of an allowed origin read ${what}`,
-    given: 'twoOrigins',
-    request,
-    expect: { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
-  })),
-  {
-    name: 'lets pages of the second allowed origin read a list',
-    given: 'twoOrigins',
-    request: get('/pets?limit=1', origin('http://localhost:5173')),
-    expect: { status: 200, headers: { ...readable('http://localhost:5173'), Vary: 'Origin' } },
-  },
-  {
-    name: 'lets pages of any origin read a list, where all are allowed',
-    given: 'anyOrigin',
-    request: get('/pets?limit=1', origin(ONE)),
-    expect: { status: 200, headers: { ...readable('*'), Vary: null } },
-  },
-  {
-    name: 'says nothing to pages of other origins by default',
-    request: get('/pets?limit=1', origin(ONE)),
-    expect: { status: 200, headers: { ...NO_CORS, Vary: null } },
-  },
+  ...READABLE.map(([what, request, expect]) =>
+    row(
+      `lets pages of an allowed origin read ${what}`,
+      request,
+      { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
+      { given: 'twoOrigins' },
+    ),
+  ),
+  row(
+    'lets pages of the second allowed origin read a list',
+    get('/pets?limit=1', origin('http://localhost:5173')),
+    { status: 200, headers: { ...readable('http://localhost:5173'), Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of any origin read a list, where all are allowed',
+    get('/pets?limit=1', origin(ONE)),
+    { status: 200, headers: { ...readable('*'), Vary: null } },
+    { given: 'anyOrigin' },
+  ),
+  row('says nothing to pages of other origins by default', get('/pets?limit=1', origin(ONE)), {
+    status: 200,
+    headers: { ...NO_CORS, Vary: null },
+  }),
   ...[
     'https://two.example',
     'http://one.example',
     'https://one.example:8443',
     'https://one.example.evil',
     'null',
-  ].map((other): Row => ({
-    name: `does not let pages of ${other} read a list`,
-    given: 'twoOrigins',
-    request: get('/pets?limit=1', origin(other)),
-    expect: { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
-  })),
-  {
-    name: 'tells caches that responses differ by origin, even without one',
-    given: 'twoOrigins',
-    request: get('/pets?limit=1'),
-    expect: { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
-  },
-  {
-    name: 'lets pages of an allowed origin send POST /pets, without a key',
-    given: 'twoOrigins',
-    request: preflight('/pets', ONE, 'POST'),
-    expect: granted(ONE, 'GET, HEAD, POST, OPTIONS'),
-  },
-  {
-    name: 'lets pages of an allowed origin send GET /pets/{petId}, without a key',
-    given: 'twoOrigins',
-    request: preflight('/pets/{{pet}}', ONE, 'GET'),
-    expect: granted(ONE, READ_ONLY),
-  },
-  {
-    name: 'lets pages of any origin send POST /pets, where all are allowed',
-    given: 'anyOrigin',
-    request: preflight('/pets', 'https://two.example', 'POST'),
-    expect: granted('*', 'GET, HEAD, POST, OPTIONS'),
-  },
-  {
-    name: 'does not let pages of another origin send POST /pets',
-    given: 'twoOrigins',
-    request: preflight('/pets', 'https://two.example', 'POST'),
-    expect: { status: 204, headers: { ...NO_CORS, Vary: 'Origin' } },
-  },
-  {
-    name: 'answers 404 to a preflight at an unknown path, without a key, and lets the page read it',
-    given: 'twoOrigins',
-    request: preflight('/orders', ONE, 'GET'),
-    expect: error('route_not_found', { headers: { 'Access-Control-Allow-Origin': ONE } }),
-  },
+  ].map((other) =>
+    row(
+      `does not let pages of ${other} read a list`,
+      get('/pets?limit=1', origin(other)),
+      { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+      { given: 'twoOrigins' },
+    ),
+  ),
+  row(
+    'tells caches that responses differ by origin, even without one',
+    get('/pets?limit=1'),
+    { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of an allowed origin send POST /pets, without a key',
+    preflight('/pets', ONE, 'POST'),
+    granted(ONE, 'GET, HEAD, POST, OPTIONS'),
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of an allowed origin send GET /pets/{petId}, without a key',
+    preflight('/pets/{{pet}}', ONE, 'GET'),
+    granted(ONE, READ_ONLY),
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of any origin send POST /pets, where all are allowed',
+    preflight('/pets', 'https://two.example', 'POST'),
+    granted('*', 'GET, HEAD, POST, OPTIONS'),
+    { given: 'anyOrigin' },
+  ),
+  row(
+    'does not let pages of another origin send POST /pets',
+    preflight('/pets', 'https://two.example', 'POST'),
+    { status: 204, headers: { ...NO_CORS, Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'answers 404 to a preflight at an unknown path, without a key, and lets the page read it',
+    preflight('/orders', ONE, 'GET'),
+    error('route_not_found', { headers: { 'Access-Control-Allow-Origin': ONE } }),
+    { given: 'twoOrigins' },
+  ),
 ];
