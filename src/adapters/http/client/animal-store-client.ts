@@ -12,7 +12,7 @@ import { isInt64 } from '../../../domain/int64.js';
 import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { parse, stringify } from '../../../exact-json.js';
 import type { OperationId } from '../operations.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../request/idempotency-key.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
 import { UnexpectedResponseError } from './response-errors.js';
 import { sendRequest, type ClientRequest, type ReceivedResponse } from './send-request.js';

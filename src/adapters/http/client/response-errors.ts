@@ -10,7 +10,7 @@ import {
   type Fault,
 } from '../../../domain/errors.js';
 import { parse } from '../../../exact-json.js';
-import type { HttpErrorCode } from '../http-error.js';
+import type { HttpErrorCode } from '../error-responses.js';
 import type { ReceivedResponse } from './send-request.js';
 
 /** What an error says of the response that caused it. */

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { DocsFile } from '../routes/docs-routes.js';
+import type { DocsFile } from '../docs-routes.js';
 
 const TYPES = new Map([
   ['.html', 'text/html; charset=utf-8'],

@@ -3,7 +3,7 @@ import {
   ServiceError,
   UnexpectedResponseError,
 } from '../../../../src/adapters/http/client/response-errors.js';
-import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/answer/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/error-responses.js';
 import {
   ANIMAL_STORE_ERROR_CODES,
   IdempotencyConflictError,
