@@ -1,123 +1,67 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { Claim, PetRepository } from '../../src/application/ports/pet-repository.js';
+import type {
+  AddOptions,
+  Claim,
+  PetRange,
+  PetRepository,
+} from '../../src/application/ports/pet-repository.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/pet-repository-contract.js';
 import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
 
-const { asks, returns, rejects } = faultsOf<PetRepository>();
-
 type PetBites = Bites<Fault<PetRepository> | HandleFaults<PetRepository>>;
 
-const EVERYTHING = { limit: Number.MAX_SAFE_INTEGER };
+const { asks, returns, rejects, late, deaf, hasty, alien, remembers, elsewhere } = faultsOf<PetRepository>();
 
-const addsOther = (change: (pet: UnsavedPet) => UnsavedPet): Fault<PetRepository> =>
-  asks({ add: (pet, options) => [change(pet), options] });
+const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
+  asks({ list: (range, call) => [change(range), call] });
 
-const claimsOther = (change: (claim: Claim) => Claim): Fault<PetRepository> =>
-  asks({ add: (pet, options = {}) => [pet, { ...options, claim: options.claim && change(options.claim) }] });
+const addsOther = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): Fault<PetRepository> =>
+  asks({ add: (pet, options) => [{ ...pet, ...change(pet) }, options] });
+
+const addsWith = (change: (options: AddOptions) => AddOptions): Fault<PetRepository> =>
+  asks({ add: (pet, options = {}) => [pet, change(options)] });
+
+const claimsOther = (change: (claim: Claim) => Partial<Claim>): Fault<PetRepository> =>
+  addsWith(({ claim, ...options }) => ({ ...options, claim: claim && { ...claim, ...change(claim) } }));
 
 const addsAtOther = (milliseconds: number): Fault<PetRepository> =>
-  asks({
-    add: (pet, options = {}) => [
-      pet,
-      { ...options, now: options.now && new Date(options.now.getTime() + milliseconds) },
-    ],
-  });
+  addsWith(({ now, ...options }) => ({ ...options, now: now && new Date(now.getTime() + milliseconds) }));
 
-const addsLate: Fault<PetRepository> = (pets) => ({
-  async add(pet, options) {
-    const copy = { ...pet };
-    await Promise.resolve();
-    return pets.add(copy, options);
-  },
-});
+const otherPets = (): PetRepository => openMemoryStore().pets;
+const remembersAnimals = remembers('findById', (found) => found !== undefined);
+const remembersAbsence = remembers('findById', (found) => found === undefined);
+const forgetsClaims = claimsOther(({ scope }) => ({ scope: `another ${scope}` }));
 
-/** Remembers what it found. */
-const remembersAnimals: Fault<PetRepository> = (pets) => {
-  const known = new Map<bigint, Pet>();
-  return {
-    async findById(id, call) {
-      const pet = known.get(id) ?? (await pets.findById(id, call));
-      if (pet) known.set(id, pet);
-      return pet;
-    },
-  };
-};
+const everything = (pets: PetRepository): Promise<readonly Pet[]> =>
+  pets.list({ limit: Number.MAX_SAFE_INTEGER });
 
-/** Remembers that it found nothing. */
-const remembersAbsence: Fault<PetRepository> = (pets) => {
-  const absent = new Set<bigint>();
-  return {
-    async findById(id, call) {
-      const pet = absent.has(id) ? undefined : await pets.findById(id, call);
-      if (pet === undefined) absent.add(id);
-      return pet;
-    },
-  };
-};
-
-/** Returns a page again for so many milliseconds, or until this handle adds. */
-const cachesLists =
-  (milliseconds: number): Fault<PetRepository> =>
-  (pets) => {
-    const pages = new Map<string, { readonly until: number; readonly page: readonly Pet[] }>();
-    return {
-      add(pet, options) {
-        if (milliseconds === Infinity) pages.clear();
-        return pets.add(pet, options);
-      },
-      async list(range, call) {
-        const key = String(Object.entries(range));
-        const known = pages.get(key);
-        if (known && performance.now() < known.until) return known.page;
-        const page = await pets.list(range, call);
-        pages.set(key, { until: performance.now() + milliseconds, page });
-        return page;
-      },
-    };
-  };
-
-const forgetsClaims = claimsOther((claim) => ({ ...claim, scope: `another ${claim.scope}` }));
-
-const addsElsewhere: Fault<PetRepository> = () => {
-  const { pets } = openMemoryStore();
-  return { add: (pet, options) => pets.add(pet, options) };
-};
-
-/** Another store instead of the same. */
-const elsewhere: Fault<PetRepository> = (pets) => {
-  const { pets: others } = openMemoryStore();
-  return {
-    ...addsElsewhere(pets),
-    findById: (id, call) => others.findById(id, call),
-    list: (range, call) => others.list(range, call),
-  };
-};
-
+const EVERY_FIELD = 'every field of an animal';
 const NEXT_READ = 'shows a new animal to the next read';
+const AFTER_ID = 'starts after the given id';
 
 const reading: PetBites = {
   'returns ids as numbers when it lists': [
-    'every field of an animal',
+    EVERY_FIELD,
     returns({ list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })) }),
   ],
   'forgets a field when it finds': [
-    'every field of an animal',
+    EVERY_FIELD,
     returns({ findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId } }),
   ],
   'remembers that an id had no animal': [NEXT_READ, remembersAbsence],
-  'caches lists for 100 ms': [NEXT_READ, cachesLists(100)],
+  'caches lists for 100 ms': [NEXT_READ, remembers('list', (_, age) => age < 100)],
   'lists the newest first': [
     'lists in ascending order of id',
     returns({ list: (page) => page.toReversed() }),
   ],
   'lists one more than the limit': [
     'no more than the limit',
-    asks({ list: (range, call) => [{ ...range, limit: range.limit + 1 }, call] }),
+    listsOther((range) => ({ ...range, limit: range.limit + 1 })),
   ],
   'lists no more than a hundred': [
     'lists 101 animals',
-    asks({ list: (range, call) => [{ ...range, limit: Math.min(100, range.limit) }, call] }),
+    listsOther((range) => ({ ...range, limit: Math.min(100, range.limit) })),
   ],
   'lists a thousand animals at most': [
     'each of thousands of animals exactly once',
@@ -125,7 +69,7 @@ const reading: PetBites = {
   ],
   'ignores the filter': [
     'lists nothing with a status that no animal has',
-    asks({ list: ({ after, limit }, call) => [{ after, limit }, call] }),
+    listsOther((range) => ({ ...range, status: undefined })),
   ],
   'filters after it limited': [
     'lists the animals with the status sold',
@@ -136,20 +80,17 @@ const reading: PetBites = {
       },
     }),
   ],
-  'starts at the given id instead of after it': [
-    'starts after the given id',
-    asks({ list: ({ after, ...range }, call) => [{ ...range, after: after && after - 1n }, call] }),
+  'starts at the given id': [
+    AFTER_ID,
+    listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
   ],
   'cuts an id to 32 bits': [
     'finds each animal by its own id',
     asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
   ],
-  'counts negative ids from the end': [
+  'ignores the sign of an id': [
     'undefined for the id -1,',
-    (pets) => ({
-      findById: async (id, call) =>
-        id < 0n ? (await pets.list(EVERYTHING, call)).at(Number(id)) : pets.findById(id, call),
-    }),
+    asks({ findById: (id, call) => [id < 0n ? -id : id, call] }),
   ],
   'drops the start of a page while others write': [
     'some hundreds of animals exactly once, page by page, while others add: of every status',
@@ -170,28 +111,25 @@ const reading: PetBites = {
 const adding: PetBites = {
   'sends a categoryId through a number': [
     'stores the categoryId exactly: 9007199254740993',
-    addsOther((pet) => ({ ...pet, categoryId: BigInt(Number(pet.categoryId)) })),
+    addsOther(({ categoryId }) => ({ categoryId: BigInt(Number(categoryId)) })),
   ],
   'drops the sign of a categoryId': [
     'stores the categoryId exactly: -1',
-    addsOther((pet) => ({ ...pet, categoryId: BigInt.asUintN(64, pet.categoryId) })),
+    addsOther(({ categoryId }) => ({ categoryId: BigInt.asUintN(64, categoryId) })),
   ],
   'trims names': [
     'stores the name exactly: leading and trailing spaces',
-    addsOther((pet) => ({ ...pet, name: pet.name.trim() })),
+    addsOther(({ name }) => ({ name: name.trim() })),
   ],
   'normalises names': [
     'stores the name exactly: a combining mark (NFD)',
-    addsOther((pet) => ({ ...pet, name: pet.name.normalize() })),
+    addsOther(({ name }) => ({ name: name.normalize() })),
   ],
   'cuts names after 255 characters': [
     'stores the name exactly: 10,000 characters',
-    addsOther((pet) => ({ ...pet, name: pet.name.slice(0, 255) })),
+    addsOther(({ name }) => ({ name: name.slice(0, 255) })),
   ],
-  'drops the status': [
-    'stores the status exactly: sold',
-    addsOther((pet) => ({ ...pet, status: 'available' })),
-  ],
+  'drops the status': ['stores the status exactly: sold', addsOther(() => ({ status: 'available' }))],
   'counts from 0': [
     'assigns positive ids',
     returns({ add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }) }),
@@ -200,7 +138,7 @@ const adding: PetBites = {
     'gives twenty simultaneous writers twenty ids',
     (pets) => ({
       async add(pet, options) {
-        const id = BigInt((await pets.list(EVERYTHING)).length + 1);
+        const id = BigInt((await everything(pets)).length + 1);
         const added = await pets.add(pet, options);
         return { ...added, pet: savedPet(id, added.pet) };
       },
@@ -210,7 +148,7 @@ const adding: PetBites = {
     'stores two equal animals as two',
     (pets) => ({
       async add(pet, options) {
-        const same = (await pets.list(EVERYTHING)).find(({ name }) => name === pet.name);
+        const same = (await everything(pets)).find(({ name }) => name === pet.name);
         return same ? { pet: same, replayed: false } : pets.add(pet, options);
       },
     }),
@@ -224,16 +162,8 @@ const adding: PetBites = {
     (pets) =>
       remembersAnimals({ ...pets, findById: async (id) => ({ ...(await pets.findById(id)) }) as Pet }),
   ],
-  'reads an animal late': [
-    'stores its own copy of an animal',
-    (pets) => ({
-      async add(pet, options) {
-        await Promise.resolve();
-        return pets.add(pet, options);
-      },
-    }),
-  ],
-  'reads the dates of a claim late': ['stores its own copy of a claim', addsLate],
+  'reads an animal late': ['stores its own copy of an animal', late('add')],
+  'reads the dates of a claim late': ['stores its own copy of a claim', late('add')],
 };
 
 const REPLAYS = 'stores one animal for a claim and replays it';
@@ -241,39 +171,24 @@ const OTHER_FINGERPRINT = 'refuses a claim with another fingerprint, stores noth
 const EQUAL_WHEN_JOINED = 'separates scopes and keys that are equal when joined';
 
 const claiming: PetBites = {
-  'forgets claims': [REPLAYS, asks({ add: (pet, { signal } = {}) => [pet, { signal }] })],
+  'forgets claims': [REPLAYS, addsWith((options) => ({ ...options, claim: undefined }))],
   'reports a replay as a creation': [REPLAYS, returns({ add: (added) => ({ ...added, replayed: false }) })],
   'replays the animal of the retry': [
     'recognises a retry by the fingerprint',
     returns({ add: (added, pet) => ({ ...added, pet: savedPet(added.pet.id, pet) }) }),
   ],
-  'ignores the fingerprint': [OTHER_FINGERPRINT, claimsOther((claim) => ({ ...claim, fingerprint: '' }))],
+  'ignores the fingerprint': [OTHER_FINGERPRINT, claimsOther(() => ({ fingerprint: '' }))],
   'stores the animal of a claim that it refuses': [
     OTHER_FINGERPRINT,
-    (pets) =>
-      rejects({
-        async add(error, pet) {
-          await pets.add(pet);
-          throw error;
-        },
-      })(pets),
+    (pets) => rejects({ add: (error, pet) => pets.add(pet).then(() => Promise.reject(error)) })(pets),
   ],
-  'ignores the scope': [
-    'separates claims that differ only in the scope',
-    claimsOther((claim) => ({ ...claim, scope: '' })),
-  ],
-  'ignores the key': [
-    'separates claims that differ only in the key',
-    claimsOther((claim) => ({ ...claim, key: '' })),
-  ],
+  'ignores the scope': ['separates claims that differ only in the scope', claimsOther(() => ({ scope: '' }))],
+  'ignores the key': ['separates claims that differ only in the key', claimsOther(() => ({ key: '' }))],
   'joins scope and key with a colon': [
     EQUAL_WHEN_JOINED,
-    claimsOther((claim) => ({ ...claim, scope: '', key: `${claim.scope}:${claim.key}` })),
+    claimsOther(({ scope, key }) => ({ scope: '', key: `${scope}:${key}` })),
   ],
-  'folds the case of keys': [
-    EQUAL_WHEN_JOINED,
-    claimsOther((claim) => ({ ...claim, key: claim.key.toLowerCase() })),
-  ],
+  'folds the case of keys': [EQUAL_WHEN_JOINED, claimsOther(({ key }) => ({ key: key.toLowerCase() }))],
   'looks for a claim in one step and makes it in another': [
     'stores one animal for twenty simultaneous equal claims',
     (pets) => {
@@ -296,7 +211,7 @@ const claiming: PetBites = {
   'lets claims lapse a millisecond early': ['honours a claim until one millisecond before', addsAtOther(1)],
   'never lets a claim lapse by the clock': [
     'uses the clock of the machine',
-    asks({ add: (pet, options) => [pet, { now: new Date(0), ...options }] }),
+    addsWith((options) => ({ now: new Date(0), ...options })),
   ],
   'prolongs a claim by replaying it': [
     'does not prolong a claim',
@@ -314,25 +229,23 @@ const claiming: PetBites = {
   'never makes a lapsed claim again': [
     'keeps a claim that was made again until the later keepUntil',
     (pets) => {
-      const made = new Map<string, Date>();
+      let made = new Date(1e14);
       return {
-        add(pet, { claim, now = new Date(), ...call } = {}) {
-          if (claim === undefined) return pets.add(pet, call);
-          const keepUntil = made.get(claim.key) ?? new Date(claim.keepUntil);
-          made.set(claim.key, keepUntil);
-          return pets.add(pet, now < keepUntil ? { claim, now, ...call } : call);
+        add(pet, { now = new Date(), ...options } = {}) {
+          if (options.claim?.keepUntil && options.claim.keepUntil < made)
+            made = new Date(options.claim.keepUntil);
+          return pets.add(pet, now < made ? { now, ...options } : {});
         },
       };
     },
   ],
   'lets all claims lapse after a day': [
     'lets each of many claims lapse at its own time',
-    asks({
-      add: (pet, { claim, now = new Date(), ...call } = {}) => [
-        pet,
-        { ...call, now, claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) } },
-      ],
-    }),
+    addsWith(({ claim, now = new Date(), ...call }) => ({
+      ...call,
+      now,
+      claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
+    })),
   ],
   'removes with a lapsed claim the one that was made again in its place': [
     'keeps a claim that was made again while lapsed claims',
@@ -364,59 +277,25 @@ const ABORTED = 'rejects with the reason of an aborted signal, and stores nothin
 const ending: PetBites = {
   'stays open after close': [`${AFTER_CLOSE}: findById`, () => ({ close: async () => {} })],
   'passes its check after close': [`${AFTER_CLOSE}: check`, () => ({ check: async () => {} })],
-  'lets an error of its technology out': [
-    `${AFTER_CLOSE}: list`,
-    rejects({
-      list(cause) {
-        throw new TypeError('connection is closed', { cause });
-      },
-    }),
-  ],
+  'lets an error of its technology out': [`${AFTER_CLOSE}: list`, alien('list')],
   'closes only once': [
     'closes twice',
     (pets) => {
-      let closed = false;
-      return {
-        async close() {
-          if (closed) throw new Error('closed already');
-          closed = true;
-          await pets.close();
-        },
-      };
+      let closing: Promise<void> | undefined;
+      const again = (): Promise<never> => Promise.reject(new Error('closed already'));
+      return { close: () => (closing ? again() : (closing = pets.close())) };
     },
   ],
-  'ignores an aborted signal': [`${ABORTED}: list`, asks({ list: (range) => [range] })],
+  'ignores an aborted signal': [`${ABORTED}: list`, deaf('list')],
   'ignores an aborted signal of an id that it has read': [
     'rejects with the reason of an aborted signal, even if it knows the result: findById',
     remembersAnimals,
   ],
-  'stores the animal of an aborted add': [
-    `${ABORTED}: add with a claim`,
-    (pets) => ({
-      async add(pet, { signal, ...options } = {}) {
-        const added = await pets.add(pet, options);
-        signal?.throwIfAborted();
-        return added;
-      },
-    }),
-  ],
-  'rejects with its own error when it is aborted': [
-    `${ABORTED}: findById`,
-    rejects({
-      findById() {
-        throw new DOMException('aborted', 'AbortError');
-      },
-    }),
-  ],
+  'stores the animal of an aborted add': [`${ABORTED}: add with a claim`, hasty('add')],
+  'rejects with its own error when it is aborted': [`${ABORTED}: findById`, alien('findById')],
   'rejects with its own error when it is aborted in progress': [
     'resolves a read that is aborted in progress',
-    (pets) => ({
-      async list(range, { signal, ...call } = {}) {
-        await Promise.resolve();
-        if (signal?.aborted) throw new DOMException('aborted', 'AbortError');
-        return pets.list(range, call);
-      },
-    }),
+    (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
   ],
   'ends other adds with an aborted one': [
     'resolves an add that is aborted in progress',
@@ -467,16 +346,16 @@ const showsLater: Fault<PetRepository> = (pets) => ({
   list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),
 });
 
-const NEXT_READ_ELSEWHERE = 'shows an animal to the next read of another handle';
+const OTHER_HANDLE = 'shows an animal to the next read of another handle';
 
 const handles: PetBites = {
   'has lost everything when it is opened again': [
     'has every animal exactly as before',
-    { reopened: elsewhere },
+    { reopened: elsewhere(otherPets, 'findById', 'list') },
   ],
   'starts its ids anew when it is opened again': [
     'assigns greater ids after closing and opening again',
-    { reopened: addsElsewhere },
+    { reopened: elsewhere(otherPets, 'add') },
   ],
   'has lost its claims when it is opened again': [
     'replays a claim from before closing and opening again',
@@ -486,20 +365,19 @@ const handles: PetBites = {
     'has every animal whose add resolved while it was closing',
     { first: losesAtClose, reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }) },
   ],
-  'has a handle that reads what was there when it was opened': [
-    NEXT_READ_ELSEWHERE,
-    { another: () => ({ findById: async () => undefined }) },
+  'has a handle that remembers that an id had no animal': [OTHER_HANDLE, { another: remembersAbsence }],
+  'has a handle that caches lists until it adds': [
+    OTHER_HANDLE,
+    { another: remembers('list', () => true, 'add') },
   ],
-  'has a handle that remembers that an id had no animal': [
-    NEXT_READ_ELSEWHERE,
-    { another: remembersAbsence },
+  'counts ids by handle': [
+    'assigns distinct ids to simultaneous writers',
+    { another: elsewhere(otherPets, 'add', 'list') },
   ],
-  'has a handle that caches lists until it adds': [NEXT_READ_ELSEWHERE, { another: cachesLists(Infinity) }],
-  'counts ids by handle': ['assigns distinct ids to simultaneous writers', { another: elsewhere }],
   'keeps claims by handle': ['replays a claim from another handle', { another: forgetsClaims }],
   'takes ids by handle from blocks, and declares itself ordered': [
     'assigns each animal a greater id than all before',
-    { another: addsElsewhere },
+    { another: elsewhere(otherPets, 'add') },
   ],
   'shows an animal later than one with a greater id, and declares itself ordered': [
     'shows no new animal with an id lower than one seen before',

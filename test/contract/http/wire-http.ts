@@ -85,7 +85,7 @@ export async function wireHttp(situation: Situation): Promise<WiredHttp> {
   const { apiKeys, ...store } = openMemoryStore();
   const pets = fault ? ailingPets(fault, onCall) : store.pets;
   const http = new HttpInterface({
-    store: createAnimalStore({ pets }),
+    animalStore: createAnimalStore({ pets }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,

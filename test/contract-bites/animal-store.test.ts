@@ -1,0 +1,262 @@
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import type { AnimalStore, IdempotencyKey } from '../../src/application/animal-store.js';
+import { createAnimalStore } from '../../src/application/create-animal-store.js';
+import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
+import { InvalidPetError } from '../../src/domain/errors.js';
+import { PET_STATUSES, type NewPet } from '../../src/domain/pet.js';
+import { animalStoreContract } from '../contract/animal-store-contract.js';
+import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
+
+const { asks, returns, rejects, deaf, hasty } = faultsOf<AnimalStore>();
+
+/** Changes an animal, if it is an object. */
+const createsOther = (change: (pet: NewPet) => NewPet): Fault<AnimalStore> =>
+  asks({ createPet: (pet, call) => [typeof pet === 'object' && pet !== null ? change(pet) : pet, call] });
+
+/** Changes an idempotency key, if its parts are texts. */
+const keysOther = (
+  change: (key: IdempotencyKey, pet: NewPet) => IdempotencyKey | undefined,
+): Fault<AnimalStore> =>
+  asks({
+    createPet: (pet, { idempotencyKey: sent, ...call } = {}) => {
+      const isText = typeof sent?.key === 'string' && typeof sent.scope === 'string';
+      return [pet, { ...call, idempotencyKey: sent && isText ? change(sent, pet) : sent }];
+    },
+  });
+
+const readsCursors = (read: (cursor: string) => string | undefined): Fault<AnimalStore> =>
+  asks({
+    listPets: (query = {}, call) => [
+      { ...query, cursor: query.cursor === undefined ? undefined : read(query.cursor) },
+      call,
+    ],
+  });
+
+const DEFAULT_LIST = 'lists twenty animals of every status';
+const NO_CURSOR = 'refuses a text that never was a cursor';
+const ALTERED_CURSOR = 'refuses a cursor with any one character changed';
+const CREATED_ONCE = 'creates once for an idempotency key and replays';
+const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
+
+const reading: Bites<Fault<AnimalStore>> = {
+  'lists ten animals by default': [
+    DEFAULT_LIST,
+    asks({ listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call] }),
+  ],
+  'lists only available animals by default': [
+    DEFAULT_LIST,
+    asks({ listPets: (query, call) => [{ ...query, status: query?.status ?? 'available' }, call] }),
+  ],
+  'cuts a limit that is too large': [
+    'refuses number "101" as limit',
+    asks({
+      listPets: ({ limit = 20, ...query } = {}, call) => [
+        { ...query, limit: limit > 100 ? 100 : limit },
+        call,
+      ],
+    }),
+  ],
+  'accepts a text as a limit': [
+    'refuses string "5" as limit',
+    asks({
+      listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: Number(`${limit}`) }, call],
+    }),
+  ],
+  'lists everything for an unknown status': [
+    'refuses string "gone" as status',
+    asks({
+      listPets: (query = {}, call) =>
+        query.status === undefined || PET_STATUSES.includes(query.status)
+          ? [query, call]
+          : [{ ...query, status: undefined }, call],
+    }),
+  ],
+  'names no parameter': [
+    'refuses number "0" as limit',
+    rejects({
+      listPets(error) {
+        error.message = 'The call is not valid.';
+        throw error;
+      },
+    }),
+  ],
+  'has a next page after the last': [
+    'fills every page but the last, which has no next: of every status',
+    returns({
+      listPets: (page, query) => ({ next: writeCursor(page.pets.at(-1)?.id ?? 0n, query?.status), ...page }),
+    }),
+  ],
+  'filters after it limited': [
+    'fills every page but the last, which has no next: with the status pending',
+    (animalStore) => ({
+      async listPets({ status, ...query } = {}, call) {
+        const page = await animalStore.listPets(query, call);
+        return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
+      },
+    }),
+  ],
+  'returns animals that are not frozen': [
+    'returns pages that can be changed',
+    returns({ listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }) }),
+  ],
+  'starts again for an invalid cursor': [
+    NO_CURSOR,
+    (animalStore) =>
+      rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
+  ],
+  'takes an empty cursor for none': [NO_CURSOR, readsCursors((cursor) => cursor || undefined)],
+  'fails on a cursor that is not well-formed': [
+    NO_CURSOR,
+    readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
+  ],
+  'folds the case of a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.toLowerCase())],
+  'trims a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.trim())],
+  'accepts a cursor without its last digit': [
+    'refuses every truncation of a cursor',
+    (animalStore) => {
+      const given = new Map<string, string>();
+      return {
+        async listPets(query = {}, call) {
+          const cursor = given.get(query.cursor ?? '') ?? query.cursor;
+          const page = await animalStore.listPets({ ...query, cursor }, call);
+          if (page.next !== undefined) given.set(page.next.slice(0, -1), page.next);
+          return page;
+        },
+      };
+    },
+  ],
+  'accepts a cursor with another filter': [
+    'refuses a cursor with another status filter',
+    asks({
+      listPets: (query = {}, call) => {
+        const [, version = '', filter = '0'] = /^(1)([0-3])[0-9a-f]{24}$/.exec(query.cursor ?? '') ?? [];
+        const given = PET_STATUSES[Number(filter) - 1];
+        return version === '' || query.cursor === undefined
+          ? [query, call]
+          : [{ ...query, cursor: writeCursor(readCursor(query.cursor, given), query.status) }, call];
+      },
+    }),
+  ],
+  'cuts an id to 64 bits': [
+    'rejects with pet_not_found for the bigint 18446744073709551617',
+    asks({ getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call] }),
+  ],
+  'accepts a text as an id': [
+    'refuses string [1] as an id',
+    asks({ getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call] }),
+  ],
+  'lets an error of BigInt out': [
+    'refuses number [1.5] as an id',
+    asks({ getPet: (id, call) => [BigInt(id), call] }),
+  ],
+  'ignores an aborted signal when it gets': [`${ABORTED}: getPet`, deaf('getPet')],
+};
+
+const creating: Bites<Fault<AnimalStore>> = {
+  'creates pending animals by default': [
+    'creates an animal without a status, as available',
+    createsOther((pet) => ({ status: 'pending', ...pet })),
+  ],
+  'forgets a field': ['creates an animal with every field', createsOther(({ status: _, ...pet }) => pet)],
+  'sends a categoryId through a number': [
+    'creates an animal with the bigint 9007199254740993 as categoryId',
+    createsOther((pet) =>
+      typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
+    ),
+  ],
+  'accepts a text as a categoryId': [
+    'refuses the text "7" as categoryId',
+    createsOther((pet) =>
+      typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
+    ),
+  ],
+  'accepts a number that has lost digits': [
+    'refuses number [9007199254740992] as categoryId',
+    createsOther((pet) =>
+      Number.isInteger(pet.categoryId) ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
+    ),
+  ],
+  'takes null for no status': [
+    'refuses object [null] as status',
+    createsOther((pet) => (pet.status === null ? { ...pet, status: undefined } : pet)),
+  ],
+  'stores an animal before it refuses it': [
+    'refuses the text "gone" as status',
+    (animalStore) =>
+      rejects({
+        async createPet(error) {
+          await animalStore.createPet({ name: 'Fido', categoryId: 1n });
+          throw error;
+        },
+      })(animalStore),
+  ],
+  'names only the first fault': [
+    'names every fault of an animal',
+    rejects({
+      createPet(error) {
+        throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
+      },
+    }),
+  ],
+  'returns unknown fields': [
+    'assigns ids itself and drops unknown fields',
+    returns({ createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }) }),
+  ],
+  'ignores idempotency keys': [CREATED_ONCE, keysOther(() => undefined)],
+  'reports a replay as a creation': [
+    CREATED_ONCE,
+    returns({ createPet: (created) => ({ ...created, replayed: false }) }),
+  ],
+  'compares animals by their spelling': [
+    'recognises the same animal in another spelling',
+    keysOther((key, pet) => (typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key)),
+  ],
+  'separates keys by their animals': [
+    'refuses an idempotency key that was used for an animal with another name (fido)',
+    keysOther((key, pet) => ({ ...key, key: `${key.key} ${pet.name}` })),
+  ],
+  'leaves the status out of the fingerprint': [
+    'refuses an idempotency key that was used for an animal with another status',
+    (animalStore) => ({
+      createPet: (pet, call) =>
+        animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
+    }),
+  ],
+  'folds the case of keys': [
+    'separates idempotency keys that differ in case',
+    keysOther((key) => ({ ...key, key: key.key.toLowerCase() })),
+  ],
+  'ignores the scope': [
+    'separates equal idempotency keys of different scopes',
+    keysOther((key) => ({ ...key, scope: 'everybody' })),
+  ],
+  'cuts a key that is too long': [
+    'refuses idempotency keys that are empty, too long',
+    keysOther((key) => ({ ...key, key: key.key.slice(0, 255) })),
+  ],
+  'looks for a key in one step and uses it in another': [
+    'creates one animal for twenty simultaneous calls',
+    (animalStore) => {
+      const made = new Map<string, Awaited<ReturnType<AnimalStore['createPet']>>>();
+      return {
+        async createPet(pet, { idempotencyKey, ...call } = {}) {
+          const earlier = made.get(JSON.stringify(idempotencyKey));
+          if (earlier) return { ...earlier, replayed: true };
+          const created = await animalStore.createPet(pet, call);
+          made.set(JSON.stringify(idempotencyKey), created);
+          return created;
+        },
+      };
+    },
+  ],
+  'stores the animal of an aborted call': [`${ABORTED}: createPet`, hasty('createPet')],
+};
+
+bites(
+  animalStoreContract,
+  (fault?: Fault<AnimalStore>) => async () => {
+    const { pets, close } = openMemoryStore();
+    return { animalStore: withFault(createAnimalStore({ pets }), fault), dispose: close };
+  },
+  { ...reading, ...creating },
+);
