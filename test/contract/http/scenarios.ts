@@ -27,7 +27,10 @@ export const EVERY_RESPONSE: readonly Scenario[] = [
     given,
     async run(service) {
       const samples = await sampleAnswers(service);
-      for (const check of Object.values(ANSWER_PROMISES)) checkSamples(check, samples);
+      for (const [name, check] of Object.entries(ANSWER_PROMISES)) {
+        // One case is enough to report a transport that sends no lengths.
+        if (!name.includes('Content-Length')) checkSamples(check, samples);
+      }
     },
   })),
 ];
