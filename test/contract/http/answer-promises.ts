@@ -118,7 +118,10 @@ const REQUESTS: readonly (RowRequest | RawRequest)[] = [
     by('nobody', send(method, '/pets/{{pet}}')),
     by('{{writeOnlyKey}}', send(method, '/pets')),
     by('{{writeOnlyKey}}', send(method, '/pets/{{pet}}')),
-    ...['/livez', '/readyz', '/openapi.json', '/', '/docs', '/nowhere'].map((path) => bare(method, path)),
+  ]),
+  ...words('/livez /readyz /openapi.json / /docs /nowhere').flatMap((path) => [
+    bare('GET', path),
+    bare('HEAD', path),
   ]),
   post('{"name":"Ren\u00e9e \ud83d\udc15","categoryId":7}'),
   post('{'),
