@@ -60,7 +60,7 @@ function filesOfTheRule() {
   const built = sources
     .filter((path) => path.endsWith('.ts'))
     .flatMap((path) => {
-      const kinds = path.includes('/docs-page/')
+      const kinds = path.includes('/docs-page/browser/')
         ? ['.js', '.d.ts']
         : ['.js', '.d.ts', '.js.map', '.d.ts.map'];
       return kinds.map((kind) => `build/${path.replace(/\.ts$/, kind)}`);

@@ -39,7 +39,7 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
 ];
 
 /** What every conditional operation takes. What is no list of entity tags matches nothing. */
-const IF_NONE_MATCH: Operation['parameters'] = {
+export const IF_NONE_MATCH: Operation['parameters'] = {
   'If-None-Match': {
     in: 'header',
     schema: Type.String(),

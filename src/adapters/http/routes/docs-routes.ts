@@ -1,15 +1,16 @@
 import { conditional } from '../answer/conditional.js';
+import { docsPage } from '../docs-page/docs-page.js';
 import type { HttpAnswer, HttpRequest } from '../http-message.js';
 import type { HttpSettings } from '../http-settings.js';
 import type { Route } from './route.js';
 
-/** A file of the docs page, as text. */
+/** A static file of the docs page, as text. */
 export interface DocsFile {
-  /** Without a folder; the page itself is `page.html`. */
+  /** Its path below `/docs/`. */
   readonly name: string;
   /** Its media type (RFC 9110, 8.3.1), charset included. */
   readonly type: string;
-  /** Its content, sent as UTF-8. In the page `{{basePath}}` stands for the base path, which is filled in. */
+  /** Its content, sent as UTF-8. */
   readonly text: string;
 }
 
@@ -17,33 +18,35 @@ export interface DocsFile {
 export const DOCS_PATH = '/docs';
 
 /**
- * The docs page at `/docs`, its files below; `/` and `/docs/` lead there. All references are relative, so
- * that a proxy may put the whole below another path.
+ * The docs page at `/docs`, rendered once, and its static files below. `/` and `/docs/` redirect to the page. All
+ * references are relative, so that a proxy may add a prefix.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
+  const fileRoute = (path: string, type: string, body: string): Route => {
+    const found = {
+      status: 200,
+      headers: { ...headers, 'Content-Type': type, 'Cache-Control': 'private, no-cache' },
+      body,
+    };
+    return openRoute(path, (request) => conditional(request, found));
+  };
   return [
     openRoute('/', async () => redirect(DOCS_PATH.slice(1), headers)),
     openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
-    ...files.map(({ name, type, text }) => {
-      const isPage = name === 'page.html';
-      const body = isPage ? text.replace('{{basePath}}', settings.basePath.slice(1)) : text;
-      const found = {
-        status: 200,
-        headers: { ...headers, 'Content-Type': type, 'Cache-Control': 'private, no-cache' },
-        body,
-      };
-      return openRoute(isPage ? DOCS_PATH : `${DOCS_PATH}/${name}`, (request) => conditional(request, found));
-    }),
+    fileRoute(DOCS_PATH, HTML_TYPE, docsPage(settings)),
+    ...files.map(({ name, type, text }) => fileRoute(`${DOCS_PATH}/${name}`, type, text)),
   ];
 }
 
+const HTML_TYPE = 'text/html; charset=utf-8';
+
 /**
- * The page may load its own files, ask the service, and nothing else; no other page may frame it. The
- * published addresses are there to be tried from it.
+ * The page may load its own files and send requests to this service and its published addresses, nothing else. No
+ * other page may frame it.
  */
 function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): Readonly<Record<string, string>> {
-  // A path is of the origin that the page comes from.
+  // A path is on the page's own origin.
   const addresses = [publicUrl, stagingUrl].flatMap((url) =>
     url === undefined || url.startsWith('/') ? [] : [new URL(url).origin],
   );
@@ -71,7 +74,7 @@ const redirect = (location: string, headers: Readonly<Record<string, string>>): 
   status: 307,
   headers: {
     ...headers,
-    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Type': HTML_TYPE,
     'Cache-Control': 'no-store',
     Location: location,
   },
