@@ -1,6 +1,6 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { DeprecatedCall } from '../adapters/http/routes/route.js';
+import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import { UnavailableError } from '../domain/errors.js';
 import type { Settings } from './settings.js';
 
@@ -26,7 +26,7 @@ export async function createLogger({ logLevel, logFormat }: Settings, terminal: 
 
 /** What the HTTP side tells, as log lines: one for every answer, and one more for a 5xx: what was behind it. */
 export const httpLogTo = (logger: Logger): HttpLog => ({
-  answered(request) {
+  responded(request) {
     const milliseconds = Math.round(request.milliseconds * 1000) / 1000;
     logger.info({ ...request, milliseconds }, 'answered');
   },

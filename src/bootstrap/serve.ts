@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
-import { isShortStaticKey } from '../adapters/api-keys/static-api-keys.js';
+import { isShortStaticKey } from '../adapters/api-keys/api-key.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import { createContainer } from './container.js';
 import { firstKey, firstKeyNotice } from './first-start.js';

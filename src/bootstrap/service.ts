@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from 'inversify';
-import { DOCS_PATH } from '../adapters/http/routes/docs-routes.js';
+import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
 import { TOKENS } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { environmentFault } from '../adapters/api-keys/api-key-format.js';
-import { staticKeyFault } from '../adapters/api-keys/static-api-keys.js';
+import { environmentFault } from '../adapters/api-keys/api-key.js';
+import { staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../adapters/http/http-settings.js';
 import { OPERATIONS } from '../adapters/http/operations.js';
 import {

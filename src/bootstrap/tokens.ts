@@ -1,9 +1,8 @@
 import type { ServiceIdentifier } from 'inversify';
 import type { RequestListener } from 'node:http';
-import type { HttpInterface } from '../adapters/http/http-interface.js';
+import type { DeprecatedCall, HttpInterface } from '../adapters/http/http-interface.js';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { DeprecatedCall } from '../adapters/http/routes/route.js';
-import type { Readiness } from '../adapters/http/routes/readiness.js';
+import type { Readiness } from '../adapters/http/health.js';
 import type { AnimalStore } from '../application/animal-store.js';
 import type { ApiKeyRepository } from '../application/ports/api-key-repository.js';
 import type { Authenticator } from '../application/ports/authenticator.js';

@@ -55,10 +55,12 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('creates, gets and lists animals over all pages, exact to the digit, and sees replays', async () => {
+  it('creates, gets and lists animals exact to the digit, and reads the headers of pages, replays and deprecations', async () => {
     const result = await page.evaluate(async ({ entry, ...options }) => {
       const { AnimalStoreClient }: ClientModule = await import(entry);
-      const store = new AnimalStoreClient({ ...options, fetch });
+      const deprecated: string[] = [];
+      const onDeprecated = ({ operation }: { operation: string }) => void deprecated.push(operation);
+      const store = new AnimalStoreClient({ ...options, fetch, onDeprecated });
       const replays: boolean[] = [];
       for (const key of ['one', 'two', 'two']) {
         const idempotencyKey = { scope: 'page', key };
@@ -67,31 +69,24 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
       }
       const listed = [];
       for await (const pet of store.allPets({ status: 'available', limit: 1 })) listed.push(pet);
-      return { replays, listed, got: await store.getPet(2n) };
+      return { replays, listed, got: await store.getPet(2n), deprecated };
     }, options());
     const [one, two] = ['one', 'two'].map((name, index) => {
       return { id: BigInt(index + 1), name, categoryId: 9223372036854775807n, status: 'available' };
     });
-    expect(result).to.deep.equal({ replays: [false, false, true], listed: [one, two], got: two });
+    const replays = [false, false, true];
+    expect(result).to.deep.equal({ replays, listed: [one, two], got: two, deprecated: ['getPet'] });
   });
 
-  it('can read the headers of deprecations, and the request id of an error', async () => {
-    const result = await page.evaluate(async ({ entry, ...options }) => {
+  it('can read the request id of an error', async () => {
+    const refused = await page.evaluate(async ({ entry, ...options }) => {
       const { AnimalStoreClient, ServiceError }: ClientModule = await import(entry);
-      const deprecated: string[] = [];
-      const onDeprecated = ({ operation }: { operation: string }) => void deprecated.push(operation);
-      const missing = await new AnimalStoreClient({ ...options, onDeprecated })
-        .getPet(404n)
-        .catch((error: Error) => error.name);
-      const refused: unknown = await new AnimalStoreClient({ ...options, apiKey: 'another-key' })
-        .listPets()
-        .catch((error: unknown) => error);
-      if (!(refused instanceof ServiceError)) throw new Error('The key was not refused');
-      return { deprecated, missing, code: refused.code, requestId: refused.requestId };
+      const store = new AnimalStoreClient({ ...options, apiKey: 'another-key' });
+      const error: unknown = await store.listPets().catch((reason: unknown) => reason);
+      return error instanceof ServiceError ? { code: error.code, requestId: error.requestId } : undefined;
     }, options());
-    expect(result).to.deep.include({ deprecated: ['getPet'], missing: 'PetNotFoundError' });
-    expect(result.code).to.equal('invalid_api_key');
-    expect(result.requestId).to.match(/^[0-9a-f-]{36}$/);
+    expect(refused?.code).to.equal('invalid_api_key');
+    expect(refused?.requestId).to.match(/^[0-9a-f-]{36}$/);
   });
 
   it('is unavailable where the service does not allow the origin', async () => {

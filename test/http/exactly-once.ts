@@ -4,7 +4,7 @@ import { createContainer } from '../../src/bootstrap/container.js';
 import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { TOKENS } from '../../src/bootstrap/tokens.js';
-import { SettableClock } from '../adapters/api-keys/settable-clock.js';
+import { SettableClock } from '../adapters/api-keys/fixtures.js';
 import { LossyProxy, numbers } from './lossy-proxy.js';
 
 const KEY = 'key-of-exactly-once-0123456789';

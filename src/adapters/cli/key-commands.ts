@@ -90,10 +90,10 @@ export const rotateKey: Command = {
   run: (operations, { out, note }, { values, argument }) => {
     const overlap = duration('--overlap', typeof values['overlap'] === 'string' ? values['overlap'] : '24h');
     return operations.withKeys(async (keys) => {
-      const { key, record, replaced } = await keys.rotate(argument, { overlap });
-      out(values['json'] ? line({ key, ...record, replaced }) : `${key}\n`);
+      const { key, record, old } = await keys.rotate(argument, { overlap });
+      out(values['json'] ? line({ key, ...record, old }) : `${key}\n`);
       note(
-        `Key ${record.id} takes the place of ${replaced.id}, which ${end(replaced)}; itself it ${end(record)}.`,
+        `Key ${record.id} replaces ${old?.id ?? argument}.`,
       );
       return 0;
     }, OF_A_STORE);

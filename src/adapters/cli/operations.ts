@@ -91,7 +91,7 @@ export interface KeyOperations {
   /** Oldest first. */
   list(): Promise<readonly Key[]>;
   revoke(id: string, options?: { readonly after?: number }): Promise<Key>;
-  rotate(id: string, options: { readonly overlap: number }): Promise<NewKey & { readonly replaced: Key }>;
+  rotate(id: string, options: { readonly overlap: number }): Promise<NewKey & { readonly old?: Key }>;
 }
 
 /** A managed key as it is shown: never its text, nor its hash. */

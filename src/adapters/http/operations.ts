@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './answer/error-answers.js';
+import type { ErrorCode } from './error-responses.js';
 import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {
@@ -49,6 +49,8 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly schema: TSchema;
   readonly description: string;
+  /** A valid value. Some tools refuse a path parameter without one. */
+  readonly example?: unknown;
 }
 
 /** The answer when all went well. */
@@ -76,32 +78,33 @@ export const OPERATIONS = {
     scope: 'pets:read',
     summary: 'List animals',
     description:
-      'Returns a page of the animals, in ascending order of `id`. While there are more, the answer carries a ' +
-      '`Link` with `rel="next"`: follow it as it is, and stop when there is none. Every animal that exists ' +
-      'during the whole traversal appears exactly once.',
+      'Returns a page of animals in ascending order of `id`. While there are more, the response has a `Link` with ' +
+      '`rel="next"`: follow it as it is, and stop when there is none. Every animal that exists during the whole ' +
+      'traversal appears exactly once.',
     parameters: {
       limit: {
         in: 'query',
         schema: PageLimitSchema,
-        description:
-          'Maximum number of animals returned. Plain decimal; anything else is refused, not clamped.',
+        example: 20n,
+        description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
       status: {
         in: 'query',
         schema: PetStatusSchema,
-        description: 'Returns only animals with this availability status. All of them when left out.',
+        example: 'available',
+        description: 'Returns only animals with this availability status. Default: all.',
       },
       cursor: {
         in: 'query',
         schema: CursorSchema,
         description:
-          'Where the page begins: taken from the `Link` of the page before, never made by a client. It belongs ' +
-          'to the `status` it was given with; the `limit` may differ. It stays valid across restarts.',
+          'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
+          'differ. It stays valid across restarts.',
       },
     } satisfies Record<keyof PetQuery, Parameter>,
     success: {
       status: 200,
-      description: `The animals of the page: at most \`limit\`, ${PAGE_LIMIT.default} when that is left out.`,
+      description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
       schema: PetsSchema,
       headers: ['NextLink'],
     },
@@ -114,26 +117,26 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Add an animal',
     description:
-      'Adds an animal and assigns its `id`. To be able to repeat the request without adding the animal twice, ' +
-      'send an `Idempotency-Key`. An answer of 4xx means that this request stored nothing.',
+      'Adds an animal and assigns its `id`. To retry the request safely, send an `Idempotency-Key`. After a 4xx ' +
+      'response nothing was stored.',
     parameters: {
       'Idempotency-Key': {
         in: 'header',
         schema: IdempotencyKeySchema,
         description:
-          'Names this one animal, so that repeating the request is safe: use a new one, such as a UUID, for each. ' +
-          'The same key with the same animal repeats the first answer, with `Idempotency-Replayed: true`; with ' +
-          'another animal it is 422. In double quotes or without, which is the same key. Keys belong to the API ' +
-          'key, and are kept for 24 hours; a request that was refused leaves its key free.',
+          'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
+          'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
+          'Double quotes around it are optional. Keys belong to the API key and are kept for 24 hours; refused ' +
+          'requests do not use them up.',
       },
     },
     body: {
       schema: NewPetSchema,
-      description: 'The animal, as `application/json` in UTF-8, not compressed.',
+      description: 'The animal, as uncompressed `application/json` in UTF-8.',
     },
     success: {
       status: 201,
-      description: 'The animal was added; `Location` says where it is.',
+      description: 'The animal was added. `Location` is its URL.',
       schema: PetSchema,
       headers: ['Location', 'IdempotencyReplayed'],
     },
@@ -163,9 +166,9 @@ export const OPERATIONS = {
       petId: {
         in: 'path',
         schema: PetIdSchema,
+        example: 1n,
         description:
-          'The identifier of the animal, in plain decimal. What is no 64-bit integer is the identifier of no ' +
-          'animal, and answered 404.',
+          'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
       },
     },
     success: { status: 200, description: 'The animal.', schema: PetSchema },

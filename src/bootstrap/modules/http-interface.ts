@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { HttpInterface } from '../../adapters/http/http-interface.js';
 import { silentLog } from '../../adapters/http/http-log.js';
 import { readDocsFiles } from '../../adapters/http/node/docs-files.js';
-import { Readiness } from '../../adapters/http/routes/readiness.js';
+import { Readiness } from '../../adapters/http/health.js';
 import { provide, provideValue } from '../provide.js';
 import { TOKENS } from '../tokens.js';
 
@@ -26,9 +26,9 @@ export const httpInterface = new ContainerModule((options) => {
       TOKENS.httpLog,
       TOKENS.onDeprecatedCall,
     ],
-    async (store, authenticator, readiness, { http: settings }, log, onDeprecatedCall) =>
+    async (animalStore, authenticator, readiness, { http: settings }, log, onDeprecatedCall) =>
       new HttpInterface({
-        store,
+        animalStore,
         authenticator,
         readiness,
         settings,

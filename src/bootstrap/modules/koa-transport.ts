@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { createKoaApp } from '../../adapters/http/koa/koa-transport.js';
+import { createKoaApp } from '../../adapters/http/koa/animal-store-router.js';
 import { provide } from '../provide.js';
 import { TOKENS } from '../tokens.js';
 

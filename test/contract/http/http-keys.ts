@@ -9,11 +9,11 @@ const HOUR = 60 * 60 * 1000;
 export const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e_f-0123456789==' };
 
 /** The static keys, and managed ones that are issued here. */
-export async function issueKeys(keys: ApiKeyRepository): Promise<HttpKeys> {
-  const managed = new ManagedApiKeys({ keys });
+export async function issueKeys(apiKeys: ApiKeyRepository): Promise<HttpKeys> {
+  const managed = new ManagedApiKeys({ apiKeys });
   const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
     (await managed.issue({ name, scopes })).key;
-  const anHourAgo = new ManagedApiKeys({ keys, clock: { now: () => new Date(Date.now() - HOUR) } });
+  const anHourAgo = new ManagedApiKeys({ apiKeys, clock: { now: () => new Date(Date.now() - HOUR) } });
   const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
   const revoked = await managed.issue({ name: 'revoked' });
   await managed.revoke(revoked.record.id);

@@ -1,4 +1,4 @@
-import { within } from '../time-limit.js';
+import { within } from '../run-contract.js';
 
 /** In milliseconds: well below the limit of a case, so that it is this that one reads. */
 const PATIENCE = 10_000;

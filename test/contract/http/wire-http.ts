@@ -2,8 +2,7 @@ import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-auth
 import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
 import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
-import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
-import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
+import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { ailingPets } from './ailing-store.js';
 import { STATIC_KEYS, issueKeys } from './http-keys.js';
@@ -24,11 +23,11 @@ export interface WiredHttp {
 export async function wireHttp(situation: Situation): Promise<WiredHttp> {
   const { settings, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
-  const pets = fault ? ailingPets(fault, onCall) : new MemoryPetRepository();
-  const apiKeys = new MemoryApiKeyRepository();
+  const { apiKeys, ...store } = openMemoryStore();
+  const pets = fault ? ailingPets(fault, onCall) : store.pets;
   const http = new HttpInterface({
     store: createAnimalStore({ pets }),
-    authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), keys: apiKeys }),
+    authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,
     docs: await readDocsFiles(),

@@ -24,17 +24,15 @@ export const docsPage = (settings: HttpSettings): string =>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the operations</a>
-<header class="masthead">
-  <h1><img src="docs/icon.svg" alt="" width="40" height="40"> Animal Store</h1>
+<header>
+  <h1><img src="docs/icon.svg" alt="" width="36" height="36"> Animal Store</h1>
   <p>List the animals of a store, add one, get one. Try every operation here, with your own API key.
     Tools read the <a href="openapi.json">OpenAPI document</a>.</p>
-</header>
-<div class="side">
+  <noscript><p class="note">To try the operations, turn on JavaScript.</p></noscript>
   ${accessView(settings)}
   ${contentsView(settings)}
-</div>
+</header>
 <main id="content">
-  <noscript><p class="note">To try the operations, turn on JavaScript.</p></noscript>
   ${operations().map(([id, operation]) => operationView(id, operation, settings))}
   <section id="errors"><h2>Errors</h2>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode } from '../answer/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { ERROR_DESCRIPTIONS } from '../open-api/error-descriptions.js';
 import { OPERATIONS, type Operation } from '../operations.js';
 import { markup, prose, type Content, type Markup } from './markup.js';

@@ -63,8 +63,7 @@ function facts(keywords: Keywords): string {
   const { type = '', format, items, enum: values } = keywords;
   const limits = Object.entries(keywords).filter(([keyword]) => LIMITS.has(keyword));
   return [
-    items?.$ref === undefined ? type : `${type} of ${items.$ref.replace(/.*\//, '')}`,
-    ...(format === undefined ? [] : [format]),
+    items?.$ref === undefined ? (format ?? type) : `${type} of ${items.$ref.replace(/.*\//, '')}`,
     ...(values === undefined ? [] : [`one of ${values.join(', ')}`]),
     ...limits.map(([keyword, limit]) => `${keyword} ${limit}`),
   ].join('; ');

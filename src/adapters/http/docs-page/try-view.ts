@@ -7,7 +7,6 @@ import { keywordsOf } from './schema-view.js';
 
 /** The example in the body editor. Its categoryId shows that integers are exact: a JavaScript number would round it. */
 const EXAMPLE_BODY = stringify({ name: 'Bella', categoryId: INT64_MAX, status: DEFAULT_STATUS }, 2);
-const EXAMPLE_PARAMETERS: Readonly<Record<string, string>> = { petId: '1' };
 
 /** The form that sends a request, the place for the response, and the same request as a sample. */
 export const tryView = (
@@ -27,7 +26,7 @@ export const tryView = (
     </p>
   </form>
   <div class="response">
-    <p class="hint" role="status"></p>
+    <p role="status"></p>
     <pre tabindex="0" role="group" aria-label="Response body" hidden><code></code></pre>
     <details hidden><summary>Response headers</summary><dl class="pairs"></dl></details>
   </div>
@@ -36,13 +35,14 @@ export const tryView = (
 
 function fieldView(fieldId: string, name: string, parameter: Parameter): Markup {
   const { enum: values, default: fallback } = keywordsOf(parameter.schema);
+  const isRequired = parameter.in === 'path';
   const attributes = markup`id="${fieldId}" name="${name}" data-in="${parameter.in}" aria-describedby="${fieldId}-about"`;
   // A field for numbers would keep from the service what it should refuse, and round.
   const field = values
     ? markup`<select ${attributes}><option value="">any</option>${values.map(
         (value) => markup`<option>${value}</option>`,
       )}</select>`
-    : markup`<input ${attributes} value="${EXAMPLE_PARAMETERS[name]}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${parameter.in === 'path' && 'required'}>`;
+    : markup`<input ${attributes} value="${isRequired && String(parameter.example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
   const newKey = markup`<button type="button" class="new-key" aria-label="Fill in a new Idempotency-Key">New</button>`;
   const hasButton = name === 'Idempotency-Key';
   return markup`<div class="field ${hasButton && 'wide'}">

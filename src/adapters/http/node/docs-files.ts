@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { DocsFile } from '../routes/docs-routes.js';
+import type { DocsFile } from '../docs-routes.js';
 
 /** This package: the module runs in `build/src/adapters/http/node/`. */
 const PACKAGE = new URL('../../../../../', import.meta.url);

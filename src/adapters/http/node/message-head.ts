@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpError } from '../http-error.js';
+import type { HttpError } from '../error-responses.js';
 import { malformedRequest } from './raw-answer.js';
 
 /** What the head of a request tells before anything is done with it. */

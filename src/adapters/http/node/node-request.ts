@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HttpError, clientGone, payloadTooLarge } from '../http-error.js';
-import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../request/request-target.js';
+import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
+import { splitRequestTarget, type HttpRequest } from '../http-message.js';
 
 /**
  * A request of `node:http` as the interface needs it, for transports whose framework gives both objects out:
@@ -33,16 +32,13 @@ export class NodeRequest implements HttpRequest {
     return values.length > 1 ? values.join(', ') : values[0];
   }
 
-  isRepeated(name: string): boolean {
-    return this.#values(name).length > 1;
-  }
-
-  get announcesBody(): boolean {
+  get #announcesBody(): boolean {
     const length = this.header('content-length');
     return length === undefined ? this.header('transfer-encoding') !== undefined : !/^0*$/.test(length);
   }
 
   async hasBody(): Promise<boolean> {
+    if (!this.#announcesBody) return false;
     // A length says it; who waits for "100 Continue" means to send something, and is not to be told to.
     if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
     const request = this.#request;

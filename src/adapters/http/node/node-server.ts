@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { HttpError } from '../http-error.js';
+import { HttpError } from '../error-responses.js';
 import { silentLog, type HttpLog } from '../http-log.js';
 import { Connection } from './connection.js';
 import { readMessageHead } from './message-head.js';
@@ -191,7 +191,7 @@ export class NodeServer {
   #logAnswer({ requestId, status, code }: ClosingAnswer, request?: IncomingMessage): void {
     const { method = '-', url = '-' } = request ?? {};
     const [path = '-'] = url.split('?', 1);
-    this.#log.answered({ requestId, method, path, status, code, milliseconds: 0 });
+    this.#log.responded({ requestId, method, path, status, code, milliseconds: 0 });
   }
 }
 

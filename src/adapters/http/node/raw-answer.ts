@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { errorAnswer, type ErrorCode } from '../answer/error-answers.js';
-import { HttpError } from '../http-error.js';
-import { commonHeaders, requestId } from '../request/request-id.js';
+import { HttpError, errorResponse, type ErrorCode } from '../error-responses.js';
+import { requestId } from '../request-headers.js';
+import { commonHeaders } from '../response-headers.js';
 
 /** What Node's parser found wrong, as an error of the interface. */
 export function parserError(error: NodeJS.ErrnoException): HttpError {
@@ -30,7 +30,7 @@ export interface ClosingAnswer {
 
 export function closingAnswer(error: HttpError, sentRequestId?: string): ClosingAnswer {
   const id = requestId(sentRequestId);
-  const { status, headers, body, code } = errorAnswer(error, id);
+  const { status, headers, body, code } = errorResponse(error, id);
   const length = String(Buffer.byteLength(body));
   return {
     status,

@@ -7,7 +7,7 @@ import { docsPage } from '../../../../src/adapters/http/docs-page/docs-page.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../../src/adapters/http/node/docs-files.js';
 import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
-import { docsRoutes } from '../../../../src/adapters/http/routes/docs-routes.js';
+import { docsRoutes } from '../../../../src/adapters/http/docs-routes.js';
 
 const page = (settings: Partial<HttpSettings> = {}): string =>
   docsPage({ ...DEFAULT_HTTP_SETTINGS, ...settings });
@@ -74,6 +74,17 @@ describe('The static files of the docs page', () => {
     for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
       for (const [, name] of text.matchAll(/ from '([^']+)'/g))
         expect(names).to.include(name?.replace('./', ''));
+  });
+
+  it('have no style that nothing uses', async () => {
+    const files = await readDocsFiles();
+    const styles = files.find(({ name }) => name === 'page.css')?.text ?? '';
+    const used =
+      page({ getPet: 'off' }) +
+      page() +
+      files.map(({ name, text }) => (name.endsWith('.js') ? text : '')).join('');
+    for (const [, name = ''] of styles.matchAll(/\.([a-z][\w-]*)(?=[^{};]*\{)/g))
+      expect(used).to.include(name);
   });
 
   it('may be missing: the service starts, and has no route for a missing file', async () => {
