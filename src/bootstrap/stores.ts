@@ -1,0 +1,69 @@
+import type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
+import { SettingsError } from './settings.js';
+
+const memory: StoreFactory = {
+  scheme: 'memory',
+  check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone: such a store has no name'),
+  open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
+};
+
+/** Everything after the first colon is the path, taken literally. */
+const sqlite: StoreFactory = {
+  scheme: 'sqlite',
+  check: async (url) =>
+    /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
+  async open(url, options) {
+    const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
+    const { file, ...store } = await openSqliteStore(url.slice('sqlite:'.length), options);
+    return { ...store, location: file };
+  },
+};
+
+/** The whole URL is a connection string of MongoDB. */
+const mongodb: StoreFactory = {
+  scheme: ['mongodb', 'mongodb+srv'],
+  async check(url) {
+    const { MongoUrlError, clientFor, databaseIn } = await import('../adapters/mongodb/mongo-url.js');
+    try {
+      databaseIn(url);
+      await clientFor(url).close();
+      return undefined;
+    } catch (error) {
+      if (error instanceof MongoUrlError) return error.message.replace(/^STORE_URL /, '');
+      throw error;
+    }
+  },
+  open: async (url, options) =>
+    (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
+};
+
+/** The stores that the package brings. Each loads its adapter when it is first used. */
+export const STORE_FACTORIES: readonly StoreFactory[] = [memory, sqlite, mongodb];
+
+/**
+ * Finds the factory for a URL: the last one with its scheme, so that adapters of others can replace ours.
+ * @param setting the setting or option that the URL comes from
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
+export async function factoryFor(
+  setting: string,
+  url: string,
+  factories: readonly StoreFactory[],
+): Promise<StoreFactory> {
+  const scheme = url.split(':', 1)[0] ?? '';
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const known = factories.flatMap((each) => [each.scheme].flat()).map((each) => `${each}:`);
+  const fault = factory
+    ? await factory.check?.(url)
+    : `must start with the scheme of a store: ${known.join(', ')}`;
+  if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
+  return factory;
+}
+
+/** Opens a store. Parameters and errors are those of `factoryFor` and of `StoreFactory.open`. */
+export const openStore = async (
+  setting: string,
+  url: string,
+  factories: readonly StoreFactory[],
+  options?: OpenOptions,
+): Promise<Store> => (await factoryFor(setting, url, factories)).open(url, options);
