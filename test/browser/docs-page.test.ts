@@ -169,7 +169,7 @@ describeInChromium('The docs page', (browser) => {
     );
   });
 
-  it('goes to the next page until there is none', async () => {
+  it('goes to the next page until there is none, and offers none once the fields have changed', async () => {
     const names = ['Page one', 'Page two', 'Page three'];
     for (const name of names) {
       await fieldOf(page, 'createPet', 'body').fill(`{"name":"${name}","categoryId":1,"status":"pending"}`);
@@ -181,6 +181,11 @@ describeInChromium('The docs page', (browser) => {
     const bodies = [(await send(page, 'listPets')).body];
     while (await next.isVisible()) bodies.push((await send(page, 'listPets', () => next.click())).body);
     expect(bodies.map((body) => /"name": "(.*)"/.exec(body)?.[1])).to.deep.equal(names);
+    await fieldOf(page, 'listPets', 'cursor').fill('');
+    await send(page, 'listPets');
+    expect(await next.isVisible()).to.equal(true);
+    await fieldOf(page, 'listPets', 'status').selectOption('sold');
+    expect(await next.isVisible()).to.equal(false);
   });
 
   it('works by keyboard alone', async () => {

@@ -37,7 +37,7 @@ function fieldView(fieldId: string, name: string, parameter: Parameter): Markup 
   const { enum: values, default: fallback } = keywordsOf(parameter.schema);
   const isRequired = parameter.in === 'path';
   const attributes = markup`id="${fieldId}" name="${name}" data-in="${parameter.in}" aria-describedby="${fieldId}-about"`;
-  // A field for numbers would keep from the service what it should refuse, and round.
+  // Always text: a number field would round integers and hide what the service refuses.
   const field = values
     ? markup`<select ${attributes}><option value="">any</option>${values.map(
         (value) => markup`<option>${value}</option>`,

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the static files of the docs page. Leaves out a file that cannot be read: the service runs without it, and
+ * Reads the static files of the docs page. Skips a file that it cannot read: the service runs without it, and
  * responds 404 for it.
  * @param packageRoot the folder of this package, ending in a slash. Default: found from this module, which a bundler
  * may have moved.

@@ -64,7 +64,9 @@ function showOutcome(place: Element, outcome: string, style = '', rest = ''): vo
 function show(place: Element, response: Response | undefined, text: string): void {
   const pre = required(place.querySelector('pre'));
   pre.hidden = text === '';
-  required(pre.querySelector('code')).replaceChildren(...colored(formatted(text)));
+  const code = required(pre.querySelector('code'));
+  code.textContent = '';
+  for (const piece of colored(formatted(text))) code.append(piece);
   required(place.querySelector('details')).hidden = response === undefined;
   required(place.querySelector('dl')).replaceChildren(
     ...[...(response?.headers ?? [])].flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
@@ -82,14 +84,12 @@ function formatted(text: string): string {
   }
 }
 
-const TOKEN = /("(?:[^"\\]|\\.)*"(?=:))|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g;
-
-/** The text with a colour for each kind of JSON token. */
+/** The text with colours for strings and numbers of JSON. */
 function* colored(text: string): Generator<string | Node> {
   let end = 0;
-  for (const { 0: token, 1: name, 2: string, index } of text.matchAll(TOKEN)) {
+  for (const { 0: token, 1: colon, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(:?)|-?\d[\d.eE+-]*/g)) {
     yield text.slice(end, index);
-    yield element('span', token, name ? 'json-name' : string ? 'json-string' : 'json-number');
+    yield colon ? token : element('span', token, colon === '' ? 'json-string' : 'json-number');
     end = index + token.length;
   }
   yield text.slice(end);

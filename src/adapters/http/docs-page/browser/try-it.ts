@@ -77,13 +77,16 @@ export function tryIt(section: HTMLElement, access: Access): void {
     event.preventDefault();
     void run();
   });
-  form.addEventListener('input', update);
+  form.addEventListener('input', () => {
+    next.hidden = true; // its cursor belongs to the fields of before
+    update();
+  });
   access.onChange(update);
   for (const sample of section.querySelectorAll<HTMLElement>('.sample')) makeCopyable(sample);
   update();
 }
 
-/** Says at the field why its text is not a JSON object. It can be sent all the same: the service decides. */
+/** Says at the field why its text is not JSON. It can be sent all the same: the service decides. */
 function showFault(field: HTMLTextAreaElement, place: Element): void {
   const fault = faultOf(field.value);
   field.ariaInvalid = fault === '' ? null : 'true';
