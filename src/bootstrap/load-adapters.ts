@@ -43,7 +43,7 @@ function resolveSpecifier(specifier: string): string {
 /** Why a module cannot be loaded, in one line. As in every import, a name without a leading dot is a package's. */
 export function whyNotLoaded(specifier: string, error: unknown): string {
   const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  const isFile = !specifier.startsWith('.') && existsSync(specifier);
+  const isFile = !/^(?:[./\\]|[a-z]:)/i.test(specifier) && existsSync(specifier);
   return isFile ? `${reason} (did you mean ./${specifier}?)` : reason;
 }
 

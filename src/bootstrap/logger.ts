@@ -10,10 +10,10 @@ import type { Settings } from './settings.js';
 export async function createLogger({ logLevel, logFormat }: Settings, stderr: Output): Promise<Logger> {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
-    const { default: pretty } = await import('pino-pretty');
-    const destination = stderr.fd ?? (stderr as NodeJS.WritableStream);
+    const { prettyFactory } = await import('pino-pretty');
     const form = { singleLine: true, translateTime: 'HH:MM:ss.l', ignore: 'url,docs,store' };
-    return pino(options, pretty({ ...form, destination, sync: true }));
+    const format = prettyFactory({ ...form, colorize: stderr.isTTY === true });
+    return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
   if (stderr.fd === undefined) return pino(options, stderr);
   // Lines are written together: one write for each costs more than the rest of a small request.
