@@ -54,11 +54,9 @@ const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
-/** The messages of an error and of its causes, each once, in one line. */
+/** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
-  const messages = new Set<string>();
-  for (let each = error; each !== undefined; each = each instanceof Error ? each.cause : undefined) {
-    messages.add((each instanceof Error ? each.message : String(each)).replaceAll('\n', ' '));
-  }
-  return [...messages].join(' ');
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
+  const cause = error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : '';
+  return text.includes(cause) ? text : `${text} ${cause}`;
 }

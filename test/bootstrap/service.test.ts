@@ -113,17 +113,12 @@ describe('The service', () => {
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
   });
 
-  for (const [HOST, DRAIN_DELAY, least] of [
-    ['127.0.0.1', '200ms', 195],
-    ['127.0.0.1', '', 0],
-  ] as const) {
-    it(`accepts requests on ${HOST} for DRAIN_DELAY=${DRAIN_DELAY} before it stops`, async () => {
-      const service = await start({ HOST, DRAIN_DELAY });
-      const began = performance.now();
-      expect(await service.stop()).to.equal(true);
-      expect(performance.now() - began).to.be.within(least, 4000);
-    });
-  }
+  it('accepts requests for DRAIN_DELAY before it stops', async () => {
+    const service = await start({ DRAIN_DELAY: '200ms' });
+    const began = performance.now();
+    expect(await service.stop()).to.equal(true);
+    expect(performance.now() - began).to.be.at.least(195);
+  });
 
   it('cuts off what has no response by the deadline, and closes the store all the same', async () => {
     const service = await start({ SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' });
