@@ -24,7 +24,7 @@ describe('npm run dev', function () {
     const dev = new Child(process.execPath, ['tools/dev.mjs'], folder, { PORT: '0', STORE_URL: 'memory:' });
     await dev.said(/ready at/);
 
-    const source = join(folder, 'src/bootstrap/serve.ts');
+    const source = join(folder, 'src/bootstrap/serve-command.ts');
     const text = await readFile(source, 'utf8');
     const seen = dev.said(/changed, ready at/).then(() => true);
     // Again and again: the service may be ready before the compiler watches.

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/node-version.js';
+import { runLine } from '../bootstrap/test-io.js';
 import { Child, MAIN, PACKAGE, cleanUp, program, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
 
@@ -44,7 +45,7 @@ describe('The program', () => {
     const first = program(folder, ['serve'], { PORT: '0' });
     const url = await first.ready();
     const client = new StoreClient(/ast_live_\w+/.exec(first.out)?.[0]);
-    expect(first.err).to.include(`animals in ${join(folder, 'data', 'animal-store.db')},`);
+    expect(first.err).to.include(`animals in ${join(folder, 'data', 'animal-store.db')}"}`);
     const ids: string[] = [];
     for (let turn = 0; turn < 12; turn += 1) ids.push(await client.add(url, `Animal ${turn} 🐈`));
     expect((await first.stop()).code).to.equal(0);
@@ -66,18 +67,16 @@ describe('The program', () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it('lists keys without write access to the store', async function () {
+  it('lists keys without write access to the file of the store', async () => {
     const folder = await temporaryFolder();
-    await program(folder, ['keys', 'issue', '--name', 'till']).ended;
-    const data = join(folder, 'data');
-    await chmod(join(data, 'animal-store.db'), 0o444);
-    await chmod(data, 0o555);
-    await chmod(folder, 0o755);
+    await runLine('keys issue --name till', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
+    await chmod(join(folder, 'animals.db'), 0o444);
+    await chmod(folder, 0o777);
     // Root may write anything, so it becomes nobody.
     const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const { stdout } = await run(process.execPath, [MAIN, 'keys', 'list'], { cwd: folder, env: {}, ...as });
+    const options = { cwd: folder, env: { STORE_URL: 'sqlite:animals.db' }, ...as };
+    const { stdout } = await run(process.execPath, [MAIN, 'keys', 'list'], options);
     expect(stdout).to.match(/^\w{8} +till .* active /m);
-    await chmod(data, 0o755);
   });
 
   describe('on another Node.js', () => {
