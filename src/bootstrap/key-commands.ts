@@ -60,7 +60,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, EXISTING, async (managed) => {
         const all = await managed.list();
-        print(json, all, all.length === 0 ? '' : table(HEAD, all.map(row)));
+        print(json, all, all.length === 0 ? '' : table([HEAD, ...all.map(row)]));
         if (!json && all.length === 0) note(io, 'The store has no API keys.');
       }),
     );
@@ -83,7 +83,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .argument('<ID>', 'id of the old key, as keys list shows it')
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', option(duration))
     .option(...JSON_OPTION)
-    .action((id: string, { overlap = DAY, json }: Options) =>
+    .action((id: string, { overlap = duration('24h'), json }: Options) =>
       withKeys(commands, EXISTING, async (managed) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
@@ -100,8 +100,6 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-const DAY = duration('24h');
-
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   { io, modules }: Commands,
@@ -110,9 +108,7 @@ async function withKeys(
 ): Promise<void> {
   const container = await configure(io.env, modules);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') {
-    throw new Error(
-      'A store in memory belongs to its service: commands cannot reach its keys. Use API_KEYS.',
-    );
+    throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');
   }
   replace(container, TOKENS.openOptions, openOptions);
   const store = await container.getAsync(TOKENS.store);
@@ -153,11 +149,11 @@ const row = (key: ManagedApiKey): string[] => [
 ];
 
 /** Aligned columns. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((cells) =>
+function table(rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) =>
     cells.map((cell) => cell.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()),
   );
-  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const widths = HEAD.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
   return lines
     .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .map((line) => `${line.trimEnd()}\n`)

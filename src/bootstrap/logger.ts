@@ -3,22 +3,21 @@ import type { HttpLog } from '../adapters/http/http-log.js';
 import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
-import type { Output } from './command-line.js';
+import type { Io } from './command-line.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr. */
-export async function createLogger({ logLevel, logFormat }: Settings, stderr: Output): Promise<Logger> {
+export async function createLogger({ logLevel, logFormat }: Settings, { stderr }: Io): Promise<Logger> {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
     const { prettyFactory } = await import('pino-pretty');
     const form = { singleLine: true, translateTime: 'HH:MM:ss.l', ignore: 'url,docs,store' };
-    const format = prettyFactory({ ...form, colorize: stderr.isTTY === true });
+    const format = prettyFactory({ ...form, colorize: stderr.isTTY });
     return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
-  if (stderr.fd === undefined) return pino(options, stderr);
+  if (!('fd' in stderr)) return pino(options, stderr); // a stream of tests
   // Lines are written together: one write for each costs more than the rest of a small request.
-  const together = { dest: stderr.fd, sync: false, minLength: 4096, periodicFlush: 100 };
-  return pino(options, pino.destination(together));
+  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
 /** Logs one line for each response, and one more with the cause of a 5xx. */

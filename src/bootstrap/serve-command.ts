@@ -12,9 +12,9 @@ import { isLoopback, type Settings } from './settings.js';
 import { add, replace } from './wiring.js';
 
 /** What the service logs to stderr. Collects what the store says in `notices`. */
-const logging = ({ stderr }: Io, notices: string[]): ContainerModule =>
+const logging = (io: Io, notices: string[]): ContainerModule =>
   new ContainerModule((options) => {
-    add(options, TOKENS.logger, [TOKENS.settings], (settings) => createLogger(settings, stderr));
+    add(options, TOKENS.logger, [TOKENS.settings], (settings) => createLogger(settings, io));
     replace(options, TOKENS.httpLog, [TOKENS.logger], httpLogTo);
     replace(options, TOKENS.onDeprecatedCall, [TOKENS.logger, TOKENS.clock], deprecatedCallLogTo);
     replace(options, TOKENS.openOptions, [TOKENS.logger], (logger) => ({

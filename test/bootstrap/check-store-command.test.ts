@@ -81,7 +81,7 @@ describe('check-store', () => {
     writeFileSync(module, source);
     const io = new TestIo();
     await setImmediate(); // mocha sets its timer for the test only now
-    const code = await run(['check-store', module, '--only', only, ...options], io);
+    const code = await run(['check-store', module, '--only', only, ...options], io.io);
     expect(io.exits, io.err).to.deep.equal([]);
     return { code, out: io.out, err: io.err };
   }
@@ -137,7 +137,7 @@ describe('check-store', () => {
       stdout(text);
       io.emit('SIGINT', 'SIGINT'); // after the first port
     };
-    expect(await run(['check-store', module, '--only', ONLY.slice(0, 4)], io)).to.equal(130);
+    expect(await run(['check-store', module, '--only', ONLY.slice(0, 4)], io.io)).to.equal(130);
     expect(io.out).to.match(/^PetRepository: /).and.not.match(/^AnimalStore: /m);
     expect(io.err).to.equal('Interrupted by SIGINT.\n');
   });

@@ -12,8 +12,7 @@ describe('The log', () => {
   beforeEach(() => {
     io = new TestIo();
   });
-  const logger = (environment: Record<string, string> = {}, stderr = io.stderr) =>
-    createLogger(readSettings(environment), stderr);
+  const logger = (environment: Record<string, string> = {}) => createLogger(readSettings(environment), io.io);
 
   it('is lines of JSON off a terminal, with the time in UTC', async () => {
     (await logger()).info({ url: 'http://a' }, 'ready');
@@ -24,9 +23,9 @@ describe('The log', () => {
   });
 
   it('is made for people on a terminal, and says nothing twice', async () => {
-    const terminal = new TestIo({}, { isTTY: true });
-    (await logger({}, terminal.stderr)).info({ url: 'a', docs: 'b', store: 'c', requestId: 'd' }, 'ready at a');
-    expect(stripVTControlCharacters(terminal.err)).to.match(
+    io = new TestIo({}, { isTTY: true });
+    (await logger()).info({ url: 'a', docs: 'b', store: 'c', requestId: 'd' }, 'ready at a');
+    expect(stripVTControlCharacters(io.err)).to.match(
       /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready at a \{"requestId":"d"\}\n$/,
     );
   });

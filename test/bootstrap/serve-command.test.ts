@@ -21,7 +21,7 @@ class Serving {
 
   constructor(environment: Record<string, string>, modules: readonly ContainerModule[] = []) {
     this.io = new TestIo({ PORT: '0', STORE_URL: 'shelf:', ...environment });
-    this.code = run(['serve'], this.io, modules);
+    this.code = run(['serve'], this.io.io, modules);
   }
 
   async ready(): Promise<string> {

@@ -46,7 +46,7 @@ describe('API keys', () => {
     const staticKey = 'static-0123456789-abcdefghijklmnop';
     const settings = { PORT: '0', LOG_LEVEL: 'trace', STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` };
     const io = new TestIo({ ...settings, API_KEYS: staticKey });
-    const ended = run(['serve'], io);
+    const ended = run(['serve'], io.io);
     const [, url = ''] = await io.said(/ready at (http:[^\s,]+)/);
     const issued = await keys('issue --name till');
     const key = issued.out.trim();
