@@ -9,7 +9,8 @@ const compiler = `${root}node_modules/typescript/bin/tsc`;
 const program = `${root}build/src/bootstrap/main.js`;
 
 if (existsSync(compiler)) {
-  const { status } = spawnSync(process.execPath, [compiler, '--build', 'src'], {
+  // The script of the docs page refers to src: this builds both.
+  const { status } = spawnSync(process.execPath, [compiler, '--build', 'src/adapters/http/docs-page'], {
     cwd: root,
     stdio: ['ignore', 2, 2], // a command's stdout is its own output only
   });
