@@ -60,7 +60,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, EXISTING, async (managed) => {
         const all = await managed.list();
-        print(json, all, all.length === 0 ? '' : table([HEAD, ...all.map(row)]));
+        const lines = [HEAD, ...all.map(cellsOf)].map(tableLine);
+        print(json, all, all.length === 0 ? '' : lines.join(''));
         if (!json && all.length === 0) note(io, 'The store has no API keys.');
       }),
     );
@@ -137,25 +138,17 @@ function validity(key: ManagedApiKey): string {
   return key.state === 'active' ? `It is valid until ${end.toISOString()}.` : 'It is no longer valid.';
 }
 
-const HEAD = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'ENDS'];
+/** The cells of a line and their widths. A key's name may be longer than any: it is last. */
+const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
+const WIDTHS = [8, 7, 24, 24, 20, 0];
 
-const row = (key: ManagedApiKey): string[] => [
-  key.id,
-  key.name,
-  key.scopes.join(','),
-  key.state,
-  key.createdAt.toISOString(),
-  endOf(key)?.toISOString() ?? '-',
-];
+/** A line of a table. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+const tableLine = (cells: readonly string[]): string => {
+  const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');
+  return `${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()}\n`;
+};
 
-/** Aligned columns. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-function table(rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((cells) =>
-    cells.map((cell) => cell.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()),
-  );
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  return lines
-    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
-}
+const cellsOf = (key: ManagedApiKey): string[] => {
+  const ends = endOf(key)?.toISOString() ?? '-';
+  return [key.id, key.state, key.createdAt.toISOString(), ends, key.scopes.join(','), key.name];
+};

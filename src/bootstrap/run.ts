@@ -25,28 +25,17 @@ export async function run(
   const settings = SETTINGS.map(
     ({ name, default: value, help }) => [name, value ? `${help} (default: ${value})` : help] as const,
   );
+  const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
+  const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli
-    .addCommand(
-      program,
-      'serve',
-      'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.',
-      'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve',
-    )
-    .addHelpText('after', ({ command }) => `\nSettings:\n${cli.helpTable(command, settings)}`)
-    .action(async () => {
-      commands.exitCode = await serve(io, modules);
-    });
+    .addCommand(program, 'serve', serving, example)
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
+    .action(async () => void (commands.exitCode = await serve(io, modules)));
   addKeyCommands(program, commands);
+  const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli
-    .addCommand(
-      program,
-      'openapi',
-      'Prints the OpenAPI document of the service that the settings describe.',
-      'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
-    )
-    .action(() => {
-      io.stdout.write(openApiDocument(readSettings(io.env).http));
-    });
+    .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
+    .action(() => void io.stdout.write(openApiDocument(readSettings(io.env).http)));
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {
@@ -56,9 +45,8 @@ export async function run(
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
     cli.note(io, description(error, io.env['HOST']));
     if (error instanceof cli.InterruptedError) return error.exitCode;
-    return [SettingsError, cli.UsageError, InvalidParameterError].some((kind) => error instanceof kind)
-      ? 2
-      : 1;
+    const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
+    return wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
 }
 

@@ -22,9 +22,9 @@ export class TestIo extends EventEmitter {
     this.stderr = { write: (text) => this.#write('err', text), isTTY, columns: 80 };
   }
 
-  exit(code: number): void {
+  exit(code: number): number {
     this.exits.push(code);
-    this.emit('exit');
+    return code;
   }
 
   /** This as a process. */
