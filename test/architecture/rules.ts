@@ -130,6 +130,7 @@ export const HOME_RULE = {
     ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
     ['typebox', /^src\/adapters\/http\/(?:open-api\/)?[^/]+$/],
     ['inversify', /^src\/bootstrap\//],
+    ['cli-progress', /^src\/bootstrap\//],
     ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],

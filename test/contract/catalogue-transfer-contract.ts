@@ -132,7 +132,7 @@ const petCases: readonly TransferCase[] = [
       assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
     },
   },
-  ...[1n, 41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase => ({
+  ...[41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase => ({
     name: `assigns greater ids after those up to ${last} were reserved`,
     async run(transfer, { pets }) {
       await pets.add(samplePet()); // a handle may have taken a block of ids

@@ -6,6 +6,7 @@ export class Deadline {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reject: ((reason: Error) => void) | undefined;
+  #stopped = false;
 
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds;
@@ -26,34 +27,36 @@ export class Deadline {
     });
   }
 
-  /** Waits for `work` of the client, which servers limit, as long as it is connected. Then starts the time anew. */
-  async outside<T>(work: Promise<T>): Promise<T> {
-    this.stop();
-    try {
-      return await this.within(work);
-    } finally {
-      this.#start();
-    }
+  /** Pauses the time while the client does `work`, such as sending its body. Then starts it anew. */
+  async pausedFor<T>(work: Promise<T>): Promise<T> {
+    clearTimeout(this.#timer);
+    const result = await work;
+    this.signal.throwIfAborted();
+    this.#start();
+    return result;
   }
 
-  /** Ends the waiting, and the work if it heeds the signal. */
-  abort(reason: Error): void {
+  /** Ends the waiting, and the work if it heeds the signal. Does nothing once stopped. */
+  abort(because: () => Error): void {
+    if (this.#stopped) return;
     this.stop();
+    const reason = because();
     this.#controller.abort(reason);
     this.#reject?.(reason);
   }
 
-  /** Call it when the response is complete. */
+  /** Stops the time, for good. */
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#timer);
   }
 
   #start(): void {
     this.#timer = setTimeout(expire, this.#milliseconds, this);
-    // The process may end meanwhile. Outside Node.js a timer is a number.
+    // So that the process may end meanwhile. Outside Node.js a timer is a number.
     (this.#timer as { unref?(): unknown }).unref?.();
   }
 }
 
 const expire = (deadline: Deadline): void =>
-  deadline.abort(new UnavailableError('answering within the deadline'));
+  deadline.abort(() => new UnavailableError('answering within the deadline'));

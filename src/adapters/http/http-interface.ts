@@ -85,19 +85,16 @@ export class HttpInterface {
     const id = requestId(request.header('x-request-id'));
     const deadline = new Deadline(this.settings.requestDeadline);
     const context: RequestContext = { request, parameters, deadline };
-    let isComplete = false;
-    request.onGone(() => {
-      if (!isComplete) deadline.abort(clientGone());
-    });
+    request.onGone(() => deadline.abort(clientGone));
     let response: HttpResponse & { readonly code?: ErrorCode };
     try {
-      response = await this.#respond(context, route);
+      response = await deadline.within(this.#respond(context, route));
     } catch (error) {
       response = errorResponse(error, id);
       if (response.status >= 500) this.#report((log) => log.failed(id, error));
     }
-    isComplete = true;
     deadline.stop();
+    if (context.isInFlight) this.#inFlight -= 1;
     const { status, code, body } = response;
     this.#report((log) =>
       log.responded({
@@ -131,25 +128,22 @@ export class HttpInterface {
       throw new UnavailableError('too many requests at once');
     }
     this.#inFlight += 1;
-    try {
-      if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-        const { authenticator } = this.#options;
-        context.principal = await deadline.within(authenticate(authenticator, request, deadline));
-        request.onAuthenticated?.(context.principal);
-      }
-      if (route === undefined) throw routeNotFound();
-      if (endpoint === undefined) throw methodNotAllowed(route);
-      const { operation, sunset, removed, scope } = endpoint;
-      const { principal } = context;
-      if (operation && sunset && principal) {
-        this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
-      }
-      if (removed !== undefined) throw new HttpError('operation_removed', removed);
-      if (scope && principal) requireScope(principal, scope);
-      return await endpoint.handle(context);
-    } finally {
-      this.#inFlight -= 1;
+    context.isInFlight = true;
+    if (route ? !route.open : this.#isBelowBasePath(request.path)) {
+      context.principal = await authenticate(this.#options.authenticator, request, deadline);
+      deadline.signal.throwIfAborted();
+      request.onAuthenticated?.(context.principal);
     }
+    if (route === undefined) throw routeNotFound();
+    if (endpoint === undefined) throw methodNotAllowed(route);
+    const { operation, sunset, removed, scope } = endpoint;
+    const { principal } = context;
+    if (operation && sunset && principal) {
+      this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
+    }
+    if (removed !== undefined) throw new HttpError('operation_removed', removed);
+    if (scope && principal) requireScope(principal, scope);
+    return endpoint.handle(context);
   }
 
   /** A failing log costs no client its response. */

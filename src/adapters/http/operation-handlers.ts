@@ -58,20 +58,24 @@ const listPets =
   (animalStore: AnimalStore, baseUrl: string): Handler =>
   async ({ request, deadline }) => {
     const query = readPetQuery(request.query);
-    const { pets, next } = await deadline.within(animalStore.listPets(query, deadline));
-    const headers = next === undefined ? READ_HEADERS : withNext(nextLink(baseUrl, request.query, next));
-    return { status: OPERATIONS.listPets.success.status, headers, body: petsJson(pets) };
+    const { pets, next } = await animalStore.listPets(query, deadline);
+    const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
+    return {
+      status: OPERATIONS.listPets.success.status,
+      headers: { ...READ_HEADERS, ...link },
+      body: petsJson(pets),
+    };
   };
 
 const createPet =
   (animalStore: AnimalStore, baseUrl: string): Handler =>
   async ({ request, deadline, principal }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const newPet = readNewPet(await deadline.outside(readJsonText(request)));
-    const { signal } = deadline;
-    const { pet, replayed } = await deadline.within(
-      animalStore.createPet(newPet, { idempotencyKey, signal }),
-    );
+    const newPet = readNewPet(await deadline.pausedFor(readJsonText(request)));
+    const { pet, replayed } = await animalStore.createPet(newPet, {
+      idempotencyKey,
+      signal: deadline.signal,
+    });
     return {
       status: OPERATIONS.createPet.success.status,
       headers: {
@@ -89,20 +93,22 @@ const getPet =
   async ({ parameters: { petId = '' }, deadline }) => {
     const id = parseInt64(petId);
     if (id === undefined) throw new PetNotFoundError(petId);
-    const pet = await deadline.within(animalStore.getPet(id, deadline));
+    const pet = await animalStore.getPet(id, deadline);
     return { status: OPERATIONS.getPet.success.status, headers: READ_HEADERS, body: petJson(pet) };
   };
 
 const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
-
-const withNext = (link: string): Readonly<Record<string, string>> => ({ ...READ_HEADERS, Link: link });
 
 /** `never` while a field of Pet is missing here and in `petJson`. */
 type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> extends never ? Pet : never;
 
 /** An animal as JSON text, exact to the digit. Written out for speed: no other text is made as often. */
 export const petJson = ({ id, name, categoryId, status }: CompletePet): string =>
-  `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
+  `{"id":${id},"name":${quoted(name)},"categoryId":${categoryId},"status":"${status}"}`;
+
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+const quoted = (text: string): string => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);
 
 /** A page of animals as JSON text. */
 export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

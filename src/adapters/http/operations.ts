@@ -16,32 +16,35 @@ import {
   PetsSchema,
 } from './schemas.js';
 
-/** Names an operation, as `operationId` in the OpenAPI document does. */
+/** The id of an operation. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
-/**
- * What the interface says of each operation. Routing, validation, authorisation, deprecation, the OpenAPI
- * document and all that is made from it follow from here.
- */
+/** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
 export interface Operation {
   readonly method: 'GET' | 'POST';
-  /** Below the base path; a parameter stands in braces. */
+  /** Below the base path. Parameters are in braces. */
   readonly path: '/pets' | '/pets/{petId}';
-  /** What a key needs to call it. */
+  /** The scope that a key needs. */
   readonly scope: Scope;
   readonly summary: string;
   /** In Markdown, like every description. */
   readonly description: string;
-  /** Marks an operation that may still change; left out when it is stable. */
+  /** Marks an operation that may still change. */
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
   /** By name. */
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: { readonly schema: TSchema; readonly description: string };
-  readonly success: Success;
-  /** It answers 304 to who has the answer already (`If-None-Match`). */
+  readonly success: {
+    readonly status: 200 | 201;
+    readonly description: string;
+    readonly schema: TSchema;
+    /** Headers that it has, or may have, beyond those of every response. */
+    readonly headers?: readonly HeaderName[];
+  };
+  /** Whether it honours `If-None-Match`. */
   readonly conditional?: true;
-  /** The errors that it answers with, beside those that every operation may answer with. */
+  /** Its errors, beyond those of every operation. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -53,21 +56,12 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-/** The answer when all went well. */
-interface Success {
-  readonly status: 200 | 201;
-  readonly description: string;
-  readonly schema: TSchema;
-  /** What it carries, or may carry, beside the headers of every answer. */
-  readonly headers?: readonly HeaderName[];
-}
-
 export interface Deprecation {
-  /** The day on which the operation is to be removed (RFC 8594), at 00:00 UTC. */
+  /** When the operation will be removed (RFC 8594). */
   readonly sunset: Date;
-  /** Where the operation's successor is, below the base path. */
+  /** The successor, below the base path. */
   readonly successor: string;
-  /** What to use instead, in a sentence for people. */
+  /** What to use instead, as a sentence. */
   readonly advice: string;
 }
 
@@ -156,7 +150,7 @@ export const OPERATIONS = {
     path: '/pets/{petId}',
     scope: 'pets:read',
     summary: 'Get an animal',
-    description: 'Fetches one animal by its identifier.',
+    description: 'Returns one animal by its identifier.',
     deprecation: {
       sunset: new Date('2030-12-05T00:00:00Z'),
       successor: '/pets?status=available',
@@ -177,10 +171,7 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<OperationId, Operation>;
 
-/**
- * The headers of every answer of a deprecated operation's route: when it became deprecated (RFC 9745, a
- * Structured Field Date), when it goes (RFC 8594, an HTTP-date), and what replaces it (RFC 5829).
- */
+/** The headers of a deprecated operation's route: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
 export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
@@ -191,11 +182,11 @@ export const deprecationHeaders = (
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,
 });
 
-/** Whether the settings took the operation out of service. */
+/** Whether the settings have removed the operation. */
 export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
 
-/** What is said of an operation that was removed. */
+/** The message of `operation_removed`. */
 export const removedMessage = ({ deprecation }: Operation, baseUrl: string): string =>
   deprecation === undefined
     ? 'This operation was removed.'

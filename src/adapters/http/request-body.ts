@@ -33,6 +33,8 @@ function mediaTypeError(request: HttpRequest): HttpError | undefined {
   return undefined;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
   if (!/^utf-?8$/i.test(charsetOf(contentType) ?? 'utf-8')) {
@@ -42,7 +44,7 @@ function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
     );
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new HttpError(
       'malformed_json',

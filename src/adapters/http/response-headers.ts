@@ -8,17 +8,8 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
 });
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
-const EXPOSED = [
-  'Link',
-  'Location',
-  'Deprecation',
-  'Sunset',
-  'ETag',
-  'Retry-After',
-  'X-Request-Id',
-  'Idempotency-Replayed',
-  'WWW-Authenticate',
-].join(', ');
+const EXPOSED =
+  'Link, Location, Deprecation, Sunset, ETag, Retry-After, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
 
 /** Request headers that they may send, beyond the same. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
@@ -59,14 +50,20 @@ export function crossOriginHeaders(
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
  * The tag covers body and Link: the body of a full last page stays the same when a next page appears.
  */
-export async function conditional(request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
-  const digest = await sha256(`${response.headers['Link'] ?? ''}\n${response.body}`);
-  const entityTag = `"${digest.slice(0, DIGITS)}"`;
-  if (!isMatch(request.header('if-none-match'), entityTag)) {
-    return { ...response, headers: { ...response.headers, ETag: entityTag } };
-  }
-  const { 'Content-Type': _type, ...headers } = response.headers;
-  return { status: 304, headers: { ...headers, ETag: entityTag }, body: '' };
+export function conditional(
+  request: HttpRequest,
+  { status, headers, body }: HttpResponse,
+): HttpResponse | Promise<HttpResponse> {
+  const respond = (digest: string): HttpResponse => {
+    const entityTag = `"${digest.slice(0, DIGITS)}"`;
+    if (!isMatch(request.header('if-none-match'), entityTag)) {
+      return { status, headers: { ...headers, ETag: entityTag }, body };
+    }
+    const { 'Content-Type': _type, ...others } = headers;
+    return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
+  };
+  const digest = sha256(`${headers['Link'] ?? ''}\n${body}`);
+  return typeof digest === 'string' ? respond(digest) : digest.then(respond);
 }
 
 /** Compares weakly, as If-None-Match requires. A malformed list matches nothing. */

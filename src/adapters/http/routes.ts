@@ -27,7 +27,7 @@ export interface Endpoint {
   readonly removed?: string | undefined;
   /** Served even at capacity: health checks need a response precisely then. */
   readonly alwaysServed?: boolean;
-  handle(context: RequestContext): Promise<HttpResponse>;
+  handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 
 /** A request while it is handled. */
@@ -38,6 +38,8 @@ export interface RequestContext {
   readonly deadline: Deadline;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
+  /** Whether it counts for `settings.maxInFlight`. */
+  isInFlight?: boolean;
 }
 
 /** A route that answers GET and needs no key. */

@@ -21,11 +21,9 @@ class KoaRequest extends NodeRequest {
   override header(name: string): string | undefined {
     const { headers, rawHeaders } = this.#context.req;
     const value = headers[name]?.toString();
-    // Of two such headers Node.js drops the second; it joins all others that the interface reads.
-    if (value === undefined || (name !== 'authorization' && name !== 'content-type')) return value;
-    const sent = rawHeaders.filter(
-      (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
-    );
+    if (value === undefined || value === super.header(name)) return value;
+    // Changed, or repeated: Node.js drops the second Authorization and the like.
+    const sent = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === name);
     return value === sent[0] ? sent.join(', ') : value;
   }
 
@@ -71,28 +69,22 @@ type BodyReader = (context: Context) => Promise<void>;
 function bodyReader(limit: number): BodyReader {
   const options = {
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json'] },
     textLimit: limit,
     encoding: null, // Gives bytes. Its types do not know it.
   };
   const parse = bodyParser(options as unknown as bodyParser.Options);
-  return async (context) => {
-    const { req, request } = context;
-    const { headers } = req;
-    // koa-bodyparser ignores bodies that an earlier one skipped, and some headers that the interface accepts. It looks
-    // at both before it first waits.
-    request.body = undefined;
-    req.headers = { ...headers, 'content-type': 'application/json', 'content-encoding': undefined };
-    const reading: Promise<void> = parse(
-      Object.create(context, { disableBodyParser: { value: false } }),
-      done,
-    );
-    req.headers = headers;
-    await reading.catch((error: unknown) => {
+  return async ({ req, request }) => {
+    // In its own context: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts.
+    const own = { req, request: { is: () => 'text', rawBody: undefined } };
+    if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
+    try {
+      await parse(own as unknown as Context, done);
+    } catch (error) {
       const { type } = error as { readonly type?: unknown };
       if (type === 'entity.too.large') throw payloadTooLarge(limit);
       throw type === 'request.aborted' ? clientGone() : error;
-    });
+    }
+    request.rawBody = own.request.rawBody;
   };
 }
 
