@@ -1,4 +1,4 @@
-import type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
+import type { StoreFactory } from '../application/ports/store.js';
 import { SettingsError } from './settings.js';
 
 const memory: StoreFactory = {
@@ -50,20 +50,11 @@ export async function factoryFor(
   url: string,
   factories: readonly StoreFactory[],
 ): Promise<StoreFactory> {
-  const scheme = url.split(':', 1)[0] ?? '';
+  const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
-  const known = factories.flatMap((each) => [each.scheme].flat()).map((each) => `${each}:`);
-  const fault = factory
-    ? await factory.check?.(url)
-    : `must start with the scheme of a store: ${known.join(', ')}`;
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  const fault = factory ? await factory.check?.(url) : unknown;
   if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
   return factory;
 }
-
-/** Opens a store. Parameters and errors are those of `factoryFor` and of `StoreFactory.open`. */
-export const openStore = async (
-  setting: string,
-  url: string,
-  factories: readonly StoreFactory[],
-  options?: OpenOptions,
-): Promise<Store> => (await factoryFor(setting, url, factories)).open(url, options);
