@@ -13,16 +13,7 @@ export const sqliteStore = new ContainerModule((options) => {
         throw new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']);
       if (path === ':memory:') throw new SettingsError(['STORE_URL for a store in memory is memory:']);
       const { openSqliteStore } = await import('../../adapters/sqlite/open-sqlite-store.js');
-      const store = await openSqliteStore(path, { mustExist });
-      return {
-        pets: store.pets,
-        apiKeys: store.apiKeys,
-        get transfer() {
-          return store.transfer;
-        },
-        location: store.file,
-        close: () => store.close(),
-      };
+      return openSqliteStore(path, { mustExist });
     },
   });
 });
