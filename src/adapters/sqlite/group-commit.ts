@@ -45,7 +45,8 @@ export class GroupCommit {
     };
     const giveUpAt = signal === undefined ? performance.now() + this.#busyTimeout : Infinity;
     this.#queue.add({ doing, signal, run, reject, settled: promise, giveUpAt });
-    this.#schedule();
+    if (!this.#scheduled) setImmediate(() => this.#flush());
+    this.#scheduled = true;
     return promise;
   }
 
@@ -54,12 +55,6 @@ export class GroupCommit {
     const latest = performance.now() + this.#busyTimeout;
     for (const write of this.#queue) write.giveUpAt = Math.min(write.giveUpAt, latest);
     await Promise.allSettled([...this.#queue].map(({ settled }) => settled));
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#flush());
   }
 
   #flush(): void {

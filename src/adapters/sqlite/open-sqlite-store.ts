@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FullStore, OpenOptions } from '../../application/ports/store.js';
@@ -41,11 +41,13 @@ export async function openSqliteStore(
 
 function openFile(file: string, mustExist: boolean, busyTimeout: number): FullStore {
   const empty = isEmpty(file, mustExist);
+  // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
+  if (!mustExist) accessSync(file, constants.W_OK);
   if (!empty) checkContent(file);
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // One page, written at once: without a journal, a crash leaves nothing that has to be rolled back.
-    if (empty) database.exec(`PRAGMA journal_mode = OFF; PRAGMA application_id = ${APPLICATION_ID}`);
+    // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
+    if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
     upgradeSchema(database, file);
     const connection = new SqliteConnection(database, file, busyTimeout);

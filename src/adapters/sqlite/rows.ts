@@ -21,8 +21,6 @@ export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
 
 export const INSERT_PET = insertInto('pets', PET_COLUMNS);
 
-// Claims.
-
 export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
 
 export type ClaimRow = readonly [string, string, string, bigint, bigint];

@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
@@ -37,8 +27,6 @@ export function findOrCreateFile(path: string, mustExist: boolean): string {
     if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');
     createFile(path);
   }
-  // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
-  if (!mustExist) accessSync(path, constants.W_OK);
   return realpathSync(path);
 }
 

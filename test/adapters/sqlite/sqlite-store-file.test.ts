@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { fork, spawnSync } from 'node:child_process';
+import { watch } from 'node:fs';
 import {
   access,
   chmod,
@@ -14,6 +15,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
@@ -281,6 +283,19 @@ describe('openSqliteStore', () => {
       database.exec('PRAGMA application_id = 0x416e5374');
       database.close();
       await makeStore(marked);
+    }),
+  );
+
+  it(
+    'creates a store without a journal, so that a crash never leaves one to roll back',
+    inFolder(async (folder) => {
+      const seen: (string | null)[] = [];
+      const watcher = watch(folder, (_event, name) => seen.push(name));
+      await makeStore(join(folder, 'animals.db'));
+      await writeFile(join(folder, 'last'), '');
+      while (!seen.includes('last')) await setImmediate();
+      watcher.close();
+      expect(seen).to.include('animals.db-wal').and.not.include('animals.db-journal');
     }),
   );
 

@@ -26,6 +26,7 @@ describe('an SQLite store', () => {
     onStore(async ({ connection }) => {
       expect(connection.prepare('PRAGMA synchronous').get()).to.include({ synchronous: 2 });
       expect(connection.prepare('PRAGMA journal_mode').get()).to.include({ journal_mode: 'wal' });
+      expect(connection.prepare('PRAGMA trusted_schema').get()).to.include({ trusted_schema: 0 });
     }),
   );
 
