@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,12 @@ import type { AddOptions, Claim } from '../../../src/application/ports/pet-repos
 import type { FullStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 
+/** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
+const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
+
 /** A folder for one test. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = await mkdtemp(join(parent, 'animal-store-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
