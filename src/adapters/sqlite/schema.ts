@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
+import { savedPet, type Pet, type PetStatus, type UnsavedPet } from '../../domain/pet.js';
 import { OTHER_FILE, StoreFileError } from './store-file.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
@@ -71,6 +73,41 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE api_keys DROP COLUMN replaced_by;
   `,
 ];
+
+const insertInto = (table: string, columns: string): string =>
+  `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
+
+// The columns of an animal. A new field belongs in a new step of MIGRATIONS and in these declarations.
+
+export const PET_COLUMNS = 'id, name, category_id, status';
+
+/** SQLite assigns the id where it is null. */
+export type PetRow<Id = bigint> = readonly [id: Id, name: string, categoryId: bigint, status: PetStatus];
+
+export function petRow<Id>(id: Id, { name, categoryId, status }: UnsavedPet): PetRow<Id> {
+  return [id, name, categoryId, status];
+}
+
+// `satisfies`: it does not compile while a field is missing, even an optional one.
+export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
+  savedPet(id, { name, categoryId, status } satisfies Record<keyof UnsavedPet, unknown>);
+
+export const INSERT_PET = insertInto('pets', PET_COLUMNS);
+
+export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
+
+export type ClaimRow = readonly [string, string, string, bigint, bigint];
+
+export function claimRow({ scope, key, fingerprint, petId, keepUntil }: PetClaim): ClaimRow {
+  return [scope, key, fingerprint, petId, BigInt(keepUntil.getTime())];
+}
+
+export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): PetClaim {
+  return { scope, key, fingerprint, petId, keepUntil: new Date(Number(keepUntil)) };
+}
+
+/** Replaces the claim with the same scope and key. */
+export const PUT_CLAIM = insertInto('claims', CLAIM_COLUMNS).replace('INSERT', 'INSERT OR REPLACE');
 
 export const readPragma = (database: DatabaseSync, name: string): unknown =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];

@@ -6,7 +6,7 @@ import type {
   PetClaim,
 } from '../../application/ports/catalogue-transfer.js';
 import type { Pet } from '../../domain/pet.js';
-import { CLAIM_COLUMNS, claimRow, INSERT_PET, petRow, PUT_CLAIM, toClaim, type ClaimRow } from './rows.js';
+import { CLAIM_COLUMNS, claimRow, INSERT_PET, petRow, PUT_CLAIM, toClaim, type ClaimRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** The whole of a store in an SQLite file, for copies. A batch is one transaction. */

@@ -9,7 +9,7 @@ import type {
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { INT64_MAX, isInt64 } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { claimRow, INSERT_PET, PET_COLUMNS, petRow, PUT_CLAIM, toPet, type PetRow } from './rows.js';
+import { claimRow, INSERT_PET, PET_COLUMNS, petRow, PUT_CLAIM, toPet, type PetRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** How long a lapsed claim is kept for calls whose clock is behind: an hour, in milliseconds. */
