@@ -14,8 +14,7 @@ const sqlite: StoreFactory = {
     /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
   async open(url, options) {
     const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
-    const { file, ...store } = await openSqliteStore(url.slice('sqlite:'.length), options);
-    return { ...store, location: file };
+    return openSqliteStore(url.slice('sqlite:'.length), options);
   },
 };
 
