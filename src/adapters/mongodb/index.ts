@@ -3,10 +3,5 @@
  *
  * @packageDocumentation
  */
-export {
-  MissingMongoStoreError,
-  MongoUrlError,
-  openMongoStore,
-  type MongoStore,
-} from './open-mongo-store.js';
 export type { MongoStoreOptions } from './mongo-connection.js';
+export { MissingMongoStoreError, MongoUrlError, openMongoStore } from './open-mongo-store.js';

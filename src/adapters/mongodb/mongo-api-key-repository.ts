@@ -97,7 +97,7 @@ const isTime = (value: unknown): boolean => value instanceof Date && !Number.isN
 /** @throws {UnavailableError} another program wrote the key: who revoked it by hand may have used a wrong type. */
 function toApiKey({ _id, ...fields }: ApiKeyDocument): ApiKeyRecord {
   const { name, hash, scopes, createdAt, expiresAt, revokedAt } = fields;
-  const times = [createdAt, expiresAt ?? createdAt, revokedAt ?? createdAt];
+  const times = [createdAt, ...[expiresAt, revokedAt].filter((time) => time !== undefined)];
   if ([_id, name, hash].every(isText) && Array.isArray(scopes) && scopes.every(isText) && times.every(isTime))
     return copyOf({ id: _id, ...fields });
   throw unreadable('apiKeys', _id, 'a field is missing or has the wrong type');

@@ -12,7 +12,7 @@ import type { Pet } from '../../domain/pet.js';
 import { claimId, claimName, toClaim, type ClaimDocument } from './claims.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
-import { greatestId, lastId, type Counter } from './pet-inserts.js';
+import type { PetInserts } from './pet-inserts.js';
 import { DUPLICATE_KEY, UndecidedError, type Attempt } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
@@ -26,29 +26,27 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   readonly #connection: MongoConnection;
   readonly #pets: Collection<PetDocument>;
   readonly #claims: Collection<ClaimDocument>;
-  readonly #counters: Collection<Counter>;
+  readonly #inserts: PetInserts;
 
-  constructor(connection: MongoConnection) {
+  constructor(connection: MongoConnection, inserts: PetInserts) {
     this.#connection = connection;
     this.#pets = connection.collection('pets');
     this.#claims = connection.collection('claims');
-    this.#counters = connection.collection('counters');
+    this.#inserts = inserts;
   }
 
   survey(call?: Call): Promise<CatalogueSurvey> {
     return this.#run('surveying the store', call, async (options) => {
-      const greatest = await greatestId(this.#pets, options);
-      const last = lastId(await this.#counters.findOne({ _id: 'pets' }, options));
+      const lastId = await this.#inserts.lastId(options);
       // From the metadata of the collection, which is not exact.
-      const estimate = greatest === 0n ? 0 : Math.max(1, await this.#pets.estimatedDocumentCount(options));
-      return { pets: estimate, lastId: last > greatest ? last : greatest };
+      const pets = await this.#pets.estimatedDocumentCount(options);
+      const isEmpty = (await this.#pets.findOne({}, { ...options, projection: { _id: 1 } })) === null;
+      return { pets: isEmpty ? 0 : Math.max(1, pets), lastId };
     });
   }
 
   reserveIds(last: bigint, call?: Call): Promise<void> {
-    return this.#run('reserving ids', call, async (options) => {
-      await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
-    });
+    return this.#run('reserving ids', call, (options) => this.#inserts.reserve(last, options));
   }
 
   writePets(pets: readonly Pet[], call?: Call): Promise<void> {

@@ -11,7 +11,7 @@ import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { Claims } from './claims.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, toPet, toPetDocument, type PetDocument } from './pet-document.js';
-import { PetInserts } from './pet-inserts.js';
+import type { PetInserts } from './pet-inserts.js';
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
 export class MongoPetRepository implements PetRepository {
@@ -22,10 +22,10 @@ export class MongoPetRepository implements PetRepository {
   readonly #inserts: PetInserts;
   readonly #claims: Claims;
 
-  constructor(connection: MongoConnection) {
+  constructor(connection: MongoConnection, inserts: PetInserts) {
     this.#connection = connection;
     this.#pets = connection.collection('pets');
-    this.#inserts = new PetInserts(connection);
+    this.#inserts = inserts;
     this.#claims = new Claims(connection, this.#inserts);
   }
 

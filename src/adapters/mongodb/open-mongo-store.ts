@@ -1,10 +1,11 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import type { Store } from '../../application/ports/store.js';
+import type { FullStore } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
+import { PetInserts } from './pet-inserts.js';
 
 /** The URL is not a MongoDB connection string. The message is one line without secrets. */
 export class MongoUrlError extends Error {
@@ -18,9 +19,6 @@ export class MissingMongoStoreError extends Error {
   override readonly name = 'MissingMongoStoreError';
 }
 
-/** An animal store in one MongoDB database, with every port that a store can have. */
-export type MongoStore = Required<Store>;
-
 /**
  * Opens the store at `url`, a MongoDB connection string (`mongodb://` or `mongodb+srv://`). Default database:
  * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
@@ -29,7 +27,7 @@ export type MongoStore = Required<Store>;
  * @throws {MongoUrlError} the URL is not such a connection string.
  * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and the database has no collection `pets`.
  */
-export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<MongoStore> {
+export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
   const { client, database } = readUrl(url);
   const { hosts, srvHost } = client.options;
   const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
@@ -39,10 +37,11 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
     await connection.close();
     throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
   }
+  const inserts = new PetInserts(connection);
   return {
-    pets: new MongoPetRepository(connection),
+    pets: new MongoPetRepository(connection, inserts),
     apiKeys: new MongoApiKeyRepository(connection),
-    transfer: new MongoCatalogueTransfer(connection),
+    transfer: new MongoCatalogueTransfer(connection, inserts),
     location,
     close: () => connection.close(),
   };

@@ -5,7 +5,7 @@ import type { PetDocument } from './pet-document.js';
 import { SILENCE_LIMIT, UndecidedError, isDuplicateKey, unreadable, within, type Attempt } from './retry.js';
 
 /** How far ids were assigned. */
-export interface Counter {
+interface Counter {
   readonly _id: 'pets';
   /** The greatest id in any process's block. */
   readonly last: bigint;
@@ -59,6 +59,19 @@ export class PetInserts {
     return document;
   }
 
+  /** The greatest id that was assigned or reserved, or is in use. */
+  async lastId(options: Attempt): Promise<bigint> {
+    const used = await this.#greatestId(options);
+    const last = lastOf(await this.#counters.findOne({ _id: 'pets' }, options));
+    return last > used ? last : used;
+  }
+
+  /** No id up to `last` is assigned from now on, except from blocks of other processes. */
+  async reserve(last: bigint, options: Attempt): Promise<void> {
+    await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
+    this.#block = { first: 1n, next: 1n, last: 0n };
+  }
+
   async #insert(document: PetDocument, options: Attempt): Promise<boolean> {
     try {
       await this.#pets.insertOne(document, options);
@@ -80,15 +93,25 @@ export class PetInserts {
   async #fetch(options: Attempt): Promise<void> {
     // Read before the counter: what others insert meanwhile comes from blocks that the counter knows. Animals that
     // the majority does not have yet count, too.
-    const used = await greatestId(this.#pets, { ...options, readConcern: 'local' });
+    const used = await this.#greatestId({ ...options, readConcern: 'local' });
     const counter = await this.#counters.findOneAndUpdate(
       { _id: 'pets' },
       [{ $set: { last: { $toLong: { $add: [{ $max: ['$last', used] }, BLOCK] } } } }],
       { ...options, upsert: true, returnDocument: 'after' },
     );
-    const last = lastId(counter);
+    const last = lastOf(counter);
     const first = last - BLOCK + 1n;
     this.#block = { first, next: first, last };
+  }
+  /** The greatest id in use, rounded up if another program stored a fraction; 0 if there is none. */
+  async #greatestId(options: Attempt & { readonly readConcern?: 'local' }): Promise<bigint> {
+    const [top] = await this.#pets
+      .find(
+        { _id: { $gt: 0n, $lte: INT64_MAX } },
+        { ...options, projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 },
+      )
+      .toArray();
+    return toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
   }
 }
 
@@ -96,22 +119,8 @@ export class PetInserts {
  * The counter's value; 0 if there is none.
  * @throws {UnavailableError} it is not an int64.
  */
-export function lastId(counter: Counter | null): bigint {
+function lastOf(counter: Counter | null): bigint {
   const last = counter === null ? 0n : toInt64(counter.last);
   if (last === undefined) throw unreadable('counters', counter?._id, 'last must be an int64');
   return last;
-}
-
-/** The greatest id in use, rounded up if another program stored a fraction; 0 if there is none. */
-export async function greatestId(
-  pets: Collection<PetDocument>,
-  options: Attempt & { readonly readConcern?: 'local' },
-): Promise<bigint> {
-  const [top] = await pets
-    .find(
-      { _id: { $gt: 0n, $lte: INT64_MAX } },
-      { ...options, projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 },
-    )
-    .toArray();
-  return toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
 }

@@ -55,13 +55,17 @@ function describeWith(needed: unknown, title: string, body: () => void): void {
 }
 
 let shared: Promise<Mongod> | undefined;
+let client: MongoClient | undefined;
 
 async function startShared(binary: string): Promise<Mongod> {
   return (await Mongod.create(binary, { replicaSet: true })).start();
 }
 
 async function stopShared(): Promise<void> {
+  await Promise.all(emptied.splice(0).map((database) => client?.db(database).dropDatabase()));
+  await client?.close();
   const stopping = await shared?.catch(() => undefined);
+  client = undefined;
   shared = undefined;
   await stopping?.remove();
 }
@@ -124,9 +128,15 @@ export function describeOnReplicaSet(title: string, body: (set: () => ReplicaSet
 }
 
 /** The server's URI with another database, keeping the login of the one it names. */
-export function uriOf({ uri }: Pick<MongoServer, 'uri'>, database: string, change: { host?: string } = {}): string {
+export function uriOf(
+  { uri }: Pick<MongoServer, 'uri'>,
+  database: string,
+  change: { host?: string } = {},
+): string {
   const parts =
-    /^(?<scheme>[^:]+:\/\/)(?<login>[^/?]*@)?(?<hosts>[^/?]*)(?:\/(?<path>[^?]*))?(?:\?(?<query>.*))?$/.exec(uri);
+    /^(?<scheme>[^:]+:\/\/)(?<login>[^/?]*@)?(?<hosts>[^/?]*)(?:\/(?<path>[^?]*))?(?:\?(?<query>.*))?$/.exec(
+      uri,
+    );
   const { scheme = '', login = '', hosts = '', path = '', query = '' } = parts?.groups ?? {};
   const options = new URLSearchParams(query);
   if (login !== '' && !options.has('authSource')) options.set('authSource', path || 'admin');
@@ -146,19 +156,33 @@ export function addressOf({ uri }: MongoServer): { host: string; port: number } 
 
 export const newDatabaseName = (): string => `animals-${randomUUID()}`;
 
-/** Uses a client of its own on a database. */
-export async function withDatabase<Result>(
-  server: MongoServer,
-  database: string,
-  use: (client: MongoClient) => Promise<Result>,
-): Promise<Result> {
-  const client = new MongoClient(uriOf(server, database), { useBigInt64: true });
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
+export const dropDatabase = (server: MongoServer, database: string): Promise<boolean> =>
+  clientOf(server).db(database).dropDatabase();
+
+/** Databases whose collections are empty: to make new ones costs the server more than to empty them. */
+const emptied: string[] = [];
+
+/** Runs a test with an empty database. Its collections may exist. */
+export const inDatabase =
+  (server: MongoServer, test: (database: string) => Promise<void>): (() => Promise<void>) =>
+  async () => {
+    const database = takeDatabase();
+    await test(database);
+    await returnDatabase(server, database);
+  };
+
+export const takeDatabase = (): string => emptied.pop() ?? newDatabaseName();
+
+export async function returnDatabase(server: MongoServer, database: string): Promise<void> {
+  const db = clientOf(server).db(database);
+  await Promise.all(
+    ['pets', 'claims', 'apiKeys', 'counters'].map((name) => db.collection(name).deleteMany({})),
+  );
+  emptied.push(database);
 }
 
-export const dropDatabase = (server: MongoServer, database: string): Promise<boolean> =>
-  withDatabase(server, database, (client) => client.db().dropDatabase());
+/** A client for what tests do to databases beside the store. */
+export function clientOf(server: MongoServer): MongoClient {
+  client ??= new MongoClient(uriOf(server, 'admin'), { useBigInt64: true });
+  return client;
+}

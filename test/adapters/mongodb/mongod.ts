@@ -12,7 +12,11 @@ import { MongoClient, type Document } from 'mongodb';
 const PATIENCE = 60_000;
 
 /** Polls until `done` resolves to something other than `false` and `undefined`. */
-export async function until<T>(what: string, done: () => Promise<T | false | undefined>, pause = 20): Promise<T> {
+export async function until<T>(
+  what: string,
+  done: () => Promise<T | false | undefined>,
+  pause = 20,
+): Promise<T> {
   for (const since = performance.now(); ; await delay(pause)) {
     const found = await done();
     if (found !== undefined && found !== false) return found;
@@ -72,7 +76,12 @@ export class Mongod {
     const args = [
       ...['--bind_ip', '127.0.0.1', '--nounixsocket', '--port', String(this.#port), '--dbpath', this.#folder],
       ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64'],
-      ...['--setParameter', 'enableTestCommands=1', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      ...[
+        '--setParameter',
+        'enableTestCommands=1',
+        '--setParameter',
+        'diagnosticDataCollectionEnabled=false',
+      ],
       ...(this.#isMember ? ['--replSet', SET] : []),
       ...(this.#isMember && options.includes('--auth') ? ['--keyFile', this.#keyFile()] : []),
       ...options,

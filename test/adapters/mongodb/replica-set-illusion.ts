@@ -26,9 +26,9 @@ interface Member {
 }
 
 /**
- * Three members of a replica set before one server: what the driver is told of the topology is rewritten, so that
- * elections can be held. It shows what the client does. What it cannot show is what servers do: there is no
- * replication to lag, and nothing is rolled back.
+ * Three members of a replica set in front of one server: it rewrites what the server says of the topology, so that a
+ * test can hold elections at once. It shows what the client does, not what servers do: nothing replicates or is rolled
+ * back.
  */
 export class ReplicaSetIllusion {
   readonly #target: { host: string; port: number };
