@@ -22,7 +22,7 @@ export interface MongoStoreOptions extends OpenOptions {
   readonly timeout?: number | undefined;
 }
 
-/** How long to wait for collections and indexes, in milliseconds. The server goes on building an index after it. */
+/** Two fifths of it, a minute, are for one try, in milliseconds. The server goes on building an index after it. */
 const PREPARE_TIMEOUT = 150_000;
 
 /** The longest pause between two tries to prepare the database, in milliseconds. */

@@ -63,9 +63,8 @@ export class MongoPetRepository implements PetRepository {
         _id: { $gt: after < 0n ? 0n : after },
         ...(status !== undefined && { status: { $eq: status } }),
       };
-      const most = Math.min(limit, 2 ** 31 - 1);
       const found = await this.#pets
-        .find(filter, { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit: most })
+        .find(filter, { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit })
         .toArray();
       return found.map((document) => toPet(document));
     });

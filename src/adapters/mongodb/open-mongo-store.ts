@@ -28,6 +28,8 @@ export class MissingMongoStoreError extends Error {
  * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and the database has no collection `pets`.
  */
 export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
+  const fault = mongoUrlFault(url);
+  if (fault !== undefined) throw new MongoUrlError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
   const { hosts, srvHost } = client.options;
   const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
@@ -71,36 +73,31 @@ const DEFAULTS = {
   waitQueueTimeoutMS: 1500,
 } as const satisfies MongoClientOptions;
 
-/**
- * A client that connects when it is first used, and the name of the database.
- * @throws {MongoUrlError}
- */
+/** A client that connects when it is first used, and the name of the database. */
 function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
-  try {
-    // The driver reads the URL. What follows the hosts is read here only to see what the URL omits.
-    const { pathname, searchParams } = new URL(url.replace(/^[^/]*:\/\/[^/?]*/, 'mongodb://hosts'));
-    const given = new Set([...searchParams.keys()].map((name) => name.toLowerCase()));
-    const defaults = Object.entries(DEFAULTS).filter(([name]) => !given.has(name.toLowerCase()));
-    const fixed = { ignoreUndefined: true, useBigInt64: true };
-    const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...fixed });
-    const database = pathname.length > 1 ? client.options.dbName : DEFAULT_DATABASE;
-    if (!/[/\\. "$*<>:|?\0]/.test(database) && Buffer.byteLength(database) <= 63) return { client, database };
-  } catch (error) {
-    throw urlError(error);
-  }
-  throw new MongoUrlError(
-    'STORE_URL names an impossible database: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space',
-  );
+  // The driver reads the URL. What follows the hosts is read here only to see what the URL omits.
+  const { pathname, searchParams } = new URL(url.replace(/^[^/]*:\/\/[^/?]*/, 'mongodb://hosts'));
+  const given = new Set([...searchParams.keys()].map((name) => name.toLowerCase()));
+  const defaults = Object.entries(DEFAULTS).filter(([name]) => !given.has(name.toLowerCase()));
+  const fixed = { ignoreUndefined: true, useBigInt64: true };
+  const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...fixed });
+  return { client, database: pathname.length > 1 ? client.options.dbName : DEFAULT_DATABASE };
 }
 
-/** The driver's messages and errors quote the URL with its password, so only the names of options are passed on. */
-function urlError(error: unknown): MongoUrlError {
-  const message = error instanceof Error ? error.message : '';
-  const [, names] = /^options? ([\w, ]+) (?:is|are) not supported$/.exec(message) ?? [];
-  return new MongoUrlError(
-    names === undefined
-      ? 'STORE_URL is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
+/** What is wrong with a URL, as the end of a sentence that begins with its name, without secrets. Opens nothing. */
+export function mongoUrlFault(url: string): string | undefined {
+  try {
+    const { database } = readUrl(url);
+    return /[/\\. "$*<>:|?\0]/.test(database) || Buffer.byteLength(database) > 63
+      ? 'names an impossible database: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space'
+      : undefined;
+  } catch (error) {
+    // The driver's messages quote the URL with its password, so only the names of options are passed on.
+    const message = error instanceof Error ? error.message : '';
+    const [, names] = /^options? ([\w, ]+) (?:is|are) not supported$/.exec(message) ?? [];
+    return names === undefined
+      ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
           'percent-encode : / ? # [ ] @ and % in user and password'
-      : `STORE_URL has options that MongoDB does not know: ${names}`,
-  );
+      : `has options that MongoDB does not know: ${names}`;
+  }
 }

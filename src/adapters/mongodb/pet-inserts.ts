@@ -69,7 +69,7 @@ export class PetInserts {
   /** No id up to `last` is assigned from now on, except from blocks of other processes. */
   async reserve(last: bigint, options: Attempt): Promise<void> {
     await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
-    this.#block = { first: 1n, next: 1n, last: 0n };
+    this.#block.next = this.#block.last + 1n;
   }
 
   async #insert(document: PetDocument, options: Attempt): Promise<boolean> {
@@ -87,22 +87,24 @@ export class PetInserts {
   }
 
   /**
-   * Takes the next block: behind the counter, and behind the ids in use if the counter is lost or restored to an
+   * Takes the next block: above the counter, and above the ids in use in case the counter was lost or restored to an
    * older state. If the reply is lost, the block is never used.
    */
   async #fetch(options: Attempt): Promise<void> {
     // Read before the counter: what others insert meanwhile comes from blocks that the counter knows. Animals that
     // the majority does not have yet count, too.
     const used = await this.#greatestId({ ...options, readConcern: 'local' });
+    const greatest = { $max: ['$last', used, this.#block.last] };
     const counter = await this.#counters.findOneAndUpdate(
       { _id: 'pets' },
-      [{ $set: { last: { $toLong: { $add: [{ $max: ['$last', used] }, BLOCK] } } } }],
+      [{ $set: { last: { $toLong: { $add: [greatest, BLOCK] } } } }],
       { ...options, upsert: true, returnDocument: 'after' },
     );
     const last = lastOf(counter);
     const first = last - BLOCK + 1n;
     this.#block = { first, next: first, last };
   }
+
   /** The greatest id in use, rounded up if another program stored a fraction; 0 if there is none. */
   async #greatestId(options: Attempt & { readonly readConcern?: 'local' }): Promise<bigint> {
     const [top] = await this.#pets

@@ -110,9 +110,9 @@ export interface RetryOptions extends Call {
 }
 
 /**
- * Runs `attempt` until it does not fail for a passing reason. It must be safe to repeat: what an interrupted attempt
- * wrote may be stored, or may be stored later.
- * @throws {UnavailableError} caused by the driver's error. Any other error of `attempt` is passed on.
+ * Runs `attempt`, and retries it while it fails for a reason that passes. It must be safe to repeat: what an interrupted
+ * attempt wrote may be stored already, or later.
+ * @throws {UnavailableError} with the driver's error as its cause. Any other error of `attempt` is passed on.
  */
 export async function retryWhilePassing<Result>(
   doing: string,

@@ -63,7 +63,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   for (const mustExist of [false, true]) {
     it(`opens, ${mustExist ? 'also if it must exist, ' : ''}says why it is unavailable, and serves once the database is there`, async () => {
       await proxy.close();
-      const store = await openMongoStore(uri, { mustExist, onNotice });
+      const store = await openMongoStore(`${uri}&serverSelectionTimeoutMS=300`, { mustExist, onNotice });
       try {
         const { error, took } = await timed(store.pets.check());
         expect(error).to.have.property('code', 'service_unavailable');
@@ -73,7 +73,6 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
         expect(messagesOf(error)[1]).to.match(/^connect ECONNREFUSED /);
         if (!mustExist) {
           await until('a notice', async () => notices.length > 0);
-          expect(notices).to.have.length(1);
           expect(notices[0]).to.match(
             /^the database is not prepared yet, retrying: connect ECONNREFUSED \S+$/,
           );

@@ -101,12 +101,13 @@ export function describeOnOwnServers(
   const { binary } = search;
   describeWith(binary, title, () => {
     const servers: Mongod[] = [];
-    after(() => Promise.all(servers.splice(0).map((server) => server.remove())));
     body(async (options = { replicaSet: true }) => {
       const server = await Mongod.create(binary ?? '', options);
       servers.push(server);
       return server;
     });
+    // After the hooks of the body, which close their clients.
+    after(() => Promise.all(servers.splice(0).map((server) => server.remove())));
   });
 }
 

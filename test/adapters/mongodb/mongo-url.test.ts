@@ -42,7 +42,7 @@ describe('The URL of a MongoDB store', () => {
       expect(error).to.have.property('name', 'MongoUrlError');
       expect(error)
         .to.have.property('message')
-        .that.matches(/^STORE_URL [^\n]+$/);
+        .that.matches(/^The URL (?:is|has|names) [^\n]+\.$/);
       const everything = inspect(error, { depth: null, showHidden: true });
       expect(everything).to.not.include('hunter2');
       expect(everything).to.not.match(/user:secret(?!@host)/);
