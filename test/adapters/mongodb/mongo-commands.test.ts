@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
 import { describeOnMongo } from './mongo-server.js';
-import { apiKey, claimOn, rex, throughProxy } from './mongo-store-tests.js';
+import { apiKey, claimOn, onStore, rex, throughProxy } from './mongo-store-tests.js';
 
 const WRITES = ['insert', 'update', 'findAndModify'];
 
@@ -17,7 +17,9 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
   it(
     'write with the journals of a majority, each known to the server if it comes twice, and in no transaction',
     throughProxy(server, async ({ store, proxy }) => {
-      await store.pets.add(rex);
+      for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
+      // Ids come in blocks, so that most animals cost one write.
+      expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(21);
       for (const claim of [claimOn('t'), claimOn('t')]) await store.pets.add(rex, { claim });
       await store.apiKeys.add(apiKey);
       await store.apiKeys.revoke('k', new Date());
@@ -88,7 +90,7 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
 
   it(
     'contain whatever a caller gives as a value, never as an operator',
-    throughProxy(server, async ({ store: { pets: repository, apiKeys }, proxy }) => {
+    onStore(server, async ({ store: { pets: repository, apiKeys } }) => {
       const { pet } = await repository.add(rex);
       await apiKeys.add(apiKey);
       const operator: never = { $ne: null } as never;
@@ -102,16 +104,6 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
         expect((await repository.add({ ...rex, name: key }, { claim })).replayed).to.equal(true);
       }
       expect(await repository.findById(pet.id)).to.deep.equal(pet);
-      expect(proxy.count('delete')).to.equal(0);
-    }),
-  );
-
-  it(
-    'ask for ids once for many animals, and insert each once',
-    throughProxy(server, async ({ store, proxy }) => {
-      for (let count = 0; count < 101; count += 1) await store.pets.add(rex);
-      expect(proxy.count('findAndModify')).to.equal(1);
-      expect(proxy.count('insert')).to.equal(101);
     }),
   );
 });

@@ -17,9 +17,9 @@ describeOnMongo('The MongoDB store', (server) => {
           opened.push(store);
           return store;
         };
-        const { pets, apiKeys, transfer, close } = await another();
+        const { pets, apiKeys, transfer } = await another();
         const reopen = async (): Promise<FullStore> => {
-          await close();
+          await opened[0]?.close();
           return another();
         };
         const dispose = async (): Promise<void> => {

@@ -28,13 +28,10 @@ const NO_ANIMAL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'no name': { _id: 11n, name: undefined },
   'a name of another type': { _id: 12n, name: new Binary(Buffer.from('Rex')) },
   'a blank name': { _id: 13n, name: ' ' },
-  'a name with U+0000': { _id: 14n, name: 'a\0b' },
   'a category that is a fraction': { _id: 15n, categoryId: 1.5 },
   'a category that lost its digits': { _id: 16n, categoryId: 2 ** 60 },
-  'a category that is text': { _id: 17n, categoryId: '7' },
   'no status': { _id: 18n, status: undefined },
   'an unknown status': { _id: 19n, status: 'lost' },
-  'null everywhere': { _id: 20n, name: null, categoryId: null, status: null },
   'an id that is a fraction': { _id: new Double(26.5) },
   'an id that is a decimal': { _id: Decimal128.fromString('27') },
 };
@@ -54,7 +51,7 @@ async function unreadable(call: Promise<unknown>): Promise<string> {
   const error = await rejection(call);
   expect(error).to.have.property('code', 'service_unavailable');
   expect(error).to.have.nested.property('cause.message').that.is.a('string');
-  return String((error as Error & { cause: Error }).cause.message);
+  return (error as Error & { cause: Error }).cause.message;
 }
 
 describeOnMongo('The collections of a MongoDB store', (server) => {
@@ -103,7 +100,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const operation = new ObjectId();
     const validator = { $jsonSchema: { properties: { replacedBy: { bsonType: 'string' } } } };
     await db.createCollection('apiKeys', { validator });
-    const insertOne = (name: string, document: object) => db.collection(name).insertOne(document as Document);
+    const insertOne = (name: string, document: object) => db.collection(name).insertOne(document);
     await insertOne('pets', { _id: 5n, ...VALID, operation });
     const claim = claimOn('t');
     const { keepUntil } = claim;
@@ -124,14 +121,15 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 
     const notices = await prepared(5);
     expect(notices).to.include('set the validator of the collection apiKeys');
-    const { pets, apiKeys, close } = await openMongoStore(uriOf(server, database));
+    const store = await openMongoStore(uriOf(server, database));
+    const { pets, apiKeys } = store;
     const old = { ...VALID, id: 5n };
     expect(await pets.list({ limit: 5 })).to.deep.equal([old]);
     expect(await pets.add(rex, { claim })).to.deep.equal({ pet: old, replayed: true });
     expect(await apiKeys.list()).to.deep.equal([{ ...apiKey, revokedAt: new Date(1) }]);
     expect(await apiKeys.revoke('k', new Date(0))).to.deep.equal({ ...apiKey, revokedAt: new Date(0) });
     expect((await pets.add(rex)).pet.id > 1000n).to.equal(true);
-    await close();
+    await store.close();
   });
 
   it('are not made by a store that must exist: it is refused in one line', async () => {
@@ -160,27 +158,23 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const db = clientOf(server).db(database);
     const pet = { ...VALID, _id: 1n, operation: new ObjectId() };
     const claim = { _id: '["s","k"]', fingerprint: 'f', keepUntil: new Date(), pet };
-    const { id: _id, ...key } = apiKey;
-    const wrong = {
-      pets: [{ categoryId: 1.5 }, { name: 5 }, { status: 'lost' }, { _id: 'text' }].map((w) => ({
-        ...pet,
-        ...w,
-      })),
-      claims: [{ keepUntil: 'tomorrow' }, { pet: VALID }, { fingerprint: 5n }].map((w) => ({
-        ...claim,
-        ...w,
-      })),
-      apiKeys: [{ revokedAt: '2026-01-01' }, { scopes: 'all' }, { hash: 5n }].map((w) => ({
-        _id,
-        ...key,
-        ...w,
-      })),
-    };
-    for (const [name, documents] of Object.entries(wrong)) {
-      for (const document of documents) {
-        const error = await rejection(db.collection(name).insertOne(document as unknown as Document));
-        expect(error).to.have.property('code', 121);
-      }
+    const { id: _id, ...fields } = apiKey;
+    const key = { _id, ...fields };
+    const wrong: ReadonlyArray<readonly [collection: string, document: object, change: object]> = [
+      ['pets', pet, { categoryId: 1.5 }],
+      ['pets', pet, { name: 5n }],
+      ['pets', pet, { status: 'lost' }],
+      ['pets', pet, { _id: 'text' }],
+      ['claims', claim, { keepUntil: 'tomorrow' }],
+      ['claims', claim, { pet: VALID }],
+      ['claims', claim, { fingerprint: 5n }],
+      ['apiKeys', key, { revokedAt: '2026-01-01' }],
+      ['apiKeys', key, { scopes: 'all' }],
+      ['apiKeys', key, { hash: 5n }],
+    ];
+    for (const [name, document, change] of wrong) {
+      const error = await rejection(db.collection(name).insertOne({ ...document, ...change }));
+      expect(error, name).to.have.property('code', 121);
     }
   });
 });
@@ -236,7 +230,6 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
   for (const [what, wrong] of Object.entries({
     'a revocation that is text': { revokedAt: '2026-01-01' },
     'a revocation that is null': { revokedAt: null },
-    'scopes that are text': { scopes: 'pets:read' },
     'no time of creation': { createdAt: undefined },
   })) {
     it(

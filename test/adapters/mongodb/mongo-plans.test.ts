@@ -11,7 +11,6 @@ const OTHERS = 30;
 
 const BY_ID = /^(?:IDHACK|EXPRESS|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}$/;
-const IN_FULL = /^COLLSCAN$/;
 
 interface Use {
   readonly run: (store: FullStore) => Promise<unknown>;
@@ -35,7 +34,6 @@ const USES: Readonly<Record<string, Use>> = {
     plans: [BY_STATUS],
   },
   'an animal': { run: ({ pets }) => pets.findById(1234n), plans: [BY_ID] },
-  'readiness, which reads any animal': { run: ({ pets }) => pets.check(), plans: [IN_FULL] },
   'a block of ids, which looks for the greatest': { run: ({ pets }) => pets.add(rex), plans: [BY_ID, BY_ID] },
   'a claim that was made before': {
     run: ({ pets }) => pets.add(rex, { claim: claimOn('t1') }),
@@ -48,7 +46,6 @@ const USES: Readonly<Record<string, Use>> = {
   },
   'a key': { run: ({ apiKeys }) => apiKeys.findById('k5'), plans: [BY_ID] },
   'a key to revoke': { run: ({ apiKeys }) => apiKeys.revoke('k5', new Date()), plans: [BY_ID] },
-  'all keys': { run: ({ apiKeys }) => apiKeys.list(), plans: [IN_FULL] },
 };
 
 /** What the server says that it did: not what it would do, so plans that it remembers count, too. */

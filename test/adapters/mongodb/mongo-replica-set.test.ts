@@ -29,13 +29,13 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
       const set = startedSet();
       await set.untilWhole();
       const uri = set.uri(newDatabaseName());
-      const { pets, close } = await openMongoStore(uri, { timeout });
+      const store = await openMongoStore(uri, { timeout });
       const client = new MongoClient(uri, { useBigInt64: true });
       try {
-        await pets.check();
-        await test({ pets, set, client });
+        await store.pets.check();
+        await test({ pets: store.pets, set, client });
       } finally {
-        await close();
+        await store.close();
         await client.close();
       }
     };
@@ -80,7 +80,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
         // Nobody knows what became of the other one: it may be stored, once.
         expect(listed.filter(({ name }) => name === 'undecided').length).to.be.at.most(1);
       },
-      { timeout: 2000 },
+      { timeout: 1200 },
     ),
   ).timeout(120_000);
 

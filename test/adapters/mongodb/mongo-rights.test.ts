@@ -4,7 +4,7 @@ import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import { codeAt, read } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';
-import { until, type Mongod } from './mongod.js';
+import type { Mongod } from './mongod.js';
 import { describeOnOwnServers } from './mongo-server.js';
 import { apiKey, claimOn, rex } from './mongo-store-tests.js';
 
@@ -86,14 +86,14 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
 
   /** Opens a store as the page's URL does: the login is to the database that it names. Resolves to its notices. */
   async function using(
-    use: (store: FullStore, notices: readonly string[]) => Promise<void>,
+    use: (store: FullStore) => Promise<void>,
     mustExist = false,
   ): Promise<readonly string[]> {
     const notices: string[] = [];
     const uri = server.uri(DATABASE, `${USER.user}:${USER.pwd}@`);
     const store = await openMongoStore(uri, { mustExist, onNotice: (line) => void notices.push(line) });
     try {
-      await use(store, notices);
+      await use(store);
     } finally {
       await store.close();
     }
@@ -112,19 +112,6 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
     await root.db(DATABASE).collection('apiKeys').deleteMany({});
     await grant(ACTIONS.filter((action) => !FIRST_START.includes(action)));
     expect(await using(useStore)).to.deep.equal([]);
-  });
-
-  it('are said to be missing where they are needed', async () => {
-    await grant(ACTIONS.filter((action) => action !== 'createIndex'));
-    await root.db(DATABASE).collection('pets').dropIndexes();
-    const notices = await using(async ({ pets }, told) => {
-      await pets.add(rex);
-      await until('a notice', async () => told.length > 0);
-    });
-    expect(notices).to.have.length(1);
-    expect(notices[0]).to.match(
-      /^the database is not prepared yet, retrying: not authorized on [^\n]* createIndexes/,
-    );
   });
 
   it(`are enough with ${SOURCE_OF_COPY.join(' and ')} alone for the source of a copy`, async () => {

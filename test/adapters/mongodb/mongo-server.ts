@@ -57,12 +57,11 @@ function describeWith(needed: unknown, title: string, body: () => void): void {
 let shared: Promise<Mongod> | undefined;
 let client: MongoClient | undefined;
 
-async function startShared(binary: string): Promise<Mongod> {
-  return (await Mongod.create(binary, { replicaSet: true })).start();
-}
+const startShared = async (binary: string): Promise<Mongod> =>
+  (await Mongod.create(binary, { replicaSet: true })).start();
 
 async function stopShared(): Promise<void> {
-  await Promise.all(emptied.splice(0).map((database) => client?.db(database).dropDatabase()));
+  for (const database of emptied.splice(0)) await client?.db(database).dropDatabase();
   await client?.close();
   const stopping = await shared?.catch(() => undefined);
   client = undefined;
@@ -93,7 +92,7 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
   });
 }
 
-/** A suite that starts and kills servers of its own: `start` starts one that is removed after its test. */
+/** A suite that starts and kills its own servers. They are removed after it. */
 export function describeOnOwnServers(
   title: string,
   body: (create: (options?: { replicaSet: boolean }) => Promise<Mongod>) => void,
@@ -134,11 +133,8 @@ export function uriOf(
   database: string,
   change: { host?: string } = {},
 ): string {
-  const parts =
-    /^(?<scheme>[^:]+:\/\/)(?<login>[^/?]*@)?(?<hosts>[^/?]*)(?:\/(?<path>[^?]*))?(?:\?(?<query>.*))?$/.exec(
-      uri,
-    );
-  const { scheme = '', login = '', hosts = '', path = '', query = '' } = parts?.groups ?? {};
+  const [, scheme = '', login = '', hosts = '', path = '', query = ''] =
+    /^([^:]+:\/\/)([^/?]*@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(uri) ?? [];
   const options = new URLSearchParams(query);
   if (login !== '' && !options.has('authSource')) options.set('authSource', path || 'admin');
   if (change.host !== undefined) {
@@ -168,8 +164,11 @@ export const inDatabase =
   (server: MongoServer, test: (database: string) => Promise<void>): (() => Promise<void>) =>
   async () => {
     const database = takeDatabase();
-    await test(database);
-    await returnDatabase(server, database);
+    try {
+      await test(database);
+    } finally {
+      await returnDatabase(server, database);
+    }
   };
 
 export const takeDatabase = (): string => emptied.pop() ?? newDatabaseName();

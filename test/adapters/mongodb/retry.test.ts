@@ -38,15 +38,6 @@ const NETWORK_ERRORS: Readonly<Record<string, () => Promise<NodeJS.ErrnoExceptio
         return client.on('end', () => client.end().write('late'));
       },
     ),
-  'ECONNRESET, of a connection that the server cut': () =>
-    socketError(
-      (server) => server.once('data', () => server.resetAndDestroy()),
-      (port) => {
-        const client = loopback(port);
-        client.write('early');
-        return client;
-      },
-    ),
   'ERR_SSL_…, of a server that speaks no TLS': () =>
     socketError(
       (server) => server.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
