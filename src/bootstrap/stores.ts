@@ -21,17 +21,7 @@ const sqlite: StoreFactory = {
 /** The whole URL is a connection string of MongoDB. */
 const mongodb: StoreFactory = {
   scheme: ['mongodb', 'mongodb+srv'],
-  async check(url) {
-    const { MongoUrlError, clientFor, databaseIn } = await import('../adapters/mongodb/mongo-url.js');
-    try {
-      databaseIn(url);
-      await clientFor(url).close();
-      return undefined;
-    } catch (error) {
-      if (error instanceof MongoUrlError) return error.message.replace(/^STORE_URL /, '');
-      throw error;
-    }
-  },
+  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
   open: async (url, options) =>
     (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
 };
