@@ -74,6 +74,7 @@ type Values<Table> = {
 
 /** What the service runs on. */
 export type Settings = Omit<Values<typeof TABLE>, 'staticKeys'> & {
+  readonly drainDelay: number;
   /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`: secrets. */
   readonly staticKeys: readonly string[];
 };
@@ -118,7 +119,8 @@ export function judgeSettings(environment: Environment): { settings: Settings; f
   };
   const values = mapLines(TABLE, valueOf) as Values<typeof TABLE>;
   const staticKeys = Object.values(values.staticKeys).flatMap((keys) => keys ?? []);
-  return { settings: { ...values, staticKeys }, faults };
+  const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
+  return { settings: { ...values, staticKeys, drainDelay }, faults };
 }
 
 type Lines = { readonly [key: string]: Setting | Lines };

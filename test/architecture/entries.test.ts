@@ -119,7 +119,8 @@ describe('Importing', () => {
     ] as const) {
       const { loaded } = await importing(entryUrl(entry));
       expect(loaded.some((url) => url.includes(`/http/${folder}/`))).to.equal(true);
-      for (const url of loaded) expect(url).to.not.match(/^node:|\/adapters\/http\/(?:koa|node|docs-page)\//);
+      for (const url of loaded)
+        expect(url).to.not.match(/^node:|\/adapters\/http\/(?:koa|node|docs-page\/browser)\//);
     }
   });
 

@@ -87,7 +87,7 @@ describe('The architecture', () => {
       [entry, "export * from './adapters/memory/index.js';", lawOf(entry)],
       [http, "import { NodeServer } from './node/node-server.js';", lawOf(http)],
       [http, "export { TOKENS } from '../../bootstrap/wiring.js';", lawOf(http)],
-      [page, "import { parse } from '../../../../exact-json.js';", lawOf(page)],
+      [page, "import { INT64_MAX } from '../../../../domain/int64.js';", lawOf(page)],
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [fetch, "import { NodeRequest } from '../node/node-request.js';", lawOf(fetch)],
       [memory, "type Log = import('../http/http-log.js').HttpLog;", lawOf(memory)],

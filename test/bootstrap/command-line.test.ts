@@ -109,7 +109,7 @@ describe('The command line', () => {
         ]) {
           const args = line.split(' ').map((word) => word.replace('%', key));
           const io = new TestIo();
-          expect(await run(args, io)).to.equal(2);
+          expect(await run(args, io.io)).to.equal(2);
           expect(io.err).to.not.include(key);
         }
       }
@@ -176,7 +176,7 @@ describe('A command that can be interrupted', () => {
     const io = new TestIo();
     const last: string[] = [];
     const work = interruptible(
-      io,
+      io.io,
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(reject, signal.reason))),
       (name) => last.push(name),
       () => now,

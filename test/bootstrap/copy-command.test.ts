@@ -72,14 +72,14 @@ describe('copy', () => {
     const { code } = await runLine(LINE, { STORE_URL: 'nonsense' }, [from.module, to.module]);
     expect([code, from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([0, true, false]);
     const io = new TestIo();
-    await run(LINE.split(' '), io, [from.module, to.module]);
+    await run(LINE.split(' '), io.io, [from.module, to.module]);
     to.opened[0]?.onNotice?.('made the collection pets');
   });
 
   it('draws a bar for each phase on a terminal, and writes plain lines elsewhere', async () => {
     const [from, to] = shelves();
     const terminal = new TestIo({}, { isTTY: true });
-    expect(await run(LINE.split(' '), terminal, [from.module, to.module])).to.equal(0);
+    expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
     for (const phase of ['copying', 'comparing'])
       expect(terminal.err).to.include(`${phase} [${'='.repeat(20)}] 100 % | 3 of 3`);
     expect(terminal.err).to.include('\u001b[');
@@ -89,8 +89,8 @@ describe('copy', () => {
   });
 
   for (const [what, line, message] of [
-    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to the service'],
-    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to the service'],
+    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to its service'],
+    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to its service'],
     ['an unknown scheme', 'copy --from old: --to attic:', '\n  --to must start with the scheme of a store: '],
     ['no scheme', 'copy --from old.db --to new:', '\n  --from must start with the scheme of a store: '],
     ['one store by two names', 'copy --from old: --to old:', '--from and --to name the same store.'],
@@ -139,7 +139,7 @@ describe('copy', () => {
         io.emit('SIGINT', 'SIGINT');
       });
     const [from, to] = shelves(withTransfer({ writePets }));
-    expect(await run(LINE.split(' '), io, [from.module, to.module])).to.equal(130);
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(130);
     expect([from.closed, to.closed]).to.deep.equal([1, 1]);
     expect(io.err).to.match(/start again with a new target\.\nInterrupted by SIGINT\.\n$/);
   });

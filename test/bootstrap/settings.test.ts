@@ -44,11 +44,16 @@ describe('The settings', () => {
       adapters: [],
       staticKeys: [],
       keyEnvironment: 'live',
-      drainDelay: undefined,
+      drainDelay: 0,
       shutdownDeadline: 25_000,
       logLevel: 'info',
       logFormat: 'auto',
     } satisfies Settings);
+  });
+
+  it('leave time to drain where others reach the service', () => {
+    expect(readSettings({ HOST: '0.0.0.0' }).drainDelay).to.equal(5000);
+    expect(readSettings({ HOST: '0.0.0.0', DRAIN_DELAY: '0' }).drainDelay).to.equal(0);
   });
 
   it('that are empty count as not set', () => {
@@ -152,11 +157,10 @@ describe('The settings', () => {
       ['API_KEYS', `${TOKEN} 2, 4`, ['one,t wo,three\nf!ve']],
       ['API_KEY', `${TOKEN} 1`, ['a b']],
     ];
-    for (const [name, fault, texts] of WRONG) {
-      it(`${name} ${fault}`, () => {
-        for (const text of texts) {
-          expect(faultsOf({ [name]: text }), JSON.stringify(text)).to.deep.equal([`${name} ${fault}`]);
-        }
+    for (const [line, rows] of Map.groupBy(WRONG, ([name, fault]) => `${name} ${fault}`)) {
+      it(line, () => {
+        for (const [name, , texts] of rows)
+          for (const text of texts) expect(faultsOf({ [name]: text }), JSON.stringify(text)).to.deep.equal([line]);
       });
     }
 

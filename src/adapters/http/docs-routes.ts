@@ -1,18 +1,21 @@
+import { docsPage } from './docs-page/docs-page.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { openApiDocument } from './open-api/open-api-document.js';
 import { conditional } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
-/** A file of the docs page, as text. */
+/** A static file of the docs page, as text. */
 export interface DocsFile {
-  /** Without a folder. The page itself is `page.html`. */
+  /** Its path below `/docs/`. */
   readonly name: string;
   /** Its media type with charset. */
   readonly type: string;
-  /** Its content, sent as UTF-8. In the page, `{{basePath}}` is replaced by the base path. */
+  /** Its content, sent as UTF-8. */
   readonly text: string;
 }
+
+const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** The path of the docs page. */
 export const DOCS_PATH = '/docs';
@@ -22,19 +25,16 @@ export const documentRoute = (settings: HttpSettings): Route =>
   fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings), {});
 
 /**
- * The docs page at `/docs`, and its files below it. `/` and `/docs/` redirect to it. All references are relative, so
- * that a proxy may put everything below another path.
+ * The docs page at `/docs`, rendered once, and its static files below it. `/` and `/docs/` redirect to it. All
+ * references are relative, so that a proxy may put everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
   return [
     openRoute('/', async () => redirect(DOCS_PATH.slice(1), headers)),
     openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
-    ...files.map(({ name, type, text }) =>
-      name === 'page.html'
-        ? fileRoute(DOCS_PATH, type, text.replace('{{basePath}}', settings.basePath.slice(1)), headers)
-        : fileRoute(`${DOCS_PATH}/${name}`, type, text, headers),
-    ),
+    fileRoute(DOCS_PATH, HTML_TYPE, docsPage(settings), headers),
+    ...files.map(({ name, type, text }) => fileRoute(`${DOCS_PATH}/${name}`, type, text, headers)),
   ];
 }
 
@@ -76,7 +76,7 @@ const redirect = (location: string, headers: HttpResponse['headers']): HttpRespo
   status: 307,
   headers: {
     ...headers,
-    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Type': HTML_TYPE,
     'Cache-Control': 'no-store',
     Location: location,
   },

@@ -15,7 +15,8 @@ import type { OperationId } from '../operations.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
 import { UnexpectedResponseError } from './response-errors.js';
-import { sendRequest, type ClientRequest, type ReceivedResponse } from './send-request.js';
+import type { ReceivedResponse } from './response-errors.js';
+import { sendRequest, type ClientRequest } from './send-request.js';
 
 /**
  * The animal store of a service, over HTTP. It refuses invalid arguments before it sends anything, keeps int64s exact,

@@ -11,7 +11,14 @@ import {
 } from '../../../domain/errors.js';
 import { parse } from '../../../exact-json.js';
 import type { HttpErrorCode } from '../error-responses.js';
-import type { ReceivedResponse } from './send-request.js';
+
+/** A response, read to its end. */
+export interface ReceivedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly requestId: string | undefined;
+}
 
 /** What an error says of the response that caused it. */
 export interface ResponseDetails {

@@ -2,7 +2,7 @@ import type { Call } from '../../../application/animal-store.js';
 import { UnavailableError } from '../../../domain/errors.js';
 import type { OperationId } from '../operations.js';
 import type { ClientSettings } from './client-options.js';
-import { UnexpectedResponseError, responseError } from './response-errors.js';
+import { UnexpectedResponseError, responseError, type ReceivedResponse } from './response-errors.js';
 
 /** A request of one operation. Every request may be retried: reads change nothing, and creates carry a key. */
 export interface ClientRequest {
@@ -16,14 +16,6 @@ export interface ClientRequest {
   readonly status: number;
   /** The requested animal, for the error if it does not exist. */
   readonly petId?: string;
-}
-
-/** A response, read to its end. */
-export interface ReceivedResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: string;
-  readonly requestId: string | undefined;
 }
 
 /** The service did not process the request, or a retry is safe whatever it did. */

@@ -39,7 +39,7 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
 ];
 
 /** The parameter of every conditional operation. */
-const IF_NONE_MATCH: Operation['parameters'] = {
+export const IF_NONE_MATCH: Operation['parameters'] = {
   'If-None-Match': {
     in: 'header',
     schema: Type.String(),
