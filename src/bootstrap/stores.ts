@@ -14,25 +14,14 @@ const sqlite: StoreFactory = {
     /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
   async open(url, options) {
     const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
-    const { file, ...store } = await openSqliteStore(url.slice('sqlite:'.length), options);
-    return { ...store, location: file };
+    return openSqliteStore(url.slice('sqlite:'.length), options);
   },
 };
 
 /** The whole URL is a connection string of MongoDB. */
 const mongodb: StoreFactory = {
   scheme: ['mongodb', 'mongodb+srv'],
-  async check(url) {
-    const { MongoUrlError, clientFor, databaseIn } = await import('../adapters/mongodb/mongo-url.js');
-    try {
-      databaseIn(url);
-      await clientFor(url).close();
-      return undefined;
-    } catch (error) {
-      if (error instanceof MongoUrlError) return error.message.replace(/^STORE_URL /, '');
-      throw error;
-    }
-  },
+  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
   open: async (url, options) =>
     (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
 };

@@ -43,10 +43,6 @@ const reading: Bites<Fault<AnimalStore>> = {
     DEFAULT_LIST,
     asks({ listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call] }),
   ],
-  'lists only available animals by default': [
-    DEFAULT_LIST,
-    asks({ listPets: (query, call) => [{ ...query, status: query?.status ?? 'available' }, call] }),
-  ],
   'cuts a limit that is too large': [
     'refuses number "101" as limit',
     asks({
@@ -56,12 +52,6 @@ const reading: Bites<Fault<AnimalStore>> = {
       ],
     }),
   ],
-  'accepts a text as a limit': [
-    'refuses string "5" as limit',
-    asks({
-      listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: Number(`${limit}`) }, call],
-    }),
-  ],
   'lists everything for an unknown status': [
     'refuses string "gone" as status',
     asks({
@@ -69,15 +59,6 @@ const reading: Bites<Fault<AnimalStore>> = {
         query.status === undefined || PET_STATUSES.includes(query.status)
           ? [query, call]
           : [{ ...query, status: undefined }, call],
-    }),
-  ],
-  'names no parameter': [
-    'refuses number "0" as limit',
-    rejects({
-      listPets(error) {
-        error.message = 'The call is not valid.';
-        throw error;
-      },
     }),
   ],
   'has a next page after the last': [
@@ -104,13 +85,11 @@ const reading: Bites<Fault<AnimalStore>> = {
     (animalStore) =>
       rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
   ],
-  'takes an empty cursor for none': [NO_CURSOR, readsCursors((cursor) => cursor || undefined)],
   'fails on a cursor that is not well-formed': [
     NO_CURSOR,
     readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
   ],
   'folds the case of a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.toLowerCase())],
-  'trims a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.trim())],
   'accepts a cursor without its last digit': [
     'refuses every truncation of a cursor',
     (animalStore) => {
@@ -145,10 +124,6 @@ const reading: Bites<Fault<AnimalStore>> = {
     'refuses string [1] as an id',
     asks({ getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call] }),
   ],
-  'lets an error of BigInt out': [
-    'refuses number [1.5] as an id',
-    asks({ getPet: (id, call) => [BigInt(id), call] }),
-  ],
   'ignores an aborted signal when it gets': [`${ABORTED}: getPet`, deaf('getPet')],
 };
 
@@ -157,7 +132,10 @@ const creating: Bites<Fault<AnimalStore>> = {
     'creates an animal without a status, as available',
     createsOther((pet) => ({ status: 'pending', ...pet })),
   ],
-  'forgets a field': ['creates an animal with every field', createsOther(({ status: _, ...pet }) => pet)],
+  'forgets a field': [
+    'creates an animal with every field',
+    createsOther((pet) => ({ ...pet, status: undefined })),
+  ],
   'sends a categoryId through a number': [
     'creates an animal with the bigint 9007199254740993 as categoryId',
     createsOther((pet) =>
@@ -169,16 +147,6 @@ const creating: Bites<Fault<AnimalStore>> = {
     createsOther((pet) =>
       typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
     ),
-  ],
-  'accepts a number that has lost digits': [
-    'refuses number [9007199254740992] as categoryId',
-    createsOther((pet) =>
-      Number.isInteger(pet.categoryId) ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
-    ),
-  ],
-  'takes null for no status': [
-    'refuses object [null] as status',
-    createsOther((pet) => (pet.status === null ? { ...pet, status: undefined } : pet)),
   ],
   'stores an animal before it refuses it': [
     'refuses the text "gone" as status',
@@ -222,10 +190,6 @@ const creating: Bites<Fault<AnimalStore>> = {
         animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
     }),
   ],
-  'folds the case of keys': [
-    'separates idempotency keys that differ in case',
-    keysOther((key) => ({ ...key, key: key.key.toLowerCase() })),
-  ],
   'ignores the scope': [
     'separates equal idempotency keys of different scopes',
     keysOther((key) => ({ ...key, scope: 'everybody' })),
@@ -255,8 +219,8 @@ const creating: Bites<Fault<AnimalStore>> = {
 bites(
   animalStoreContract,
   (fault?: Fault<AnimalStore>) => async () => {
-    const { pets, close } = openMemoryStore();
-    return { animalStore: withFault(createAnimalStore({ pets }), fault), dispose: close };
+    const store = openMemoryStore();
+    return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
   },
   { ...reading, ...creating },
 );

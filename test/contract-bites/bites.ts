@@ -183,7 +183,7 @@ const withoutSignal = (arg: unknown): unknown =>
 
 /** The port with operations replaced. */
 export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | undefined): Port =>
-  fault ? (Object.assign(Object.create(port) as Port, fault(port)) as Port) : port;
+  fault ? Object.assign(Object.create(port) as Port, fault(port)) : port;
 
 export type PortName = 'pets' | 'apiKeys' | 'transfer';
 

@@ -106,15 +106,9 @@ const requests: Bites<OpenHttp> = {
     routed((path) => path.replace('%2F', '/')),
   ],
   'merges slashes': ['answers 404 at /v1//pets', routed((path) => path.replaceAll(/\/+/g, '/'))],
-  'ignores a slash at the end': ['answers 404 at /v1/pets/', routed((path) => path.replace(/\/$/, ''))],
-  'folds the case of paths': ['answers 404 at /v1/Pets', routed((path) => path.toLowerCase())],
   'fails on a path that is not percent-encoding': [
     'answers 404 at /v1/%ZZ',
     routed((path) => encodeURI(decodeURI(path))),
-  ],
-  'lets clients reach it below another path': [
-    'answers 404 at /pets, without asking for a key',
-    routed((path) => (path.startsWith('/pets') ? `/v1${path}` : path)),
   ],
   'decodes the query twice': [
     'finds no animal with the id 1%2F2',
@@ -139,13 +133,6 @@ const requests: Bites<OpenHttp> = {
       return method === null ? request : new Request(request.url, { method, headers: request.headers });
     }),
   ],
-  'lets a header change the path': [
-    'does not let a header change the path',
-    requested((request) => {
-      const path = request.headers.get('x-original-url');
-      return path === null ? request : new Request(new URL(path, request.url), request);
-    }),
-  ],
   'accepts a key in the query': [
     'does not accept a key in the query as api_key',
     sentWith(({ url }) => {
@@ -158,19 +145,10 @@ const requests: Bites<OpenHttp> = {
     // It leaves numbers alone that it would change.
     bodied((body) => (/\d{16}/.test(String(body)) ? body : JSON.stringify(JSON.parse(String(body))))),
   ],
-  'trims the body': ['refuses a body with a byte order mark', bodied((body) => String(body).trim())],
   'replaces bytes that are not UTF-8': ['refuses a body with Latin-1 in its name', bodied(String)],
-  'reads UTF-8 as Latin-1': [
-    'stores a name of "U+00E9"',
-    bodied((body) => Buffer.from(body.toString('latin1'))),
-  ],
   'ignores that a body is encoded': [
     'refuses a body of the encoding gzip',
     sentWith(() => ({ 'Content-Encoding': null })),
-  ],
-  'cuts a body at the limit': [
-    'refuses a body of one byte more than 256 KiB in chunks',
-    bodied((body) => body.subarray(0, 256 * 1024)),
   ],
   'takes a body without a Content-Type as a form': [
     'reads a body without a Content-Type as JSON',
@@ -200,10 +178,6 @@ const responses: Bites<OpenHttp> = {
     'answers 401 to an unknown path with an unknown key',
     requested((request) => (/\/pets(?:[/?]|$)/.test(request.url) ? request : elsewhere(request))),
   ],
-  'answers 404 to an unknown method': [
-    'answers 405 to PROPFIND /pets',
-    requested((request) => (request.method === 'PROPFIND' ? elsewhere(request) : request)),
-  ],
   'asks for a key for OPTIONS': [
     'names the methods of /pets without a key',
     requested((request) => (request.method === 'OPTIONS' ? new Request(request.url) : request)),
@@ -229,19 +203,9 @@ const responses: Bites<OpenHttp> = {
       if (method === 'HEAD') headers.set('Content-Length', '0');
     }),
   ],
-  'knows no HEAD': [
-    'answers HEAD with the status and headers of GET',
-    requested((request) =>
-      request.method === 'HEAD' ? new Request(request, { method: 'DELETE' }) : request,
-    ),
-  ],
   'loses the Link': [
     'lists as many animals as the limit says, and links while there are more',
     headed((headers) => headers.delete('Link')),
-  ],
-  'loses the Location': [
-    'sends the headers that a status requires',
-    headed((headers) => headers.delete('Location')),
   ],
   'loses the Deprecation of errors': [
     'says on every response of getPet that it is deprecated, and on no other',
@@ -253,23 +217,6 @@ const responses: Bites<OpenHttp> = {
     'stores a categoryId of 9007199254740993',
     written((text) => JSON.stringify(JSON.parse(text))),
   ],
-  'counts characters as bytes': [
-    'sends the Content-Length of every body, for HEAD too',
-    answered(async (response) => {
-      if (response.body === null) return response;
-      const text = await response.text();
-      const headers = new Headers(response.headers);
-      headers.set('Content-Length', String(text.length));
-      return new Response(text, { status: response.status, headers });
-    }),
-  ],
-  'names another charset': [
-    'names the media type and the charset of every body',
-    headed((headers) => {
-      if (headers.has('Content-Type')) headers.set('Content-Type', 'application/json; charset=iso-8859-1');
-    }),
-  ],
-  'writes Latin-1': ['encodes every body as UTF-8', written((text) => Buffer.from(text, 'latin1'))],
   'answers errors in its own shape': [
     'gives every error the shape of the interface',
     written((text, { status }) => (status < 400 ? text : text.replace('"code"', '"error"'))),
@@ -292,10 +239,6 @@ const responses: Bites<OpenHttp> = {
       };
     }),
   ],
-  'makes its own entity tags': [
-    'gives an entity tag to what a GET returned, and to nothing else',
-    headed((headers) => headers.set('ETag', `"${'a'.repeat(22)}"`)),
-  ],
   'gives everything one entity tag': [
     'gives equal responses equal entity tags, and different ones different tags',
     headed((headers) => headers.set('ETag', `"${'a'.repeat(22)}"`)),
@@ -311,18 +254,6 @@ const responses: Bites<OpenHttp> = {
   'reveals what it is made of': [
     'reveals in no response what the service is made of',
     headed((headers) => headers.set('X-Powered-By', 'Express')),
-  ],
-  'lets browsers guess types': [
-    'forbids browsers to guess the type of any response',
-    headed((headers) => headers.delete('X-Content-Type-Options')),
-  ],
-  'loses the challenge of a 401': [
-    'answers 401 missing_api_key to a list with no Authorization header',
-    headed((headers) => headers.delete('WWW-Authenticate')),
-  ],
-  'lets pages of every origin read its responses': [
-    'says nothing to pages of other origins by default',
-    headed((headers) => headers.set('Access-Control-Allow-Origin', '*')),
   ],
   'closes the connection after every response': [
     'keeps the connection open after an animal that is refused',
@@ -352,15 +283,15 @@ describe('the contract of the HTTP interface', () => {
       response.setHeader = (name, value) => (/^content-length$/i.test(name) ? response : set(name, value));
       listener(request, response);
     });
-    const topics = [
+    const topics = new Set([
       'every response',
       STORE_TOPIC,
       'what depends on the transport',
       'listing animals',
       'getting an animal',
-    ];
+    ]);
     const results = await runContract(httpContract, open, {
-      only: (_, topic) => topics.includes(topic ?? ''),
+      only: (_, topic) => topics.has(topic ?? ''),
     });
     expect(results.length).to.be.greaterThan(100);
     const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);

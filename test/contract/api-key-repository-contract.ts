@@ -310,8 +310,9 @@ const handleCases: readonly ApiKeyCase[] = [
 /** What every store of API keys promises. */
 export const apiKeyRepositoryContract: Contract<StoreSubject> = {
   port: 'ApiKeyRepository',
-  cases: [...storingCases, ...revokingCases, ...endingCases, ...handleCases].map(({ run, ...rest }) => ({
-    ...rest,
+  cases: [...storingCases, ...revokingCases, ...endingCases, ...handleCases].map(({ name, needs, run }) => ({
+    name,
+    needs,
     unless: ({ apiKeys }) => (apiKeys ? undefined : 'the store keeps no API keys'),
     run: (subject) => run(required(subject.apiKeys), subject),
   })),

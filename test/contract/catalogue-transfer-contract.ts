@@ -65,7 +65,8 @@ const allClaims = (transfer: CatalogueTransfer, now = instant(0)): Promise<reado
 /** Texts that a store may cut, fold, escape or order in another way than it compares them. */
 const TEXTS = ['a', 'A', 'a ', 'é', 'e\u0301', '🐶', '\uffff', '"', '\\', 'x'.repeat(255)];
 
-const pairOf = ({ scope, key }: PetClaim): string => JSON.stringify([scope, key]);
+const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
+  new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
 const petCases: readonly TransferCase[] = [
   {
@@ -187,7 +188,6 @@ const claimCases: readonly TransferCase[] = [
         if (batch.length === 0) break;
         read.push(...batch);
       }
-      const byPair = (list: readonly PetClaim[]) => new Map(list.map((claim) => [pairOf(claim), claim]));
       assert.deepEqual(byPair(read), byPair(claims));
     },
   },
@@ -322,8 +322,9 @@ const handleCases: readonly TransferCase[] = [
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
-  cases: [...petCases, ...claimCases, ...endingCases, ...handleCases].map(({ run, ...rest }) => ({
-    ...rest,
+  cases: [...petCases, ...claimCases, ...endingCases, ...handleCases].map(({ name, needs, run }) => ({
+    name,
+    needs,
     unless: ({ transfer }) => (transfer ? undefined : 'the store cannot be copied'),
     run: (subject) => run(required(subject.transfer), subject),
   })),

@@ -20,7 +20,7 @@ export interface ContractCase<S, Given extends string = never> {
   /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
   readonly given?: Given;
   /** Only an adapter that declares this must keep the promise. */
-  readonly needs?: Capability<S>;
+  readonly needs?: Capability<S> | undefined;
   /** Returns why the case does not apply to this subject, or `undefined` if it does. */
   readonly unless?: (subject: S) => string | undefined;
   /** Rejects when the promise is broken. */

@@ -1,7 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../assert.js';
 import { header, headerValues, type Answer } from './conversation.js';
-import { PET, bare, by, fill, post, postAs, send, type RawRequest, type RowRequest } from './request-row.js';
+import {
+  PET,
+  bare,
+  by,
+  fill,
+  post,
+  postAs,
+  send,
+  words,
+  type RawRequest,
+  type RowRequest,
+} from './request-row.js';
 import type { Ready } from './run-row.js';
 
 /** A response, and what it answers. */
@@ -118,7 +129,10 @@ const REQUESTS: readonly (RowRequest | RawRequest)[] = [
     by('nobody', send(method, '/pets/{{pet}}')),
     by('{{writeOnlyKey}}', send(method, '/pets')),
     by('{{writeOnlyKey}}', send(method, '/pets/{{pet}}')),
-    ...['/livez', '/readyz', '/openapi.json', '/', '/docs', '/nowhere'].map((path) => bare(method, path)),
+  ]),
+  ...words('/livez /readyz /openapi.json / /docs /nowhere').flatMap((path) => [
+    bare('GET', path),
+    bare('HEAD', path),
   ]),
   post('{"name":"Ren\u00e9e \ud83d\udc15","categoryId":7}'),
   post('{'),

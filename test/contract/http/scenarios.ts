@@ -345,8 +345,8 @@ async function cursorBefore(service: Ready, filter: string, count: number): Prom
   return cursor;
 }
 
-const VARYING = ['date', 'x-request-id', 'content-length', 'transfer-encoding'];
+const VARYING = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
 
 /** The headers that are equal in equal responses. A promise of its own is about the length. */
 const lasting = (answer: Answer): ReadonlyArray<readonly [string, string]> =>
-  answer.headers.filter(([name]) => !VARYING.includes(name.toLowerCase()));
+  answer.headers.filter(([name]) => !VARYING.has(name.toLowerCase()));

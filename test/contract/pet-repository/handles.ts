@@ -28,7 +28,7 @@ const durabilityCases: readonly StoreCase[] = [
     async run(subject) {
       const { categoryId, name } = FIELD_VALUES;
       const stored = await addAll(subject.pets, [
-        ...Object.values(categoryId).map((value) => ({ ...FULL_PET, categoryId: value })),
+        ...Object.values(categoryId).map((value) => samplePet({ ...FULL_PET, categoryId: value })),
         ...Object.values(name).map((value) => samplePet({ name: value })),
       ]);
       const { pets } = await reopened(subject);

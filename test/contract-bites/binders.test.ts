@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { bindContract, bindToJest } from '../contract/bind-contract.js';
+import { assert } from '../contract/assert.js';
+import type { Contract, Subject } from '../contract/contract.js';
+import { rejectionOf } from '../contract/rejection.js';
+
+const contract: Contract<Subject> = {
+  port: 'Box',
+  cases: [
+    { name: 'opens', topic: 'lids', run: async () => {} },
+    { name: 'holds water', run: () => Promise.reject(new Error('it leaks')) },
+    { name: 'closes', topic: 'lids', unless: () => 'it has no lid', run: async () => {} },
+    {
+      name: 'floats',
+      needs: { name: 'light', isDeclared: () => false, canBeTried: () => true },
+      run: async () => {},
+    },
+  ],
+};
+
+const open = async (): Promise<Subject> => ({ dispose: async () => {} });
+
+/** A test runner that records what is declared. */
+class Recorder {
+  readonly lines: string[] = [];
+  readonly #tests: { title: string; body: (...context: unknown[]) => Promise<void> }[] = [];
+  readonly #afters: (() => Promise<void>)[] = [];
+  #depth = 0;
+
+  readonly describe = (title: string, body: () => void): void => {
+    this.lines.push(`${'  '.repeat(this.#depth)}${title}`);
+    this.#depth += 1;
+    body();
+    this.#depth -= 1;
+  };
+
+  readonly it = Object.assign(
+    (title: string, body: (...context: unknown[]) => Promise<void>): void => {
+      expect(body.length, 'a parameter would be a callback').to.equal(0);
+      this.lines.push(`${'  '.repeat(this.#depth)}- ${title}`);
+      this.#tests.push({ title, body });
+    },
+    { skip: (title: string) => void this.lines.push(`${'  '.repeat(this.#depth)}- skipped: ${title}`) },
+  );
+
+  readonly after = (body: () => Promise<void>): void => void this.#afters.push(body);
+
+  /** Runs the tests, and resolves to what they throw. */
+  errors(): Promise<readonly unknown[]> {
+    return Promise.all(this.#tests.map(({ body }) => rejectionOf(body({ skip: () => {} }))));
+  }
+
+  /** Runs the tests. `contextOf` makes the context of each, which may add to its line. */
+  async run(contextOf: (line: { text: string }) => { self?: unknown; context?: unknown }): Promise<string[]> {
+    const ran: string[] = [];
+    for (const { title, body } of this.#tests) {
+      const line = { text: title };
+      const { self, context } = contextOf(line);
+      const end = await body.call(self, ...(context === undefined ? [] : [context])).then(
+        () => 'ended',
+        (error: Error) => `threw ${error.message}`,
+      );
+      ran.push(`${line.text}: ${end}`);
+    }
+    for (const body of this.#afters) await body();
+    return ran;
+  }
+}
+
+const comparing = async (): Promise<void> => assert.deepEqual(undefined, { id: 1n, name: 'Fido' });
+
+describe('bindContract', () => {
+  it('skips by the context of mocha, with the reason in the title, and sets its time limit', async () => {
+    const recorder = new Recorder();
+    bindContract(contract, open, recorder, { timeLimit: 1000 });
+    const timeouts: number[] = [];
+    const ran = await recorder.run((line) => ({
+      self: {
+        test: Object.defineProperty({}, 'title', {
+          get: () => line.text,
+          set(title: string) {
+            line.text = title;
+          },
+        }),
+        timeout: (milliseconds: number) => timeouts.push(milliseconds),
+        skip: () => {
+          throw new Error('pending');
+        },
+      },
+    }));
+    expect(ran).to.deep.equal([
+      'opens: ended',
+      'closes (skipped: it has no lid): threw pending',
+      'holds water: threw it leaks',
+      'floats (note: kept, though the adapter does not declare itself light): ended',
+    ]);
+    expect(timeouts).to.deep.equal([4000, 4000, 4000, 4000]);
+  });
+
+  it('skips and notes by the contexts of node:test and vitest', async () => {
+    for (const noting of ['diagnostic', 'annotate']) {
+      const recorder = new Recorder();
+      bindContract(contract, open, recorder);
+      const ran = await recorder.run((line) => ({
+        // That of vitest is a function.
+        context: Object.assign(noting === 'annotate' ? () => {} : {}, {
+          skip: (reason: string) => void (line.text += ` [skipped: ${reason}]`),
+          [noting]: async (text: string) => void (line.text += ` [${text.replace(/^note: /, '')}]`),
+        }),
+      }));
+      expect(ran).to.deep.equal([
+        'opens: ended',
+        'closes [skipped: it has no lid]: ended',
+        'holds water: threw it leaks',
+        'floats [kept, though the adapter does not declare itself light]: ended',
+      ]);
+    }
+  });
+
+  it('fails where a runner cannot skip a running test', async () => {
+    const recorder = new Recorder();
+    bindContract(contract, open, recorder);
+    const [first] = await recorder.run(() => ({ self: {} }));
+    expect(first).to.equal('opens: threw This test runner cannot skip a running test: use bindToJest');
+  });
+
+  it('disposes of shared subjects after all tests, and needs `after` for it', async () => {
+    const events: string[] = [];
+    const sharing: Contract<Subject> = {
+      port: 'Box',
+      sharesSubjects: true,
+      cases: ['one', 'two'].map((name) => ({ name, run: async () => void events.push(name) })),
+    };
+    const opening = async (): Promise<Subject> => ({ dispose: async () => void events.push('dispose') });
+    const recorder = new Recorder();
+    bindContract(sharing, opening, recorder);
+    await recorder.run(() => ({ context: { skip() {} } }));
+    expect(events).to.deep.equal(['one', 'two', 'dispose']);
+    const { describe: group, it: test } = recorder;
+    expect(() => bindContract(sharing, opening, { describe: group, it: test })).to.throw(TypeError, 'after');
+  });
+
+  it('throws errors whose bigints reporters can write as JSON', async () => {
+    const recorder = new Recorder();
+    bindContract({ port: 'Box', cases: [{ name: 'compares', run: comparing }] }, open, recorder);
+    const [error] = await recorder.errors();
+    expect(JSON.parse(JSON.stringify(error))).to.include({
+      expected: '{\n  "id": "1n",\n  "name": "Fido"\n}',
+    });
+    expect(error).to.have.property('message').that.includes('id: 1n');
+  });
+});
+
+describe('bindToJest', () => {
+  it('opens a subject first, and declares cases that do not apply as skipped', async () => {
+    const recorder = new Recorder();
+    let subjects = 0;
+    const counting = async (): Promise<Subject> => {
+      subjects += 1;
+      return { dispose: async () => void (subjects -= 1) };
+    };
+    await bindToJest(contract, counting, recorder);
+    expect(recorder.lines).to.deep.equal([
+      'keeps the contract of Box',
+      '  lids',
+      '    - opens',
+      '    - skipped: closes (skipped: it has no lid)',
+      '  - holds water',
+      '  - skipped: floats (skipped: the adapter does not declare itself light)',
+    ]);
+    expect(await recorder.run(() => ({}))).to.deep.equal(['opens: ended', 'holds water: threw it leaks']);
+    expect(subjects).to.equal(0);
+  });
+});
