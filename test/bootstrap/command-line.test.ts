@@ -156,7 +156,7 @@ describe('The command line', () => {
       'memory:hunter2': 'must be memory: alone: such a store has no name',
       'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
-      'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string: ',
+      'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
       'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that MongoDB does not know: color',
     })) {
       const { code, err } = await runLine('serve', { ...wrong, STORE_URL });
