@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
-import { createContainer } from '../../src/bootstrap/container.js';
 import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
-import { TOKENS } from '../../src/bootstrap/tokens.js';
+import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { SettableClock } from '../adapters/api-keys/fixtures.js';
 import { LossyProxy, numbers } from './lossy-proxy.js';
 

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
-import type { Situation } from '../contract/http/situation.js';
-import { ROWS } from '../contract/http/request-table.js';
-import { fillRequest } from '../contract/http/wire.js';
+import { REQUEST_TABLE, type Situation } from '../contract/http-contract.js';
+import { fillRequest } from '../contract/http/request-row.js';
 import { documentFor, operationAt, operationsOf } from './document.js';
 import { requestsOf } from './held-to-document.js';
 
 const BASE = '/v1';
+
+const ROWS = Object.values(REQUEST_TABLE).flat();
 
 /** Every answer that the document declares, as "operation status code". */
 function declaredAnswers(settings: Partial<HttpSettings>): string[] {
