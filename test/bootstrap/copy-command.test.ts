@@ -75,11 +75,11 @@ describe('copy', () => {
 
   it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
     const [from, to] = shelves();
-    const { code } = await runLine(LINE, { STORE_URL: 'nonsense' }, [from.module, to.module]);
-    expect([code, from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([0, true, false]);
-    const io = new TestIo();
-    await run(LINE.split(' '), io.io, [from.module, to.module]);
+    const io = new TestIo({ STORE_URL: 'nonsense' });
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(0);
+    expect([from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([true, false]);
     to.opened[0]?.onNotice?.('made the collection pets');
+    expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
   it('draws a bar for each phase on a terminal, and writes plain lines elsewhere', async () => {

@@ -26,11 +26,14 @@ describe('The wiring', () => {
       expect(container.get(both)).to.equal('21');
     });
 
-    it('makes one value, when it is first needed', () => {
+    it('makes one value, when it is first needed; binds a function as it is', () => {
       let times = 0;
       add(container, one, [], () => `made ${(times += 1)}`);
       expect(times).to.equal(0);
       expect([container.get(one), container.get(one)]).to.deep.equal(['made 1', 'made 1']);
+      const call = token<() => string>('test.call');
+      add(container, call, () => 'called');
+      expect(container.get(call)()).to.equal('called');
     });
 
     it('awaits a promise of a value, also for those that depend on it', async () => {
@@ -43,12 +46,6 @@ describe('The wiring', () => {
       for (const value of ['a', 'b', 'c']) add(container, one, value);
       add(container, both, [every(one), every(two)], (values, none) => values.join('') + none.length);
       expect(container.get(both)).to.equal('abc0');
-    });
-
-    it('binds a function as a value', () => {
-      const call = token<() => string>('test.call');
-      add(container, call, () => 'called');
-      expect(container.get(call)()).to.equal('called');
     });
   });
 
