@@ -4,8 +4,8 @@ import type { CatalogueTransfer } from '../../src/application/ports/catalogue-tr
 import type { FullStore, Store } from '../../src/application/ports/store.js';
 import { run } from '../../src/bootstrap/run.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import { createAnimalStore, type PetRepository } from '../../src/index.js';
-import { Shelf, TestIo, runLine, type Outcome } from './test-io.js';
+import { createAnimalStore } from '../../src/index.js';
+import { Shelf, TestIo, changed, runLine, type Outcome } from './test-io.js';
 
 const LINE = 'copy --from old: --to new:';
 
@@ -35,19 +35,9 @@ describe('copy', () => {
   }
 
   /** A target whose transfer differs in one method. */
-  const withTransfer = (different: Partial<CatalogueTransfer>): Partial<Store> => {
-    const { transfer } = target;
-    return {
-      transfer: {
-        survey: (...args) => transfer.survey(...args),
-        reserveIds: (...args) => transfer.reserveIds(...args),
-        writePets: (...args) => transfer.writePets(...args),
-        readClaims: (...args) => transfer.readClaims(...args),
-        writeClaims: (...args) => transfer.writeClaims(...args),
-        ...different,
-      },
-    };
-  };
+  const withTransfer = (changes: Partial<CatalogueTransfer>): Partial<Store> => ({
+    transfer: changed(target.transfer, changes),
+  });
 
   it('copies animals under their ids, keys and live claims, and says what and where', async () => {
     const { code, out, closed } = await copy();
@@ -133,9 +123,8 @@ describe('copy', () => {
 
   it('says at once that a store is away, and not that the target is incomplete', async () => {
     const cause = new Error('ECONNREFUSED');
-    const pets = Object.assign(Object.create(target.pets) as PetRepository, {
-      check: () => Promise.reject(new UnavailableError('checking', { cause })),
-    });
+    const check = () => Promise.reject(new UnavailableError('checking', { cause }));
+    const pets = changed(target.pets, { check });
     const { code, err } = await copy(LINE, shelves({ pets }));
     expect(code).to.equal(1);
     expect(err).to.equal('The store is not available (checking). ECONNREFUSED\n');

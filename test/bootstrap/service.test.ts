@@ -7,7 +7,7 @@ import { createContainer } from '../../src/bootstrap/container.js';
 import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { StoreClient } from '../service/store-client.js';
-import { factory } from './test-io.js';
+import { changed, factory } from './test-io.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -27,12 +27,7 @@ class SlowStore {
       this.events.push('closing');
       return this.mayClose;
     };
-    const check = (): Promise<void> => pets.check();
-    return {
-      pets: Object.assign(Object.create(pets) as typeof pets, { list, check }),
-      location: 'slow',
-      close,
-    };
+    return { pets: changed(pets, { list }), location: 'slow', close };
   });
 }
 

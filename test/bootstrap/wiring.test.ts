@@ -8,6 +8,7 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { add, decorate, every, replace, token } from '../../src/bootstrap/wiring.js';
+import { changed } from './test-io.js';
 
 const [one, two, both] = [token<string>('test.one'), token<string>('test.two'), token<string>('test.both')];
 const animalStore = (pets: PetRepository, clock: Clock): AnimalStore => createAnimalStore({ pets, clock });
@@ -76,9 +77,8 @@ describe('The wiring', () => {
     it('wraps the repository of the service in three lines, in a module or on a container', async () => {
       const calls: string[] = [];
       const noted = (name: string) => (pets: PetRepository) =>
-        Object.assign(Object.create(pets) as PetRepository, {
-          capabilities: pets.capabilities,
-          list: (...range: Parameters<PetRepository['list']>) => {
+        changed(pets, {
+          list(...range) {
             calls.push(name);
             return pets.list(...range);
           },
