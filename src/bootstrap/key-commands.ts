@@ -28,8 +28,8 @@ interface Options {
   readonly name: string;
   readonly scope?: readonly Scope[];
   readonly expires?: number;
-  readonly after: number;
-  readonly overlap: number;
+  readonly after?: number;
+  readonly overlap?: number;
   readonly json?: true;
 }
 

@@ -57,7 +57,11 @@ export interface Suites {
     readonly port: string;
     readonly cases: readonly { readonly name: string }[];
   }[];
-  runContract(contract: object, open: OpenSubject, options: object): Promise<readonly CaseResult[]>;
+  readonly runContract: (
+    contract: object,
+    open: OpenSubject,
+    options: object,
+  ) => Promise<readonly CaseResult[]>;
 }
 
 export interface CaseResult {
@@ -77,6 +81,6 @@ export async function importSuites(): Promise<Suites> {
     return (await import(entry)) as Suites;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error('The contract suites are not compiled: run `npm run build` first.');
+    throw new Error('The contract suites are not compiled: run `npm run build` first.', { cause: error });
   }
 }

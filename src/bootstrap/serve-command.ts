@@ -32,7 +32,8 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
   const container = await configure(io.env, [logging(io, notices), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
   const work = async (signal: AbortSignal): Promise<number> => {
-    const interrupted = once(signal, 'abort').then((): undefined => {
+    const interrupted = once(signal, 'abort').then(() => undefined);
+    signal.addEventListener('abort', () => {
       logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
     });
     const service = await Promise.race([startService(container), interrupted]);

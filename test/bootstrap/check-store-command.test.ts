@@ -57,7 +57,11 @@ interface Report {
   readonly handles: readonly string[];
   readonly checks: ReadonlyArray<{
     readonly port: string;
-    readonly cases: ReadonlyArray<{ readonly name: string; readonly outcome: string; readonly error?: string }>;
+    readonly cases: ReadonlyArray<{
+      readonly name: string;
+      readonly outcome: string;
+      readonly error?: string;
+    }>;
   }>;
 }
 
@@ -89,7 +93,9 @@ describe('check-store', () => {
   it('passes a store that keeps its promises, and says what was skipped and why', async () => {
     const { code, out, err } = await check(opening(), '');
     expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    expect(out).to.match(/^PetRepository: \d{2,} passed, 0 failed, \d+ skipped\n {2}skipped: [^\n]+durable\n/);
+    expect(out).to.match(
+      /^PetRepository: \d{2,} passed, 0 failed, \d+ skipped\n {2}skipped: [^\n]+durable\n/,
+    );
     expect(out).to.match(/\nApiKeyRepository: 0 passed, 0 failed, \d+ skipped\n {2}skipped: [^\n]+\n/);
     expect(out).to.match(/\nAnimalStore: \d{2,} passed, 0 failed, 0 skipped\n$/);
   });
@@ -104,7 +110,11 @@ describe('check-store', () => {
   });
 
   it('prints every result as JSON with --json', async () => {
-    const { code, out, err } = await check(opening("add: async () => { throw new Error('full'); },"), ONLY, '--json');
+    const { code, out, err } = await check(
+      opening("add: async () => { throw new Error('full'); },"),
+      ONLY,
+      '--json',
+    );
     const { passed, handles, checks } = JSON.parse(out) as Report;
     expect({ code, err, passed, handles }).to.deep.equal({ code: 1, err: '', passed: false, handles: [] });
     expect(checks[0]).to.include({ port: 'PetRepository' });
@@ -138,16 +148,23 @@ describe('check-store', () => {
       io.emit('SIGINT', 'SIGINT'); // after the first port
     };
     expect(await run(['check-store', module, '--only', ONLY.slice(0, 4)], io.io)).to.equal(130);
-    expect(io.out).to.match(/^PetRepository: /).and.not.match(/^AnimalStore: /m);
+    expect(io.out)
+      .to.match(/^PetRepository: /)
+      .and.not.match(/^AnimalStore: /m);
     expect(io.err).to.equal('Interrupted by SIGINT.\n');
   });
 
   it('names the handle that keeps the process from ending, and ends it with 1', async () => {
-    writeFileSync(module, opening().replace('const { pets: memory', 'setInterval(() => {}, 1000); const { pets: memory'));
+    writeFileSync(
+      module,
+      opening().replace('const { pets: memory', 'setInterval(() => {}, 1000); const { pets: memory'),
+    );
     const { code, out, err } = await program(folder, ['check-store', module, '--only', ONLY]).ended;
     expect(code).to.equal(1);
     expect(out).to.match(/1 passed, 0 failed/);
-    expect(err).to.match(/^Handles that the store leaves open keep the process from ending: (?:Timeout(?:, )?)+\n$/);
+    expect(err).to.match(
+      /^Handles that the store leaves open keep the process from ending: (?:Timeout(?:, )?)+\n$/,
+    );
   });
 
   const WRONG: ReadonlyArray<readonly [what: string, source: string, options: string[], message: string]> = [
@@ -155,8 +172,18 @@ describe('check-store', () => {
     ['the module exports no store', 'export {};', [], 'exports neither openStore, a function, nor adapter'],
     ['an adapter has no URL', SHELF, [], '--url must hold {folder} or {name}'],
     ['the URL names one store', SHELF, ['--url', 'shelf:animals.db'], '--url must hold {folder} or {name}'],
-    ['the URL has no known scheme', SHELF, ['--url', 'drawer:{name}'], '--url must start with the scheme of a store'],
-    ['no case is wanted', opening(), ['--only', 'no such case'], 'No case has the text of --only in its name.'],
+    [
+      'the URL has no known scheme',
+      SHELF,
+      ['--url', 'drawer:{name}'],
+      '--url must start with the scheme of a store',
+    ],
+    [
+      'no case is wanted',
+      opening(),
+      ['--only', 'no such case'],
+      'No case has the text of --only in its name.',
+    ],
   ];
   for (const [what, source, options, message] of WRONG) {
     it(`ends with 2 and one message when ${what}`, async () => {
@@ -170,7 +197,9 @@ describe('check-store', () => {
     const missing = await runLine('check-store ./no.mjs');
     expect(missing).to.include({ code: 2, out: '' });
     expect(missing.err).to.match(/^\.\/no\.mjs cannot be loaded: Cannot find module [^\n]*\n$/);
-    const locked = await check("export async function openStore() { throw new Error('the shelf is locked'); }");
+    const locked = await check(
+      "export async function openStore() { throw new Error('the shelf is locked'); }",
+    );
     expect(locked).to.deep.equal({ code: 1, out: '', err: 'the shelf is locked\n' });
     expect(existsSync(join(folder, 'data'))).to.equal(false);
   });

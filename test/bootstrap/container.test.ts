@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { ContainerModule, type Container } from 'inversify';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { SCOPES } from '../../src/application/ports/authenticator.js';
+import { SCOPES, type Authenticator } from '../../src/application/ports/authenticator.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { replace, type Token } from '../../src/bootstrap/wiring.js';
@@ -15,7 +15,7 @@ const BELLA = { name: 'Bella', categoryId: 1n };
 
 /** A module that replaces what is bound, as an adapter's may. */
 const replacing = <T>(token: Token<T>, value: T): ContainerModule =>
-  new ContainerModule((options) => replace<T>(options, token, value as NoInfer<T>));
+  new ContainerModule((options) => replace(options, token, value));
 
 const SERVICE = 'http://localhost/v1/pets';
 const headers = { Authorization: 'Bearer key-of-the-test' };
@@ -26,10 +26,10 @@ async function statusOf(container: Container, url = SERVICE): Promise<number> {
   return (await handle(new Request(url, { headers }))).status;
 }
 
-describe('The container', () => {
-  const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
-    createContainer(readSettings(environment), modules);
+const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
+  createContainer(readSettings(environment), modules);
 
+describe('The container', () => {
   describe('chooses the store by STORE_URL:', () => {
     it('memory:', async () => {
       const { location } = await (await container({ STORE_URL: 'memory:' })).getAsync(TOKENS.store);
@@ -76,7 +76,9 @@ describe('The container', () => {
   it('serves with static keys on a store that keeps none', async () => {
     const shelf = new Shelf({ apiKeys: undefined });
     const settings = { STORE_URL: 'shelf:' };
-    expect(await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module))).to.equal(200);
+    expect(
+      await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
+    ).to.equal(200);
     expect(await statusOf(await container(settings, shelf.module))).to.equal(401);
   });
 
@@ -92,9 +94,10 @@ describe('The container', () => {
     });
 
     it('the authenticator', async () => {
-      const authenticate = async (credential: string) =>
-        ({ ok: true, principal: { keyId: credential, scopes: new Set(SCOPES) } }) as const;
-      const made = await container(settings, replacing(TOKENS.authenticator, { authenticate }));
+      const anyone: Authenticator = {
+        authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
+      };
+      const made = await container(settings, replacing(TOKENS.authenticator, anyone));
       expect(await statusOf(made)).to.equal(200);
     });
 

@@ -16,7 +16,10 @@ describe('copy', () => {
     [old, target] = [openMemoryStore(), openMemoryStore()];
     const animalStore = createAnimalStore(old);
     for (const key of ['one', 'two', 'three'])
-      await animalStore.createPet({ name: key, categoryId: 2n ** 63n - 1n }, { idempotencyKey: { scope: 's', key } });
+      await animalStore.createPet(
+        { name: key, categoryId: 2n ** 63n - 1n },
+        { idempotencyKey: { scope: 's', key } },
+      );
     await old.apiKeys.add({ id: 'a', name: 'till', hash: '0'.repeat(64), scopes: [], createdAt: new Date() });
   });
 
@@ -56,7 +59,10 @@ describe('copy', () => {
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
     const idempotencyKey = { scope: 's', key: 'two' };
-    const again = await createAnimalStore(target).createPet({ name: 'two', categoryId: 2n ** 63n - 1n }, { idempotencyKey });
+    const again = await createAnimalStore(target).createPet(
+      { name: 'two', categoryId: 2n ** 63n - 1n },
+      { idempotencyKey },
+    );
     expect([again.replayed, again.pet.id]).to.deep.equal([true, 2n]);
   });
 
@@ -85,7 +91,9 @@ describe('copy', () => {
     expect(terminal.err).to.include('\u001b[');
     [old, target] = [target, openMemoryStore()];
     const { err } = await copy();
-    expect(err).to.match(/^(?:(?:copying|comparing) \[[=-]{20}\] [^\n]*\n)+$/).and.not.include('\u001b');
+    expect(err)
+      .to.match(/^(?:(?:copying|comparing) \[[=-]{20}\] [^\n]*\n)+$/)
+      .and.not.include('\u001b');
   });
 
   for (const [what, line, message] of [
@@ -124,8 +132,10 @@ describe('copy', () => {
   });
 
   it('says at once that a store is away, and not that the target is incomplete', async () => {
-    const check = () => Promise.reject(new UnavailableError('checking', { cause: new Error('ECONNREFUSED') }));
-    const pets = Object.assign(Object.create(target.pets) as PetRepository, { check });
+    const cause = new Error('ECONNREFUSED');
+    const pets = Object.assign(Object.create(target.pets) as PetRepository, {
+      check: () => Promise.reject(new UnavailableError('checking', { cause })),
+    });
     const { code, err } = await copy(LINE, shelves({ pets }));
     expect(code).to.equal(1);
     expect(err).to.equal('The store is not available (checking). ECONNREFUSED\n');

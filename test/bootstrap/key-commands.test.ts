@@ -106,7 +106,13 @@ describe('The commands for keys', () => {
     });
 
     it('shows names and scopes that a terminal would obey with U+FFFD', async () => {
-      const record: ApiKeyRecord = { id: 'x', name: 'a\u001b[2J\nb\u202e', hash: '', scopes: ['\u0007'], createdAt: now };
+      const record: ApiKeyRecord = {
+        id: 'x',
+        name: 'a\u001b[2J\nb\u202e',
+        hash: '',
+        scopes: ['\u0007'],
+        createdAt: now,
+      };
       await apiKeys.add(record);
       const [, line] = (await keys('list')).out.split('\n');
       expect(line).to.match(/\ufffd {21}a\ufffd\[2J\ufffdb\ufffd$/);

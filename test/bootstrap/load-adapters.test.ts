@@ -54,7 +54,11 @@ describe('The modules of ADAPTERS', () => {
     ['throws', "throw new Error('no licence\\nsecond line');", 'which cannot be loaded: no licence'],
     ['throws a text', "throw 'in the towel';", 'which cannot be loaded: in the towel'],
     ['is not JavaScript', 'export const = 1;', 'which cannot be loaded: Unexpected token'],
-    ['imports what is missing', "import 'no-such-package';", "which cannot be loaded: Cannot find package 'no-such"],
+    [
+      'imports what is missing',
+      "import 'no-such-package';",
+      "which cannot be loaded: Cannot find package 'no-such",
+    ],
   ];
   it('that cannot be used are all named, each in one line', async () => {
     const names = FAULTS.map(([, source], index) => {
@@ -66,7 +70,10 @@ describe('The modules of ADAPTERS', () => {
     expect(faults).to.have.length(FAULTS.length);
     for (const [index, [title, , fault]] of FAULTS.entries()) {
       expect(faults[index], title).to.match(/^[^\n]*$/);
-      expect(faults[index]?.startsWith(`ADAPTERS names ./${index}.mjs, ${fault}`), `${title}: ${faults[index]}`).to.equal(true);
+      expect(
+        faults[index]?.startsWith(`ADAPTERS names ./${index}.mjs, ${fault}`),
+        `${title}: ${faults[index]}`,
+      ).to.equal(true);
     }
   });
 });

@@ -51,7 +51,13 @@ describe('The log', () => {
     const response = { requestId: 'r-1', method: 'POST', path: '/v1/pets', status: 400, keyId: 'k-1' };
     httpLogTo(await logger()).responded({ ...response, code: 'invalid_pet', milliseconds: 1.23456 });
     const [{ time: _, ...rest } = {}] = io.lines;
-    expect(rest).to.deep.equal({ level: 30, ...response, code: 'invalid_pet', milliseconds: 1.235, msg: 'responded' });
+    expect(rest).to.deep.equal({
+      level: 30,
+      ...response,
+      code: 'invalid_pet',
+      milliseconds: 1.235,
+      msg: 'responded',
+    });
   });
 
   it('has the stack and the causes of a fault of the program', async () => {
@@ -68,10 +74,20 @@ describe('The log', () => {
     const refused = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
     log.failed('r-1', new UnavailableError('reading an animal', { cause: refused }));
     log.failed('r-2', new UnavailableError('too many requests at once'));
-    const lines = io.lines.map(({ time: _, ...rest }) => rest);
+    const lines = io.lines.map(({ time: _time, ...rest }) => rest);
     expect(lines).to.deep.equal([
-      { level: 50, requestId: 'r-1', reason: 'The store is not available (reading an animal). ECONNREFUSED', msg: 'failed' },
-      { level: 40, requestId: 'r-2', reason: 'The store is not available (too many requests at once).', msg: 'refused' },
+      {
+        level: 50,
+        requestId: 'r-1',
+        reason: 'The store is not available (reading an animal). ECONNREFUSED',
+        msg: 'failed',
+      },
+      {
+        level: 40,
+        requestId: 'r-2',
+        reason: 'The store is not available (too many requests at once).',
+        msg: 'refused',
+      },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { ManagedApiKeys } from '../../src/adapters/api-keys/index.js';
@@ -75,7 +76,9 @@ describe('serve', () => {
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
     const { origin } = new URL(url);
     expect(first.io.out).to.equal(firstKeyNotice(key, { url, docsUrl: `${origin}/docs` }));
-    expect((await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status).to.equal(200);
+    expect((await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status).to.equal(
+      200,
+    );
     expect(await first.stop('SIGINT')).to.equal(0);
     expect(first.io.err).to.not.include(key).and.not.include(ISSUE);
 
@@ -87,7 +90,9 @@ describe('serve', () => {
 
   it('does not name a command that cannot help: for a store in memory, or without keys, or another authenticator', async () => {
     const anyone = new ContainerModule((options) =>
-      replace(options, TOKENS.authenticator, { authenticate: async () => ({ ok: false, reason: 'unknown' }) }),
+      replace(options, TOKENS.authenticator, {
+        authenticate: async () => ({ ok: false, reason: 'unknown' }),
+      }),
     );
     const none = new Shelf({ apiKeys: undefined });
     for (const serving of [
@@ -116,7 +121,9 @@ describe('serve', () => {
     it(`ends with 1 and one line that names the setting when it cannot listen at ${HOST}`, async () => {
       const serving = new Serving({ HOST, STORE_URL: 'memory:', API_KEYS: KEY });
       expect(await serving.code).to.equal(1);
-      expect(serving.io.err).to.match(new RegExp(`^[^\\n]*${why}[^\\n]*\\. Set HOST to an address of this machine\\.\\n$`));
+      expect(serving.io.err).to.match(
+        new RegExp(`^[^\\n]*${why}[^\\n]*\\. Set HOST to an address of this machine\\.\\n$`),
+      );
     });
   }
 
@@ -135,7 +142,14 @@ describe('serve', () => {
     const { apiKeys, pets } = openMemoryStore();
     const store = {
       apiKeys: { ...apiKeys, add: away, findById: away, list: away, revoke: away, close: async () => {} },
-      pets: { capabilities: pets.capabilities, add: away, findById: away, list: away, check: away, close: async () => {} },
+      pets: {
+        capabilities: pets.capabilities,
+        add: away,
+        findById: away,
+        list: away,
+        check: away,
+        close: async () => {},
+      },
     };
     for (const notice of ['the database is not prepared yet: connect ECONNREFUSED', 'trying again']) {
       const shelf = factory('shelf', async (_, options): Promise<Store> => {
@@ -158,7 +172,9 @@ describe('serve', () => {
   it('warns of static keys that can be guessed, without quoting them', async () => {
     const serving = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
     await serving.ready();
-    expect(serving.io.messages[0]).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
+    expect(serving.io.messages[0]).to.equal(
+      'static API keys of fewer than 16 characters can be guessed: 2 set',
+    );
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
   });
 
@@ -172,11 +188,13 @@ describe('serve', () => {
     await fetch(`${url}/pets?limit=in-the-query`, { headers });
     await fetch(`${url}/pets`, { headers: { Authorization: 'Bearer the-bad-key-of-this-test' } });
     const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
-    expect(responses.map(({ method, path, status, code }) => ({ method, path, status, code }))).to.deep.equal([
-      { method: 'POST', path: '/v1/pets', status: 201, code: undefined },
-      { method: 'GET', path: '/v1/pets', status: 400, code: 'invalid_parameter' },
-      { method: 'GET', path: '/v1/pets', status: 401, code: 'invalid_api_key' },
-    ]);
+    expect(responses.map(({ method, path, status, code }) => ({ method, path, status, code }))).to.deep.equal(
+      [
+        { method: 'POST', path: '/v1/pets', status: 201, code: undefined },
+        { method: 'GET', path: '/v1/pets', status: 400, code: 'invalid_parameter' },
+        { method: 'GET', path: '/v1/pets', status: 401, code: 'invalid_api_key' },
+      ],
+    );
     expect(serving.io.err).to.not.match(/the-good-key|the-bad-key|in-the-body|in-the-query/);
   });
 
@@ -195,7 +213,10 @@ describe('serve', () => {
         authenticate: () => new Promise(() => asked.resolve()),
       }),
     );
-    const serving = serve({ STORE_URL: 'memory:', SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' }, endless);
+    const serving = serve(
+      { STORE_URL: 'memory:', SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' },
+      endless,
+    );
     const url = await serving.ready();
     const cutOff = fetch(`${url}/pets`, { headers: { Authorization: 'Bearer any' } }).catch(() => 'cut off');
     await asked.promise;
@@ -206,7 +227,10 @@ describe('serve', () => {
 
   it('loads its own log before the adapters, which may replace it', async () => {
     const statuses: number[] = [];
-    const log = { responded: ({ status }: { status: number }) => void statuses.push(status), failed: () => {} };
+    const log = {
+      responded: ({ status }: { status: number }) => void statuses.push(status),
+      failed: () => {},
+    };
     const adapter = new ContainerModule((options) => {
       replace(options, TOKENS.httpLog, log);
       add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
@@ -226,15 +250,18 @@ describe('A first key', () => {
     managed = new ManagedApiKeys({ apiKeys: openMemoryStore().apiKeys, environment: 'test' });
     warnings = [];
   });
-  const ensured = (settings = LOCAL, keys: ManagedApiKeys | undefined = managed) =>
-    firstKey(settings, keys, (message) => warnings.push(message));
+  const ensured = (settings = LOCAL) => firstKey(settings, managed, (message) => warnings.push(message));
 
   it('is one with every scope and without an end, issued where only this machine reaches the service', async () => {
     expect(await ensured()).to.match(/^ast_test_/);
     expect(await ensured(), 'no second one').to.equal(undefined);
     const [record, ...more] = await managed.list();
     expect(more).to.deep.equal([]);
-    expect(record).to.deep.include({ name: 'first start', state: 'active', scopes: ['pets:read', 'pets:write'] });
+    expect(record).to.deep.include({
+      name: 'first start',
+      state: 'active',
+      scopes: ['pets:read', 'pets:write'],
+    });
     expect(record?.expiresAt).to.equal(undefined);
   });
 
@@ -256,12 +283,15 @@ describe('A first key', () => {
   });
 
   it('is refused with what to do: where others reach the service, in memory, or on a store without keys', async () => {
-    const refusal = (...args: Parameters<typeof ensured>) => ensured(...args).catch((error: Error) => error.message);
-    expect(await refusal(PUBLIC)).to.include(ISSUE).and.include('API_KEYS');
-    const memory = await refusal(readSettings({ HOST: '0.0.0.0', STORE_URL: 'memory:' }));
-    expect(memory).to.include('set API_KEYS').and.not.include('keys issue');
-    const without = await firstKey(LOCAL, undefined, () => {}).catch((error: Error) => error.message);
-    expect(without).to.include('set API_KEYS').and.not.include('keys issue');
+    const MEMORY = readSettings({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
+    await rejects(ensured(PUBLIC), {
+      message: `There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.`,
+    });
+    await rejects(ensured(MEMORY), /store in memory: set API_KEYS\.$/);
+    await rejects(
+      firstKey(LOCAL, undefined, () => {}),
+      /this store keeps none: set API_KEYS\.$/,
+    );
     expect(await managed.list()).to.deep.equal([]);
   });
 

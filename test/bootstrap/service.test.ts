@@ -29,12 +29,18 @@ class SlowStore {
       return this.mayClose;
     };
     const check = (): Promise<void> => pets.check();
-    return { pets: Object.assign(Object.create(pets) as typeof pets, { list, check }), location: 'slow', close };
+    return {
+      pets: Object.assign(Object.create(pets) as typeof pets, { list, check }),
+      location: 'slow',
+      close,
+    };
   });
 }
 
 /** A response to a client that wants to keep its connection. */
-async function ask(url: string): Promise<{ status: number | undefined; connection: string | undefined; body: string }> {
+async function ask(
+  url: string,
+): Promise<{ status: number | undefined; connection: string | undefined; body: string }> {
   const agent = new Agent({ keepAlive: true });
   const request = get(url, { headers: { Authorization: 'Bearer key-of-the-test' }, agent });
   try {
@@ -45,6 +51,8 @@ async function ask(url: string): Promise<{ status: number | undefined; connectio
     agent.destroy();
   }
 }
+
+const origin = ({ url }: Service): string => new URL(url).origin;
 
 describe('The service', () => {
   let store: SlowStore;
@@ -63,7 +71,6 @@ describe('The service', () => {
     services.push(service);
     return service;
   }
-  const origin = ({ url }: Service): string => new URL(url).origin;
 
   for (const [HOST, address] of [
     ['127.0.0.1', /^http:\/\/127\.0\.0\.1:\d+\/v1$/],

@@ -6,7 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Child, PACKAGE } from './running-service.js';
 
 /** What the scripts need. */
-const PARTS = ['src', 'test/contract', 'tools/build.mjs', 'tools/dev.mjs', 'package.json', 'tsconfig.base.json'];
+const PARTS = [
+  'src',
+  'test/contract',
+  'tools/build.mjs',
+  'tools/dev.mjs',
+  'package.json',
+  'tsconfig.base.json',
+];
 
 const isLong = process.env['CI'] || process.env['LONG'];
 

@@ -44,14 +44,23 @@ describe('API keys', () => {
 
   it('are in no log, response or file, except as a hash', async () => {
     const staticKey = 'static-0123456789-abcdefghijklmnop';
-    const settings = { PORT: '0', LOG_LEVEL: 'trace', STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` };
+    const settings = {
+      PORT: '0',
+      LOG_LEVEL: 'trace',
+      STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}`,
+    };
     const io = new TestIo({ ...settings, API_KEYS: staticKey });
     const ended = run(['serve'], io.io);
     const [, url = ''] = await io.said(/ready at (http:[^\s,]+)/);
     const issued = await keys('issue --name till');
     const key = issued.out.trim();
     const rotated = await keys(`rotate ${key.split('_')[2]}`);
-    const secrets = [staticKey, key, rotated.out.trim(), `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`];
+    const secrets = [
+      staticKey,
+      key,
+      rotated.out.trim(),
+      `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`,
+    ];
     const said = [issued.err, rotated.err, (await keys('list')).out, (await keys('list --json')).out];
     for (const secret of secrets) {
       const client = new StoreClient(secret);
@@ -64,18 +73,26 @@ describe('API keys', () => {
       ] as const)
         said.push(JSON.stringify(await client.send(method, url + target, body)));
       client.close();
-      for (const line of [`keys revoke ${secret}`, `keys list ${secret}`, secret]) said.push((await runLine(line, settings)).err);
+      for (const line of [`keys revoke ${secret}`, `keys list ${secret}`, secret])
+        said.push((await runLine(line, settings)).err);
     }
     const stored = await filesIn(folder);
     io.emit('SIGTERM', 'SIGTERM');
     expect(await ended).to.equal(0);
-    const everything = [...[...said, io.out, io.err].map((text) => Buffer.from(text)), ...stored, ...(await filesIn(folder))];
+    const everything = [
+      ...[...said, io.out, io.err].map((text) => Buffer.from(text)),
+      ...stored,
+      ...(await filesIn(folder)),
+    ];
     for (const secret of secrets.map((text) => text.split('_')[3] ?? text)) {
       expect(secret).to.have.length.above(20);
       expect(everything.filter((bytes) => bytes.includes(secret))).to.deep.equal([]);
     }
     const hash = createHash('sha256').update(key).digest('hex');
-    expect(stored.some((bytes) => bytes.includes(hash)), 'the search finds what is there').to.equal(true);
+    expect(
+      stored.some((bytes) => bytes.includes(hash)),
+      'the search finds what is there',
+    ).to.equal(true);
     expect(io.err).to.include(key.split('_')[2]);
   });
 });

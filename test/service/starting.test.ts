@@ -12,33 +12,43 @@ import { StoreClient } from './store-client.js';
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
-/** The options by which Node.js says that it has another version. */
-const pretending = (version: string): string[] => [
-  '--import',
-  `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '${version}' });`,
-];
+const range = MANIFEST.engines.node;
+
+/** What `--version` does where Node.js says that it has another version. */
+const version = (nodeVersion: string): Promise<object> => {
+  const code = `Object.defineProperty(process.versions, 'node', { value: '${nodeVersion}' });`;
+  const args = ['--import', `data:text/javascript,${code}`, MAIN, '--version'];
+  return new Child(process.execPath, args, PACKAGE, {}).ended;
+};
 
 describe('The program', () => {
   afterEach(cleanUp);
 
-  (hasCurl ? it : it.skip)('prints a first key and curl lines that work when pasted, through npm start', async () => {
-    const folder = await temporaryFolder();
-    const npm = new Child('npm', ['start', '--silent'], PACKAGE, {
-      PORT: '0',
-      STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
-    });
-    const url = await npm.ready();
-    const [key = ''] = /ast_live_\w+/.exec(npm.out) ?? [];
-    const lines = npm.out.match(/(?<=^ *)curl .*$/gm) ?? [];
-    const printed: string[] = [];
-    for (const line of lines) printed.push((await run('sh', ['-c', `${line} --silent`])).stdout);
-    const bella = '{"id":1,"name":"Bella","categoryId":1,"status":"available"}';
-    expect(printed, npm.out).to.deep.equal([bella, `[${bella}]`]);
-    const { code, signal, out, err } = await npm.stop('SIGTERM');
-    expect({ code, signal }, err).to.deep.equal({ code: 0, signal: null });
-    expect(out).to.include(url).and.not.match(/ready at|"level"/);
-    expect(err).to.match(/stopping on SIGTERM.*"stopped"/s).and.not.include(key);
-  }).timeout(60_000);
+  (hasCurl ? it : it.skip)(
+    'prints a first key and curl lines that work when pasted, through npm start',
+    async () => {
+      const folder = await temporaryFolder();
+      const npm = new Child('npm', ['start', '--silent'], PACKAGE, {
+        PORT: '0',
+        STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
+      });
+      const url = await npm.ready();
+      const [key = ''] = /ast_live_\w+/.exec(npm.out) ?? [];
+      const lines = npm.out.match(/(?<=^ *)curl .*$/gm) ?? [];
+      const printed: string[] = [];
+      for (const line of lines) printed.push((await run('sh', ['-c', `${line} --silent`])).stdout);
+      const bella = '{"id":1,"name":"Bella","categoryId":1,"status":"available"}';
+      expect(printed, npm.out).to.deep.equal([bella, `[${bella}]`]);
+      const { code, signal, out, err } = await npm.stop('SIGTERM');
+      expect({ code, signal }, err).to.deep.equal({ code: 0, signal: null });
+      expect(out)
+        .to.include(url)
+        .and.not.match(/ready at|"level"/);
+      expect(err)
+        .to.match(/stopping on SIGTERM.*"stopped"/s)
+        .and.not.include(key);
+    },
+  ).timeout(60_000);
 
   it('makes its store below the working directory, and has all animals after a restart', async () => {
     const folder = await temporaryFolder();
@@ -80,10 +90,6 @@ describe('The program', () => {
   });
 
   describe('on another Node.js', () => {
-    const range = MANIFEST.engines.node;
-    const version = (nodeVersion: string): Promise<object> =>
-      new Child(process.execPath, [...pretending(nodeVersion), MAIN, '--version'], PACKAGE, {}).ended;
-
     it('warns in one line where it is unsafe, and works', async () => {
       const warning = `Warning: Node.js 22.16.0 has known security faults: use ${range}.\n`;
       const out = `${MANIFEST.version}\n`;
@@ -102,7 +108,9 @@ describe('The program', () => {
     (isOld ? it : it.skip)(`does so with a real one that is too old ${title}`, async () => {
       const { code, out, err } = await new Child(candidate, [MAIN, 'serve'], PACKAGE, {}).ended;
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-      expect(err).to.equal(`Node.js ${stdout.trim().slice(1)} is too old for the animal store: use ${range}.\n`);
+      expect(err).to.equal(
+        `Node.js ${stdout.trim().slice(1)} is too old for the animal store: use ${range}.\n`,
+      );
     });
   });
 });

@@ -4,7 +4,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import { Child, KEY, MAIN, PACKAGE, cleanUp, program, startedService, temporaryFolder } from './running-service.js';
+import {
+  Child,
+  KEY,
+  MAIN,
+  PACKAGE,
+  cleanUp,
+  program,
+  startedService,
+  temporaryFolder,
+} from './running-service.js';
 import { StoreClient, statusOf } from './store-client.js';
 
 const REX = '{"name":"Rex","categoryId":1}';
@@ -118,7 +127,11 @@ describe('The program, told to stop', () => {
       NODE: process.execPath,
       MAIN,
     });
-    expect(await help.ended).to.deep.include({ code: 0, err: '', out: 'Usage: animal-store serve [options]\n' });
+    expect(await help.ended).to.deep.include({
+      code: 0,
+      err: '',
+      out: 'Usage: animal-store serve [options]\n',
+    });
   });
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
