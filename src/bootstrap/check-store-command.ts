@@ -7,10 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Store } from '../application/ports/store.js';
 import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
-import { TOKENS, createContainer } from './container.js';
+import { createContainer, openStore } from './container.js';
 import * as modules from './load-adapters.js';
 import { readSettings } from './settings.js';
-import { openStore } from './stores.js';
 
 type Options = { readonly url?: string; readonly only?: string; readonly json?: true };
 
@@ -74,14 +73,13 @@ async function subjectsOf(module: string, url: string | undefined): Promise<modu
     throw new UsageError('--url must hold {folder} or {name}, because each case needs a new store.');
   }
   const container = await createContainer(readSettings({}), [adapter]);
-  const factories = await container.getAllAsync(TOKENS.storeFactory);
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));
     const name = `check_${randomBytes(8).toString('hex')}`;
     const unique = url.replaceAll('{folder}', folder).replaceAll('{name}', name);
     const opened: Store[] = [];
     const another = async (): Promise<Store> => {
-      opened.push(await openStore('--url', unique, factories));
+      opened.push(await openStore(container, '--url', unique));
       return opened.at(-1) as Store;
     };
     const close = async (): Promise<void> => {

@@ -3,23 +3,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
 
-/** What a command uses of its process. `process` is one; tests pass their own. */
-export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** For the result of a command, and nothing else. */
-  readonly stdout: Output;
-  readonly stderr: Output;
-  on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
-  off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
-  exit(code: number): void;
-}
-
-export interface Output {
-  write(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-  /** File descriptor. Omitted by streams that have none. */
-  readonly fd?: number | undefined;
-}
+/** What a command uses of its process. Only the result of a command goes to stdout. */
+export type Io = Pick<NodeJS.Process, 'env' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
 
 /** What all commands share. */
 export interface Commands {
@@ -140,14 +125,14 @@ export function helpTable(command: Command, rows: ReadonlyArray<readonly [string
 }
 
 /** A progress bar on a terminal; elsewhere a line at the start, every 5 seconds and at the end. */
-export const progressBar = (stderr: Output, format: string): SingleBar =>
+export const progressBar = ({ stderr }: Io, format: string): SingleBar =>
   new cliProgress.SingleBar({
-    stream: stderr as NodeJS.WritableStream,
+    stream: stderr,
     format,
     formatValue: (value) => value.toLocaleString('en-US'),
     barsize: 20,
     linewrap: true, // cuts what is too long for the terminal
-    clearOnComplete: stderr.isTTY !== true, // else it ends with an empty line
+    clearOnComplete: !stderr.isTTY, // else it ends with an empty line
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });

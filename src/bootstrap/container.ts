@@ -12,7 +12,7 @@ import { systemClock } from '../application/ports/clock.js';
 import type * as core from '../index.js';
 import { loadAdapters } from './load-adapters.js';
 import { SettingsError, judgeSettings, type Environment, type Settings } from './settings.js';
-import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
+import { STORE_FACTORIES, factoryFor } from './stores.js';
 import { add, every, token } from './wiring.js';
 
 /** Everything that is bound, and can be replaced or decorated. */
@@ -39,47 +39,57 @@ export const TOKENS = {
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
 
+const storeModule = (factory: core.StoreFactory): ContainerModule =>
+  new ContainerModule((options) => add(options, TOKENS.storeFactory, factory));
+
 /** The use cases on the store that the settings name. */
 const application = new ContainerModule((options) => {
-  add(options, TOKENS.clock, systemClock);
-  for (const factory of STORE_FACTORIES) add(options, TOKENS.storeFactory, factory);
-  add(options, TOKENS.openOptions, {});
-  add(
-    options,
-    TOKENS.store,
-    [TOKENS.settings, every(TOKENS.storeFactory), TOKENS.openOptions],
-    ({ storeUrl }, factories, open) => openStore('STORE_URL', storeUrl, factories, open),
+  const { settings, storeFactory, openOptions, store, petRepository, clock } = TOKENS;
+  add(options, clock, systemClock);
+  add(options, openOptions, {});
+  add(options, store, [settings, every(storeFactory), openOptions], async ({ storeUrl }, factories, open) =>
+    (await factoryFor('STORE_URL', storeUrl, factories)).open(storeUrl, open),
   );
-  add(options, TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
-  add(options, TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
-  add(options, TOKENS.animalStore, [TOKENS.petRepository, TOKENS.clock], (pets, clock) =>
-    createAnimalStore({ pets, clock }),
+  add(options, petRepository, [store], ({ pets }) => pets);
+  add(options, TOKENS.animalStore, [petRepository, clock], (pets, time) =>
+    createAnimalStore({ pets, clock: time }),
   );
 });
 
-/** The HTTP interface, guarded by API keys, on Koa. */
-const service = new ContainerModule((options) => {
-  add(options, TOKENS.httpLog, silentLog);
-  add(options, TOKENS.onDeprecatedCall, () => {});
-  add(
-    options,
-    TOKENS.authenticator,
-    [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
-    ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
-  );
-  add(options, TOKENS.readiness, [TOKENS.petRepository], (pets) => new Readiness((call) => pets.check(call)));
+/** Static keys of the settings, managed keys of the store. */
+const apiKeyAuthentication = new ContainerModule((options) => {
+  const { settings, apiKeyRepository, clock } = TOKENS;
+  add(options, apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
+  add(options, TOKENS.authenticator, [settings, apiKeyRepository, clock], ({ staticKeys }, apiKeys, time) => {
+    return new ApiKeyAuthenticator({ staticKeys, apiKeys, clock: time });
+  });
+});
+
+/** The HTTP interface, on Koa. */
+const http = new ContainerModule((options) => {
   const t = TOKENS;
+  add(options, t.httpLog, silentLog);
+  add(options, t.onDeprecatedCall, () => {});
+  add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
   add(
     options,
-    TOKENS.httpInterface,
+    t.httpInterface,
     [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
     async (animalStore, authenticator, readiness, { http: settings }, log, onDeprecatedCall) => {
       const docs = await readDocsFiles();
-      return new HttpInterface({ animalStore, authenticator, readiness, settings, log, docs, onDeprecatedCall });
+      return new HttpInterface({
+        animalStore,
+        authenticator,
+        readiness,
+        settings,
+        log,
+        docs,
+        onDeprecatedCall,
+      });
     },
   );
-  add(options, TOKENS.requestListener, [TOKENS.httpInterface], (http) => {
-    const handle = createKoaApp(http).callback();
+  add(options, t.requestListener, [t.httpInterface], (httpInterface) => {
+    const handle = createKoaApp(httpInterface).callback();
     return (request, response) => void handle(request, response);
   });
 });
@@ -94,7 +104,8 @@ export async function createContainer(
 ): Promise<Container> {
   const container = new Container();
   add(container, TOKENS.settings, settings);
-  await container.loadAsync(application, service, ...modules);
+  const stores = STORE_FACTORIES.map(storeModule);
+  await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
   return container;
 }
 
@@ -107,17 +118,26 @@ export async function configure(
   modules: readonly ContainerModule[] = [],
 ): Promise<Container> {
   const { settings, faults } = judgeSettings(environment);
-  const { adapters, faults: notLoaded } = await loadAdapters(settings.adapters);
-  const container = await createContainer(settings, [...modules, ...adapters]);
-  const factories = await container.getAllAsync(TOKENS.storeFactory);
-  const ofStore = await factoryFor('STORE_URL', settings.storeUrl, factories).then(
-    () => [],
-    (error: unknown) => {
-      if (error instanceof SettingsError) return error.faults;
-      throw error;
-    },
-  );
-  const all = [...faults, ...notLoaded, ...ofStore];
-  if (all.length > 0) throw new SettingsError(all);
+  const loaded = await loadAdapters(settings.adapters);
+  faults.push(...loaded.faults);
+  const container = await createContainer(settings, [...modules, ...loaded.adapters]);
+  try {
+    await factoryFor('STORE_URL', settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    faults.push(...error.faults);
+  }
+  if (faults.length > 0) throw new SettingsError(faults);
   return container;
+}
+
+/** Opens another store than that of `STORE_URL`. Parameters and errors are those of `factoryFor` and of its `open`. */
+export async function openStore(
+  container: Container,
+  setting: string,
+  url: string,
+  options?: core.OpenOptions,
+): Promise<core.Store> {
+  const factories = await container.getAllAsync(TOKENS.storeFactory);
+  return (await factoryFor(setting, url, factories)).open(url, options);
 }

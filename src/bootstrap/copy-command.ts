@@ -1,17 +1,11 @@
 import type { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import {
-  CopyError,
-  copyCatalogue,
-  type CopyProgress,
-  type CopyReport,
-} from '../application/copy-catalogue.js';
+import * as copying from '../application/copy-catalogue.js';
 import type { Store } from '../application/ports/store.js';
 import { stringify } from '../exact-json.js';
 import { JSON_OPTION, UsageError, addCommand, interruptible, note, progressBar } from './command-line.js';
 import type { Commands, Io } from './command-line.js';
-import { TOKENS, configure } from './container.js';
-import { openStore } from './stores.js';
+import { TOKENS, configure, openStore } from './container.js';
 
 interface Options {
   readonly from: string;
@@ -28,67 +22,61 @@ export function addCopyCommand(program: Command, commands: Commands): void {
     .requiredOption('--from <url>', 'store to copy, written as in STORE_URL')
     .requiredOption('--to <url>', 'empty store to copy to; it is created if it does not exist')
     .option(...JSON_OPTION)
-    .action((options: Options) => copy(commands, options));
+    .action((options: Options) => interruptible(commands.io, (signal) => copy(commands, options, signal)));
 }
 
-async function copy({ io, modules }: Commands, { from, to, json }: Options): Promise<void> {
+async function copy(
+  { io, modules }: Commands,
+  { from, to, json }: Options,
+  signal: AbortSignal,
+): Promise<void> {
   if ([from, to].includes('memory:')) {
-    throw new UsageError(
-      'A store in memory belongs to the service that runs it: it cannot be copied from here.',
-    );
+    throw new UsageError('A store in memory belongs to its service: it can be neither source nor target.');
   }
-  const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used, so it may be wrong
-  const factories = await container.getAllAsync(TOKENS.storeFactory);
-  const clock = await container.getAsync(TOKENS.clock);
-  const open = (option: string, url: string, mustExist: boolean): Promise<Store> =>
-    openStore(option, url, factories, { mustExist, onNotice: (line) => note(io, `${option}: ${line}`) });
-  await interruptible(io, async (signal) => {
+  const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
+  const opened: Store[] = [];
+  const open = async (option: string, url: string, mustExist: boolean): Promise<Store> => {
+    const onNotice = (line: string): void => note(io, `${option}: ${line}`);
+    opened.unshift(await openStore(container, option, url, { mustExist, onNotice }));
+    return opened[0] as Store;
+  };
+  try {
     const source = await open('--from', from, true);
-    try {
-      const target = await open('--to', to, false);
-      try {
-        if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
-        for (const { pets } of [source, target]) await pets.check({ signal });
-        const report = await copied(io, (onProgress) =>
-          copyCatalogue({ source, target, clock })({ signal, onProgress }),
-        );
-        const where = { from: source.location, to: target.location };
-        io.stdout.write(json ? `${stringify({ ...where, ...report })}\n` : sentences(where, report));
-      } finally {
-        await target.close();
-      }
-    } finally {
-      await source.close();
-    }
-  });
+    const target = await open('--to', to, false);
+    if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
+    for (const { pets } of opened) await pets.check({ signal });
+    const start = copying.copyCatalogue({ source, target, clock: await container.getAsync(TOKENS.clock) });
+    const report = await shown(io, (onProgress) => start({ signal, onProgress }));
+    const where = { from: source.location, to: target.location };
+    io.stdout.write(json ? `${stringify({ ...where, ...report })}\n` : sentences(where, report));
+  } finally {
+    for (const store of opened) await store.close();
+  }
 }
 
-/** Shows how far a copy is, one bar for each phase, and what became of the target of one that fails. */
-async function copied(
-  { stderr }: Io,
-  start: (onProgress: (progress: CopyProgress) => void) => Promise<CopyReport>,
-): Promise<CopyReport> {
-  let phase = '';
+/** Shows how far a copy is, one bar for each phase, and what became of the target if it fails. */
+async function shown(
+  io: Io,
+  start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
+): Promise<copying.CopyReport> {
+  let shown = '';
   let bar: SingleBar | undefined;
   try {
-    return await start((progress) => {
-      if (progress.phase !== phase) {
+    return await start(({ phase, done, total }) => {
+      if (phase !== shown) {
         bar?.stop();
-        phase = progress.phase;
-        bar = progressBar(
-          stderr,
-          `${phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left`,
-        );
-        bar.start(progress.total, 0);
+        bar = progressBar(io, `${phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left`);
+        bar.start(total, 0);
+        shown = phase;
       }
-      bar?.setTotal(progress.total);
-      bar?.update(progress.done);
+      bar?.setTotal(total);
+      bar?.update(done);
     });
   } catch (error) {
-    // A CopyError says this itself.
-    if (!(error instanceof CopyError)) bar?.stop();
-    if (!(error instanceof CopyError))
-      stderr.write('The target is incomplete: start again with a new target.\n');
+    bar?.stop();
+    // A CopyError says so itself, or that nothing was written.
+    if (!(error instanceof copying.CopyError))
+      note(io, 'The target is incomplete: start again with a new target.');
     throw error;
   } finally {
     bar?.stop();
@@ -97,7 +85,7 @@ async function copied(
 
 const sentences = (
   { from, to }: Omit<Options, 'json'>,
-  { pets, claims, apiKeys, lastId }: CopyReport,
+  { pets, claims, apiKeys, lastId }: copying.CopyReport,
 ): string => `\
 Copied ${count(pets, 'animal')}, ${count(claims, 'live idempotency key')} and ${count(apiKeys, 'API key')}
   from ${from}

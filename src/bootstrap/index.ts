@@ -7,14 +7,4 @@ export type { OpenOptions, Store, StoreFactory } from '../application/ports/stor
 export { TOKENS, createContainer } from './container.js';
 export { startService, type Service } from './service.js';
 export { SettingsError, readSettings, type Environment, type Settings } from './settings.js';
-export {
-  add,
-  decorate,
-  every,
-  replace,
-  token,
-  type Bind,
-  type Bindings,
-  type Token,
-  type TokensOf,
-} from './wiring.js';
+export * from './wiring.js';

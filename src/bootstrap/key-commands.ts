@@ -28,8 +28,8 @@ interface Options {
   readonly name: string;
   readonly scope?: readonly Scope[];
   readonly expires?: number;
-  readonly after: number;
-  readonly overlap: number;
+  readonly after?: number;
+  readonly overlap?: number;
   readonly json?: true;
 }
 
@@ -60,7 +60,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, EXISTING, async (managed) => {
         const all = await managed.list();
-        print(json, all, all.length === 0 ? '' : table(HEAD, all.map(row)));
+        const lines = [HEAD, ...all.map(cellsOf)].map(tableLine);
+        print(json, all, all.length === 0 ? '' : lines.join(''));
         if (!json && all.length === 0) note(io, 'The store has no API keys.');
       }),
     );
@@ -83,7 +84,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .argument('<ID>', 'id of the old key, as keys list shows it')
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', option(duration))
     .option(...JSON_OPTION)
-    .action((id: string, { overlap = DAY, json }: Options) =>
+    .action((id: string, { overlap = duration('24h'), json }: Options) =>
       withKeys(commands, EXISTING, async (managed) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
@@ -100,8 +101,6 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-const DAY = duration('24h');
-
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   { io, modules }: Commands,
@@ -110,9 +109,7 @@ async function withKeys(
 ): Promise<void> {
   const container = await configure(io.env, modules);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') {
-    throw new Error(
-      'A store in memory belongs to its service: commands cannot reach its keys. Use API_KEYS.',
-    );
+    throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');
   }
   replace(container, TOKENS.openOptions, openOptions);
   const store = await container.getAsync(TOKENS.store);
@@ -141,25 +138,17 @@ function validity(key: ManagedApiKey): string {
   return key.state === 'active' ? `It is valid until ${end.toISOString()}.` : 'It is no longer valid.';
 }
 
-const HEAD = ['ID', 'NAME', 'SCOPES', 'STATE', 'CREATED', 'ENDS'];
+/** The cells of a line and their widths. A key's name may be longer than any: it is last. */
+const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
+const WIDTHS = [8, 7, 24, 24, 20, 0];
 
-const row = (key: ManagedApiKey): string[] => [
-  key.id,
-  key.name,
-  key.scopes.join(','),
-  key.state,
-  key.createdAt.toISOString(),
-  endOf(key)?.toISOString() ?? '-',
-];
+/** A line of a table. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+const tableLine = (cells: readonly string[]): string => {
+  const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');
+  return `${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()}\n`;
+};
 
-/** Aligned columns. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((cells) =>
-    cells.map((cell) => cell.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()),
-  );
-  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  return lines
-    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
-}
+const cellsOf = (key: ManagedApiKey): string[] => {
+  const ends = endOf(key)?.toISOString() ?? '-';
+  return [key.id, key.state, key.createdAt.toISOString(), ends, key.scopes.join(','), key.name];
+};

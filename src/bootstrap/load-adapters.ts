@@ -43,7 +43,7 @@ function resolveSpecifier(specifier: string): string {
 /** Why a module cannot be loaded, in one line. As in every import, a name without a leading dot is a package's. */
 export function whyNotLoaded(specifier: string, error: unknown): string {
   const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  const isFile = !specifier.startsWith('.') && existsSync(specifier);
+  const isFile = !/^(?:[./\\]|[a-z]:)/i.test(specifier) && existsSync(specifier);
   return isFile ? `${reason} (did you mean ./${specifier}?)` : reason;
 }
 
@@ -53,19 +53,24 @@ export const isContainerModule = (value: unknown): value is ContainerModule =>
 
 /** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
 export interface Suites {
-  readonly storeContracts: readonly Contract[];
-  runContract(contract: Contract, open: OpenSubject, options: object): Promise<readonly CaseResult[]>;
+  readonly storeContracts: readonly {
+    readonly port: string;
+    readonly cases: readonly { readonly name: string }[];
+  }[];
+  readonly runContract: (
+    contract: object,
+    open: OpenSubject,
+    options: object,
+  ) => Promise<readonly CaseResult[]>;
 }
-interface Contract {
-  readonly port: string;
-  readonly cases: readonly { readonly name: string }[];
-}
+
 export interface CaseResult {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
   readonly reason?: string;
   readonly error?: unknown;
 }
+
 /** Opens a fresh store for a case. The suites say what else it may have. */
 export type OpenSubject = () => Promise<{ readonly pets: unknown; readonly dispose: () => Promise<void> }>;
 
@@ -74,8 +79,8 @@ export async function importSuites(): Promise<Suites> {
   const entry: string = 'animal-store/contract';
   try {
     return (await import(entry)) as Suites;
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
-    throw new Error('The contract suites are not compiled: run `npm run build` first.', { cause });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Error('The contract suites are not compiled: run `npm run build` first.', { cause: error });
   }
 }

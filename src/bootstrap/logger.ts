@@ -3,22 +3,21 @@ import type { HttpLog } from '../adapters/http/http-log.js';
 import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
-import type { Output } from './command-line.js';
+import type { Io } from './command-line.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr. */
-export async function createLogger({ logLevel, logFormat }: Settings, stderr: Output): Promise<Logger> {
+export async function createLogger({ logLevel, logFormat }: Settings, { stderr }: Io): Promise<Logger> {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
-    const { default: pretty } = await import('pino-pretty');
-    const destination = stderr.fd ?? (stderr as NodeJS.WritableStream);
+    const { prettyFactory } = await import('pino-pretty');
     const form = { singleLine: true, translateTime: 'HH:MM:ss.l', ignore: 'url,docs,store' };
-    return pino(options, pretty({ ...form, destination, sync: true }));
+    const format = prettyFactory({ ...form, colorize: stderr.isTTY });
+    return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
-  if (stderr.fd === undefined) return pino(options, stderr);
+  if (!('fd' in stderr)) return pino(options, stderr); // a stream of tests
   // Lines are written together: one write for each costs more than the rest of a small request.
-  const together = { dest: stderr.fd, sync: false, minLength: 4096, periodicFlush: 100 };
-  return pino(options, pino.destination(together));
+  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
 /** Logs one line for each response, and one more with the cause of a 5xx. */
@@ -54,11 +53,9 @@ const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
-/** The messages of an error and of its causes, each once, in one line. */
+/** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
-  const messages = new Set<string>();
-  for (let each = error; each !== undefined; each = each instanceof Error ? each.cause : undefined) {
-    messages.add((each instanceof Error ? each.message : String(each)).replaceAll('\n', ' '));
-  }
-  return [...messages].join(' ');
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
+  const cause = error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : '';
+  return text.includes(cause) ? text : `${text} ${cause}`;
 }

@@ -3,14 +3,13 @@ import type { ContainerModule } from 'inversify';
 import { openApiDocument } from '../adapters/http/open-api/open-api-document.js';
 import { InvalidParameterError } from '../domain/errors.js';
 import { addCheckStoreCommand } from './check-store-command.js';
-import { UsageError, addCommand, createProgram, helpTable, type Commands } from './command-line.js';
+import * as cli from './command-line.js';
 import { addCopyCommand } from './copy-command.js';
 import { addKeyCommands } from './key-commands.js';
 import { reasonOf } from './logger.js';
 import { MANIFEST } from './node-version.js';
 import { serve } from './serve-command.js';
 import { SETTINGS, SettingsError, readSettings } from './settings.js';
-import { InterruptedError, note, type Io } from './command-line.js';
 
 /**
  * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
@@ -18,30 +17,25 @@ import { InterruptedError, note, type Io } from './command-line.js';
  */
 export async function run(
   args: readonly string[],
-  io: Io,
+  io: cli.Io,
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
-  const commands: Commands = { io, modules, exitCode: 0 };
-  const program = createProgram(io, MANIFEST.version);
-  addCommand(
-    program,
-    'serve',
-    'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.',
-    'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve',
-  )
-    .addHelpText('after', ({ command }) => `\nSettings:\n${helpTable(command, SETTINGS.map(settingHelp))}`)
-    .action(async () => {
-      commands.exitCode = await serve(io, modules);
-    });
+  const commands: cli.Commands = { io, modules, exitCode: 0 };
+  const program = cli.createProgram(io, MANIFEST.version);
+  const settings = SETTINGS.map(
+    ({ name, default: value, help }) => [name, value ? `${help} (default: ${value})` : help] as const,
+  );
+  const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
+  const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
+  cli
+    .addCommand(program, 'serve', serving, example)
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
+    .action(async () => void (commands.exitCode = await serve(io, modules)));
   addKeyCommands(program, commands);
-  addCommand(
-    program,
-    'openapi',
-    'Prints the OpenAPI document of the service that the settings describe.',
-    'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi',
-  ).action(() => {
-    io.stdout.write(openApiDocument(readSettings(io.env).http));
-  });
+  const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
+  cli
+    .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
+    .action(() => void io.stdout.write(openApiDocument(readSettings(io.env).http)));
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {
@@ -49,20 +43,12 @@ export async function run(
     return commands.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
-    note(io, description(error, io.env['HOST']));
-    if (error instanceof InterruptedError) return error.exitCode;
-    return [SettingsError, UsageError, InvalidParameterError].some((kind) => error instanceof kind) ? 2 : 1;
+    cli.note(io, description(error, io.env['HOST']));
+    if (error instanceof cli.InterruptedError) return error.exitCode;
+    const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
+    return wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
 }
-
-const settingHelp = ({
-  name,
-  default: value,
-  help,
-}: (typeof SETTINGS)[number]): readonly [string, string] => [
-  name,
-  value ? `${help} (default: ${value})` : help,
-];
 
 /** One line for what a user can correct, a stack for faults of the program. */
 function description(error: unknown, host: string | undefined): string {

@@ -11,16 +11,17 @@ import { startService, type Service } from './service.js';
 import { isLoopback, type Settings } from './settings.js';
 import { add, replace } from './wiring.js';
 
-/** What the service logs to stderr. Collects what the store says in `notices`. */
-const logging = ({ stderr }: Io, notices: string[]): ContainerModule =>
+/** What the service logs. `notices` collects what the store says. */
+const logging = (io: Io, notices: string[]): ContainerModule =>
   new ContainerModule((options) => {
-    add(options, TOKENS.logger, [TOKENS.settings], (settings) => createLogger(settings, stderr));
-    replace(options, TOKENS.httpLog, [TOKENS.logger], httpLogTo);
-    replace(options, TOKENS.onDeprecatedCall, [TOKENS.logger, TOKENS.clock], deprecatedCallLogTo);
-    replace(options, TOKENS.openOptions, [TOKENS.logger], (logger) => ({
+    const { settings, logger, clock } = TOKENS;
+    add(options, logger, [settings], (read) => createLogger(read, io));
+    replace(options, TOKENS.httpLog, [logger], httpLogTo);
+    replace(options, TOKENS.onDeprecatedCall, [logger, clock], deprecatedCallLogTo);
+    replace(options, TOKENS.openOptions, [logger], (log) => ({
       onNotice(line) {
         notices.push(line);
-        logger.warn(`store: ${line}`);
+        log.warn(`store: ${line}`);
       },
     }));
   });
@@ -31,15 +32,15 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
   const container = await configure(io.env, [logging(io, notices), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
   const work = async (signal: AbortSignal): Promise<number> => {
-    const interrupted = once(signal, 'abort').then((): undefined => {
+    const interrupted = once(signal, 'abort').then(() => undefined);
+    signal.addEventListener('abort', () => {
       logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
     });
     const service = await Promise.race([startService(container), interrupted]);
-    if (service === undefined) {
-      io.exit(0); // a store that never opens would keep the process; no client was served yet
-      return 0;
-    }
+    // A store that never opens would keep the process. No client was served yet.
+    if (service === undefined) return io.exit(0);
     try {
+      // It listens already: a port that is taken must not cost a key that nobody saw.
       await Promise.race([announce(container, service, io, notices), interrupted]);
     } catch (error) {
       await service.stop(0);
@@ -53,39 +54,37 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
   return interruptible(io, work, (name) => logger.warn(`ended at once by a second ${name}`));
 }
 
-/**
- * Prints a first key and logs that the service is ready. It listens already: a port that is taken must not cost a key
- * that nobody saw.
- */
+/** Prints a first key and logs that the service is ready. */
 async function announce(
   container: Container,
-  service: Service,
+  { url, docsUrl }: Service,
   { stdout }: Io,
   notices: readonly string[],
 ): Promise<void> {
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
+  const { location } = await container.getAsync(TOKENS.store);
   const short = settings.staticKeys.filter(isShortStaticKey).length;
   if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
   let hint = '';
-  // An authenticator of others has credentials of its own.
-  if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
-    try {
+  try {
+    // An authenticator of others has credentials of its own.
+    if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
       const managed = await managedKeys(container);
       const key = await firstKey(settings, managed, (message) => logger.warn(message));
-      if (key !== undefined) stdout.write(firstKeyNotice(key, service));
+      if (key !== undefined) stdout.write(firstKeyNotice(key, { url, docsUrl }));
       else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      // Not ready until the store is back; until then nobody gets in.
-      const { cause } = error;
-      const isKnown = cause instanceof Error && notices.some((line) => line.includes(cause.message));
-      logger.warn(isKnown ? {} : { reason: reasonOf(error) }, 'the store is away: its API keys are unknown');
     }
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    // Not ready until the store is back; until then nobody gets in.
+    const isKnown = notices.some(
+      (line) => error.cause instanceof Error && line.includes(error.cause.message),
+    );
+    logger.warn(isKnown ? {} : { reason: reasonOf(error) }, 'the store is away: its API keys are unknown');
   }
-  const { url, docsUrl: docs } = service;
-  const { location: store } = await container.getAsync(TOKENS.store);
-  logger.info({ url, docs, store }, `ready at ${url}, docs at ${docs}, animals in ${store}${hint}`);
+  const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${hint}`;
+  logger.info({ url, docs: docsUrl, store: location }, ready);
 }
 
 /**

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../adapters/http/node/node-server.js';
 import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
-import { isLoopback } from './settings.js';
 
 /** The running service. */
 export interface Service {
@@ -31,7 +30,7 @@ export async function startService(container: Container): Promise<Service> {
     return {
       url: origin + http.basePath,
       docsUrl: origin + DOCS_PATH,
-      async stop(drainDelay = settings.drainDelay ?? (isLoopback(host) ? 0 : 5000)) {
+      async stop(drainDelay = settings.drainDelay) {
         readiness.stop();
         server.drain();
         await delay(drainDelay);

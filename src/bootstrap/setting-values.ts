@@ -24,6 +24,10 @@ export const milliseconds = (minimum: number) => (text: string) => {
   throw new Error(`must be from ${minimum}ms to 24d`);
 };
 
+/** None by default: it depends on the host. */
+export const drainDelay = (text: string): number | undefined =>
+  text === '' ? undefined : milliseconds(0)(text);
+
 export const integer = (minimum: number, maximum: number) => (text: string) => {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= minimum && value <= maximum) return value;
@@ -89,8 +93,9 @@ export const basePath = matching(
   'must be a path that ends in /v1, such as /animals/v1',
 );
 
-/** The full address of a server. */
-export function serverUrl(text: string): string {
+/** The full address of a server, or none. */
+export function serverUrl(text: string): string | undefined {
+  if (text === '') return undefined;
   const href = URL.parse(text)?.href ?? '';
   if (/^https?:\/\/[^@?#]+\/v1$/.test(href) && !/[\s?#@]/.test(text)) return href;
   throw new Error('must be an http or https URL that ends in /v1, without user and query');
@@ -118,6 +123,7 @@ export function keyEnvironment(text: string): string {
 export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
 
 export function keysFile(file: string): readonly string[] {
+  if (file === '') return [];
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -1,16 +1,26 @@
 import * as read from './setting-values.js';
 
-/** One setting: `fallback` is read in place of a variable that is not set or empty. */
-const setting = <T, D extends string | undefined>(
-  name: string,
-  fallback: D,
-  reader: (text: string) => T,
-  help: string,
-) => ({ name, default: fallback, read: reader, help });
+/** A line of the table. `default` is read in place of a variable that is not set or empty. */
+export interface Setting<T = unknown> {
+  /** The environment variable. */
+  readonly name: string;
+  readonly default: string;
+  /** Throws an Error whose message continues a sentence that starts with the name. */
+  readonly read: (text: string) => T;
+  readonly help: string;
+}
+
+const setting = <T>(name: string, text: string, reader: Setting<T>['read'], help: string): Setting<T> => ({
+  name,
+  default: text,
+  read: reader,
+  help,
+});
 
 const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
 const STORE = 'sqlite:data/animal-store.db';
+const DRAIN = '0s on a loopback host, else 5s';
 
 /** All settings. `readSettings`, `serve --help` and the check of the README follow this table. */
 const TABLE = {
@@ -18,62 +28,36 @@ const TABLE = {
   port: setting('PORT', '8080', read.integer(0, 65_535), 'port to listen on; 0 takes a free one'),
   http: {
     basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
-    publicUrl: setting('PUBLIC_URL', undefined, read.serverUrl, 'address that clients use, ending in v1'),
-    stagingUrl: setting('STAGING_URL', undefined, read.serverUrl, 'address of staging, ending in v1'),
+    publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
+    stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
     bodyLimit: setting('BODY_LIMIT', '256kb', read.bytes, 'largest request body, up to 16mb'),
     requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
     maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
-    deprecatedSince: setting(
-      'DEPRECATED_SINCE',
-      '2026-11-20',
-      read.deprecatedSince,
-      'since when getPet is deprecated',
-    ),
+    deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
     getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
     corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
   },
-  storeUrl: setting(
-    'STORE_URL',
-    STORE,
-    read.storeUrl,
-    'sqlite:PATH, mongodb://..., memory:, or of an adapter',
-  ),
+  storeUrl: setting('STORE_URL', STORE, read.storeUrl, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
   staticKeys: {
     list: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
     one: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
-    file: setting('API_KEYS_FILE', undefined, read.keysFile, 'file with static API keys'),
+    file: setting('API_KEYS_FILE', '', read.keysFile, 'file with static API keys'),
   },
   keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
-  drainDelay: setting(
-    'DRAIN_DELAY',
-    undefined,
-    read.milliseconds(0),
-    'time between the signal to stop and the stop (default: 0s on a loopback host, else 5s)',
-  ),
+  drainDelay: setting('DRAIN_DELAY', '', read.drainDelay, `delay of the stop (default: ${DRAIN})`),
   shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.milliseconds(1), 'longest time for the stop'),
   logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
   logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
 };
 
-/** A line of the table. */
-export interface Setting {
-  /** The environment variable. */
-  readonly name: string;
-  readonly default: string | undefined;
-  /** Throws an Error whose message continues a sentence that starts with the name. */
-  readonly read: (text: string) => unknown;
-  readonly help: string;
-}
-
 type Values<Table> = {
-  readonly [K in keyof Table]: Table[K] extends { default: infer D; read: (text: string) => infer T }
-    ? T | (D extends string ? never : undefined)
-    : Values<Table[K]>;
+  readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : Values<Table[K]>;
 };
 
 /** What the service runs on. */
 export type Settings = Omit<Values<typeof TABLE>, 'staticKeys'> & {
+  readonly drainDelay: number;
   /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`: secrets. */
   readonly staticKeys: readonly string[];
 };
@@ -109,16 +93,16 @@ export function judgeSettings(environment: Environment): { settings: Settings; f
   const faults: string[] = [];
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
-      const text = environment[name];
-      if (text !== undefined && text !== '') return reader(text);
+      return reader(environment[name] || fallback);
     } catch (error) {
       faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+      return reader(fallback);
     }
-    return fallback === undefined ? undefined : reader(fallback);
   };
   const values = mapLines(TABLE, valueOf) as Values<typeof TABLE>;
-  const staticKeys = Object.values(values.staticKeys).flatMap((keys) => keys ?? []);
-  return { settings: { ...values, staticKeys }, faults };
+  const staticKeys = Object.values(values.staticKeys).flat();
+  const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
+  return { settings: { ...values, staticKeys, drainDelay }, faults };
 }
 
 type Lines = { readonly [key: string]: Setting | Lines };
@@ -131,8 +115,8 @@ const mapLines = (lines: Lines, use: (line: Setting) => unknown): object =>
 const isLine = (line: Setting | Lines): line is Setting => typeof line['read'] === 'function';
 
 /** All settings, in the order of the table. */
-export const SETTINGS: readonly Setting[] = Object.values(TABLE).flatMap((line) =>
-  isLine(line) ? [line] : Object.values(line),
+export const SETTINGS: readonly Setting[] = Object.values<Setting | Lines>(TABLE).flatMap((line) =>
+  isLine(line) ? [line] : (Object.values(line) as Setting[]),
 );
 
 /** Whether only this machine can reach the host. */

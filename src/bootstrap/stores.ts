@@ -1,4 +1,4 @@
-import type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
+import type { StoreFactory } from '../application/ports/store.js';
 import { SettingsError } from './settings.js';
 
 const memory: StoreFactory = {
@@ -14,25 +14,14 @@ const sqlite: StoreFactory = {
     /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
   async open(url, options) {
     const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
-    const { file, ...store } = await openSqliteStore(url.slice('sqlite:'.length), options);
-    return { ...store, location: file };
+    return openSqliteStore(url.slice('sqlite:'.length), options);
   },
 };
 
 /** The whole URL is a connection string of MongoDB. */
 const mongodb: StoreFactory = {
   scheme: ['mongodb', 'mongodb+srv'],
-  async check(url) {
-    const { MongoUrlError, clientFor, databaseIn } = await import('../adapters/mongodb/mongo-url.js');
-    try {
-      databaseIn(url);
-      await clientFor(url).close();
-      return undefined;
-    } catch (error) {
-      if (error instanceof MongoUrlError) return error.message.replace(/^STORE_URL /, '');
-      throw error;
-    }
-  },
+  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
   open: async (url, options) =>
     (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
 };
@@ -50,20 +39,11 @@ export async function factoryFor(
   url: string,
   factories: readonly StoreFactory[],
 ): Promise<StoreFactory> {
-  const scheme = url.split(':', 1)[0] ?? '';
+  const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
-  const known = factories.flatMap((each) => [each.scheme].flat()).map((each) => `${each}:`);
-  const fault = factory
-    ? await factory.check?.(url)
-    : `must start with the scheme of a store: ${known.join(', ')}`;
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  const fault = factory ? await factory.check?.(url) : unknown;
   if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
   return factory;
 }
-
-/** Opens a store. Parameters and errors are those of `factoryFor` and of `StoreFactory.open`. */
-export const openStore = async (
-  setting: string,
-  url: string,
-  factories: readonly StoreFactory[],
-  options?: OpenOptions,
-): Promise<Store> => (await factoryFor(setting, url, factories)).open(url, options);

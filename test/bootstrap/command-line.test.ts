@@ -21,6 +21,16 @@ const COMMANDS = [
 
 const SHELF = { STORE_URL: 'shelf:' };
 
+/** What a command says when its store does not open. */
+async function failing(error: unknown): Promise<string> {
+  const open = async (): Promise<never> => {
+    throw error;
+  };
+  const { code, out, err } = await runLine('keys list', SHELF, [factory('shelf', open)]);
+  expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+  return err;
+}
+
 describe('The command line', () => {
   it('says its version', async () => {
     expect(await runLine('--version')).to.deep.equal({ code: 0, out: `${MANIFEST.version}\n`, err: '' });
@@ -42,7 +52,8 @@ describe('The command line', () => {
       expect(out.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
       const [, words = ''] = /^Example:\n {2}(?:[A-Z_]+=\S+ )*animal-store (.*)$/m.exec(out) ?? [];
       expect(words.startsWith(command), words).to.equal(true);
-      for (const option of words.match(/--[a-z]+/g) ?? []) expect(out).to.match(new RegExp(`^  ${option} `, 'm'));
+      for (const option of words.match(/--[a-z]+/g) ?? [])
+        expect(out).to.match(new RegExp(`^  ${option} `, 'm'));
       expect(await runLine(`${command} ID --help`)).to.deep.include({ code: 0, out });
     });
   }
@@ -74,12 +85,20 @@ describe('The command line', () => {
       ['keys issue', "required option '--name <name>' not specified", 'keys issue --help'],
       ['keys issue --name', "option '--name <name>' argument missing", 'keys issue --help'],
       ['keys issue --name=', 'The call is not valid: name must not be blank.', ''],
-      ['keys issue --name a --scope pets:feed', 'It must be pets:read or pets:write, or both', 'keys issue --help'],
+      [
+        'keys issue --name a --scope pets:feed',
+        'It must be pets:read or pets:write, or both',
+        'keys issue --help',
+      ],
       ['keys issue --name a --scope=', 'It must be pets:read or pets:write, or both', 'keys issue --help'],
       ['keys issue --name a --expires soon', 'It must be a duration such as', 'keys issue --help'],
       ['keys list --json=yes', 'unknown option', 'keys list --help'],
       ['keys revoke', "missing required argument 'ID'", 'keys revoke --help'],
-      ['keys revoke a b', "too many arguments for 'revoke'. Expected 1 argument but got 2.", 'keys revoke --help'],
+      [
+        'keys revoke a b',
+        "too many arguments for 'revoke'. Expected 1 argument but got 2.",
+        'keys revoke --help',
+      ],
       ['keys rotate a --overlap -1h', 'It must be a duration such as', 'keys rotate --help'],
       ['copy --to sqlite:a', "required option '--from <url>' not specified", 'copy --help'],
       ['copy --from sqlite:a', "required option '--to <url>' not specified", 'copy --help'],
@@ -96,7 +115,12 @@ describe('The command line', () => {
     }
 
     it('never an argument, which may be a key', async () => {
-      for (const key of [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"]) {
+      for (const key of [
+        `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`,
+        'hunter2',
+        'issu3-secret',
+        "it's secret",
+      ]) {
         for (const line of [
           '%',
           'keys %',
@@ -109,7 +133,7 @@ describe('The command line', () => {
         ]) {
           const args = line.split(' ').map((word) => word.replace('%', key));
           const io = new TestIo();
-          expect(await run(args, io)).to.equal(2);
+          expect(await run(args, io.io)).to.equal(2);
           expect(io.err).to.not.include(key);
         }
       }
@@ -127,30 +151,29 @@ describe('The command line', () => {
   it('names the faults that only adapters and stores find together with all others', async () => {
     const wrong = { PORT: 'x', ADAPTERS: './missing.mjs', LOG_LEVEL: 'loud' };
     for (const [STORE_URL, fault] of Object.entries({
-      'nosuch://user:hunter2@host': 'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:',
+      'nosuch://user:hunter2@host':
+        'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:',
       'memory:hunter2': 'must be memory: alone: such a store has no name',
       'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
-      'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string: ',
+      'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
       'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that MongoDB does not know: color',
     })) {
       const { code, err } = await runLine('serve', { ...wrong, STORE_URL });
       expect(code).to.equal(2);
       expect(err).to.include(`\n  STORE_URL ${fault}`).and.not.include('hunter2');
-      expect(err.match(/^ {2}[A-Z_]+/gm)).to.deep.equal(['  PORT', '  LOG_LEVEL', '  ADAPTERS', '  STORE_URL']);
+      expect(err.match(/^ {2}[A-Z_]+/gm)).to.deep.equal([
+        '  PORT',
+        '  LOG_LEVEL',
+        '  ADAPTERS',
+        '  STORE_URL',
+      ]);
       const alone = await runLine('keys list', { STORE_URL });
       expect(alone.err.match(/^ {2}[A-Z_]+/gm)).to.deep.equal(['  STORE_URL']);
     }
   });
 
   describe('that fails ends with 1 and says', () => {
-    const failing = async (error: unknown): Promise<string> => {
-      const shelf = factory('shelf', () => Promise.reject(error as Error));
-      const { code, out, err } = await runLine('keys list', SHELF, [shelf]);
-      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
-      return err;
-    };
-
     it('one line that a user can act on, with each cause once', async () => {
       const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
       const away = new UnavailableError('listing API keys', { cause: refused });
@@ -176,8 +199,11 @@ describe('A command that can be interrupted', () => {
     const io = new TestIo();
     const last: string[] = [];
     const work = interruptible(
-      io,
-      (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(reject, signal.reason))),
+      io.io,
+      (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => setImmediate(reject, signal.reason)),
+        ),
       (name) => last.push(name),
       () => now,
     );

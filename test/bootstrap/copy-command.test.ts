@@ -16,7 +16,10 @@ describe('copy', () => {
     [old, target] = [openMemoryStore(), openMemoryStore()];
     const animalStore = createAnimalStore(old);
     for (const key of ['one', 'two', 'three'])
-      await animalStore.createPet({ name: key, categoryId: 2n ** 63n - 1n }, { idempotencyKey: { scope: 's', key } });
+      await animalStore.createPet(
+        { name: key, categoryId: 2n ** 63n - 1n },
+        { idempotencyKey: { scope: 's', key } },
+      );
     await old.apiKeys.add({ id: 'a', name: 'till', hash: '0'.repeat(64), scopes: [], createdAt: new Date() });
   });
 
@@ -56,7 +59,10 @@ describe('copy', () => {
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
     const idempotencyKey = { scope: 's', key: 'two' };
-    const again = await createAnimalStore(target).createPet({ name: 'two', categoryId: 2n ** 63n - 1n }, { idempotencyKey });
+    const again = await createAnimalStore(target).createPet(
+      { name: 'two', categoryId: 2n ** 63n - 1n },
+      { idempotencyKey },
+    );
     expect([again.replayed, again.pet.id]).to.deep.equal([true, 2n]);
   });
 
@@ -72,25 +78,27 @@ describe('copy', () => {
     const { code } = await runLine(LINE, { STORE_URL: 'nonsense' }, [from.module, to.module]);
     expect([code, from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([0, true, false]);
     const io = new TestIo();
-    await run(LINE.split(' '), io, [from.module, to.module]);
+    await run(LINE.split(' '), io.io, [from.module, to.module]);
     to.opened[0]?.onNotice?.('made the collection pets');
   });
 
   it('draws a bar for each phase on a terminal, and writes plain lines elsewhere', async () => {
     const [from, to] = shelves();
     const terminal = new TestIo({}, { isTTY: true });
-    expect(await run(LINE.split(' '), terminal, [from.module, to.module])).to.equal(0);
+    expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
     for (const phase of ['copying', 'comparing'])
       expect(terminal.err).to.include(`${phase} [${'='.repeat(20)}] 100 % | 3 of 3`);
     expect(terminal.err).to.include('\u001b[');
     [old, target] = [target, openMemoryStore()];
     const { err } = await copy();
-    expect(err).to.match(/^(?:(?:copying|comparing) \[[=-]{20}\] [^\n]*\n)+$/).and.not.include('\u001b');
+    expect(err)
+      .to.match(/^(?:(?:copying|comparing) \[[=-]{20}\] [^\n]*\n)+$/)
+      .and.not.include('\u001b');
   });
 
   for (const [what, line, message] of [
-    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to the service'],
-    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to the service'],
+    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to its service'],
+    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to its service'],
     ['an unknown scheme', 'copy --from old: --to attic:', '\n  --to must start with the scheme of a store: '],
     ['no scheme', 'copy --from old.db --to new:', '\n  --from must start with the scheme of a store: '],
     ['one store by two names', 'copy --from old: --to old:', '--from and --to name the same store.'],
@@ -124,8 +132,10 @@ describe('copy', () => {
   });
 
   it('says at once that a store is away, and not that the target is incomplete', async () => {
-    const check = () => Promise.reject(new UnavailableError('checking', { cause: new Error('ECONNREFUSED') }));
-    const pets = Object.assign(Object.create(target.pets) as PetRepository, { check });
+    const cause = new Error('ECONNREFUSED');
+    const pets = Object.assign(Object.create(target.pets) as PetRepository, {
+      check: () => Promise.reject(new UnavailableError('checking', { cause })),
+    });
     const { code, err } = await copy(LINE, shelves({ pets }));
     expect(code).to.equal(1);
     expect(err).to.equal('The store is not available (checking). ECONNREFUSED\n');
@@ -139,7 +149,7 @@ describe('copy', () => {
         io.emit('SIGINT', 'SIGINT');
       });
     const [from, to] = shelves(withTransfer({ writePets }));
-    expect(await run(LINE.split(' '), io, [from.module, to.module])).to.equal(130);
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(130);
     expect([from.closed, to.closed]).to.deep.equal([1, 1]);
     expect(io.err).to.match(/start again with a new target\.\nInterrupted by SIGINT\.\n$/);
   });

@@ -8,8 +8,8 @@ import { run } from '../../src/bootstrap/run.js';
 import { add } from '../../src/bootstrap/wiring.js';
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
-export class TestIo extends EventEmitter implements Io {
-  readonly env: Record<string, string>;
+export class TestIo extends EventEmitter {
+  readonly env: NodeJS.ProcessEnv;
   out = '';
   err = '';
   readonly exits: number[] = [];
@@ -22,9 +22,14 @@ export class TestIo extends EventEmitter implements Io {
     this.stderr = { write: (text) => this.#write('err', text), isTTY, columns: 80 };
   }
 
-  exit(code: number): void {
+  exit(code: number): number {
     this.exits.push(code);
-    this.emit('exit');
+    return code;
+  }
+
+  /** This as a process. */
+  get io(): Io {
+    return this as unknown as Io;
   }
 
   /** The messages of the log lines so far. */
@@ -68,7 +73,7 @@ export async function runLine(
   modules: readonly ContainerModule[] = [],
 ): Promise<Outcome> {
   const io = new TestIo(env);
-  const code = await run(line === '' ? [] : line.split(' '), io, modules);
+  const code = await run(line === '' ? [] : line.split(' '), io.io, modules);
   return { code, out: io.out, err: io.err };
 }
 

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { parse } from '../../src/exact-json.js';
-import type { HttpSubject, OpenHttp } from '../contract/http-contract.js';
+import type { HttpSubject, OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
 import { AnswerCheck, type Asked } from './answer-check.js';
 import type { OpenApiDocument } from './document.js';
 
+/** How many answers were held to a document, and how many were to requests that it does not speak of. */
+export interface Tally {
+  held: number;
+  outside: number;
+}
+
 /** Starts the same services, every answer of theirs being held to the document that they publish. */
 export const heldToDocument =
-  (start: OpenHttp): OpenHttp =>
+  (start: OpenHttp, tally: Tally): OpenHttp =>
   async (situation) => {
     const subject = await start(situation);
     // A service that is too busy has no answer to spare: it is held to the document of one that is not.
@@ -21,6 +27,8 @@ export const heldToDocument =
         for (const [index, answer] of conversation.answers.entries()) {
           const asked = requestsOf(request)[index];
           const faults = asked && check.faultsOf(answer, asked);
+          if (faults === undefined) tally.outside += 1;
+          else tally.held += 1;
           assert.deepEqual(faults ?? [], [], 'the answer is not as the OpenAPI document says');
         }
         return conversation;

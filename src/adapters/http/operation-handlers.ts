@@ -106,9 +106,8 @@ type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> e
 export const petJson = ({ id, name, categoryId, status }: CompletePet): string =>
   `{"id":${id},"name":${quoted(name)},"categoryId":${categoryId},"status":"${status}"}`;
 
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
-
-const quoted = (text: string): string => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);
+const quoted = (text: string): string =>
+  /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;
 
 /** A page of animals as JSON text. */
 export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

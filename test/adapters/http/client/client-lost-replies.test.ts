@@ -4,7 +4,7 @@ import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-s
 import type { Service } from '../../../../src/bootstrap/service.js';
 import type { Pet } from '../../../../src/domain/pet.js';
 import { times } from '../../../contract/samples.js';
-import { LossyProxy, numbers } from '../../../http/lossy-proxy.js';
+import { LossyProxy, numbers } from './lossy-proxy.js';
 import { temporaryFolder } from '../../sqlite/temporary-store.js';
 import { KEY, startAnimalService } from './client-subject.js';
 
