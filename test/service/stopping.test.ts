@@ -151,26 +151,16 @@ describe('The program, told to stop', () => {
   }).timeout(40_000);
 });
 
-/** Gives npm start a terminal, presses Ctrl-C when the service is ready, and ends as npm does. */
+/** Runs npm start in a terminal, presses Ctrl-C when the service is ready, and ends as npm does. */
 const TERMINAL = `
 import os, pty, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp('npm', ['npm', 'start', '--silent'])
 shown = b''
-pressed = False
-while True:
-    try:
-        part = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not part:
-        break
-    shown += part
-    if not pressed and b'ready at' in shown:
-        pressed = True
+def read(terminal):
+    global shown
+    part = os.read(terminal, 4096)
+    if b'ready at' in shown + part and b'ready at' not in shown:
         os.write(terminal, b'\\x03')
-sys.stdout.buffer.write(shown)
-sys.stdout.flush()
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    shown += part
+    return part
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(['npm', 'start', '--silent'], read)))
 `;
