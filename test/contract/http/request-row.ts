@@ -154,9 +154,6 @@ export const row = (
   options: Pick<Row, 'given' | 'socketOnly'> = {},
 ): Row => ({ name, request, expect, ...options });
 
-/** The words of a text: several short values on one line. */
-export const words = (text: string): readonly string[] => text.split(' ');
-
 /** The response to a create of `PET`. */
 export const CREATED: Expectation = {
   status: 201,

@@ -1,3 +1,4 @@
+import { words } from '../samples.js';
 import {
   CREATED,
   JSON_CONTENT,
@@ -11,7 +12,6 @@ import {
   postAs,
   row,
   send,
-  words,
   type Expectation,
   type Header,
   type Row,
