@@ -3,6 +3,8 @@ import type { Db, Document } from 'mongodb';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import { PET_STATUSES, savedPet } from '../../../src/domain/pet.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import { codeAt } from '../../docs/code-blocks.js';
+import { inShell } from '../../docs/in-shell.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 import { apiKey, claimOn, rex } from './mongo-store-tests.js';
 
@@ -112,7 +114,13 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
   it('read no document that is not wanted, and sort none', checkPlans);
 
   it('are the same with the index that a hashed shard key needs', async () => {
-    await db().collection('pets').createIndex({ _id: 'hashed' });
+    const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
+    const [, hashed] = calls.find(([name]) => name === 'pets.createIndex') ?? [];
+    expect(
+      await db()
+        .collection('pets')
+        .createIndex(hashed as { _id: 'hashed' }),
+    ).to.equal('_id_hashed');
     await checkPlans();
   });
 });
