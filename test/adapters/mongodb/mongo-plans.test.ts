@@ -23,10 +23,6 @@ interface Use {
 const USES: Readonly<Record<string, Use>> = {
   'the first page': { run: ({ pets }) => pets.list({ limit: 21 }), plans: [BY_ID] },
   'a page in the middle': { run: ({ pets }) => pets.list({ after: 1500n, limit: 21 }), plans: [BY_ID] },
-  'the last page': {
-    run: ({ pets }) => pets.list({ after: BigInt(ANIMALS - 3), limit: 21 }),
-    plans: [BY_ID],
-  },
   'the first page of a status': {
     run: ({ pets }) => pets.list({ limit: 21, status: 'sold' }),
     plans: [BY_STATUS],
