@@ -73,6 +73,11 @@ export class Connection extends Duplex {
     return this.#isParsing;
   }
 
+  /** How much came from the client, in bytes. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;

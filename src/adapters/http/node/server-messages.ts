@@ -13,8 +13,12 @@ export class ServerRequest extends IncomingMessage {
     else this.once('wanted', run);
   }
 
-  /** Makes reading the body fail. Calls `unheard` if the reader does not listen for errors. */
+  /**
+   * Makes reading the body fail. Calls `unheard` if the reader does not listen for errors, or if the request is late
+   * and nobody reads it.
+   */
   fail(fault: HttpError, unheard: () => void): void {
+    if (fault.code === 'request_timeout' && !this.#isWanted) return unheard();
     const deliver = (): void => {
       if (this.listenerCount('error') === 0) return unheard();
       this.#fault = fault;
