@@ -129,8 +129,8 @@ const smuggling: Row[] = [
   ),
   raw(
     'does not execute the body of a refused request',
-    `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: ${ADD.length}\r\n\r\n${ADD}`,
-    error('missing_api_key'),
+    `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 9999\r\n\r\n${ADD}`,
+    error('missing_api_key', { closes: true }),
   ),
 ];
 
