@@ -12,7 +12,6 @@ import { systemClock } from '../application/ports/clock.js';
 import type * as core from '../index.js';
 import { loadAdapters } from './load-adapters.js';
 import { SettingsError, judgeSettings, type Environment, type Settings } from './settings.js';
-import { STORE_FACTORIES, factoryFor } from './stores.js';
 import { add, every, token } from './wiring.js';
 
 /** Everything that is bound, and can be replaced or decorated. */
@@ -39,35 +38,69 @@ export const TOKENS = {
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
 
-const storeModule = (factory: core.StoreFactory): ContainerModule =>
-  new ContainerModule((options) => add(options, TOKENS.storeFactory, factory));
+const t = TOKENS;
+
+/** `STORE_URL=memory:` */
+const memoryStore = storeModule({
+  scheme: 'memory',
+  check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone: such a store has no name'),
+  open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
+});
+
+/** `STORE_URL=sqlite:PATH`. Everything after the first colon is the path, taken literally. */
+const sqliteStore = storeModule({
+  scheme: 'sqlite',
+  check: async (url) =>
+    /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
+  async open(url, options) {
+    const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
+    return openSqliteStore(url.slice('sqlite:'.length), options);
+  },
+});
+
+/** `STORE_URL=mongodb://...`: the whole URL is a connection string of MongoDB. */
+const mongodbStore = storeModule({
+  scheme: ['mongodb', 'mongodb+srv'],
+  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+  open: async (url, options) =>
+    (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
+});
+
+/** A store factory, which loads its adapter when it is first used. */
+function storeModule(factory: core.StoreFactory): ContainerModule {
+  return new ContainerModule((options) => add(options, t.storeFactory, factory));
+}
 
 /** The use cases on the store that the settings name. */
 const application = new ContainerModule((options) => {
-  const { settings, storeFactory, openOptions, store, petRepository, clock } = TOKENS;
-  add(options, clock, systemClock);
-  add(options, openOptions, {});
-  add(options, store, [settings, every(storeFactory), openOptions], async ({ storeUrl }, factories, open) =>
-    (await factoryFor('STORE_URL', storeUrl, factories)).open(storeUrl, open),
+  add(options, t.clock, systemClock);
+  add(options, t.openOptions, {});
+  add(
+    options,
+    t.store,
+    [t.settings, every(t.storeFactory), t.openOptions],
+    async ({ storeUrl }, factories, open) =>
+      (await factoryFor('STORE_URL', storeUrl, factories)).open(storeUrl, open),
   );
-  add(options, petRepository, [store], ({ pets }) => pets);
-  add(options, TOKENS.animalStore, [petRepository, clock], (pets, time) =>
-    createAnimalStore({ pets, clock: time }),
+  add(options, t.petRepository, [t.store], ({ pets }) => pets);
+  add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
+    createAnimalStore({ pets, clock }),
   );
 });
 
 /** Static keys of the settings, managed keys of the store. */
 const apiKeyAuthentication = new ContainerModule((options) => {
-  const { settings, apiKeyRepository, clock } = TOKENS;
-  add(options, apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
-  add(options, TOKENS.authenticator, [settings, apiKeyRepository, clock], ({ staticKeys }, apiKeys, time) => {
-    return new ApiKeyAuthenticator({ staticKeys, apiKeys, clock: time });
-  });
+  add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
+  add(
+    options,
+    t.authenticator,
+    [t.settings, t.apiKeyRepository, t.clock],
+    ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
+  );
 });
 
 /** The HTTP interface, on Koa. */
 const http = new ContainerModule((options) => {
-  const t = TOKENS;
   add(options, t.httpLog, silentLog);
   add(options, t.onDeprecatedCall, () => {});
   add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
@@ -75,17 +108,9 @@ const http = new ContainerModule((options) => {
     options,
     t.httpInterface,
     [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
-    async (animalStore, authenticator, readiness, { http: settings }, log, onDeprecatedCall) => {
-      const docs = await readDocsFiles();
-      return new HttpInterface({
-        animalStore,
-        authenticator,
-        readiness,
-        settings,
-        log,
-        docs,
-        onDeprecatedCall,
-      });
+    async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall) => {
+      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall };
+      return new HttpInterface({ ...parts, settings: settings.http, docs: await readDocsFiles() });
     },
   );
   add(options, t.requestListener, [t.httpInterface], (httpInterface) => {
@@ -104,7 +129,7 @@ export async function createContainer(
 ): Promise<Container> {
   const container = new Container();
   add(container, TOKENS.settings, settings);
-  const stores = STORE_FACTORIES.map(storeModule);
+  const stores = [memoryStore, sqliteStore, mongodbStore];
   await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
   return container;
 }
@@ -129,6 +154,25 @@ export async function configure(
   }
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
+}
+
+/**
+ * Finds the factory for a URL: the last one with its scheme, so that adapters of others can replace ours.
+ * @param setting the setting or option that the URL comes from
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
+async function factoryFor(
+  setting: string,
+  url: string,
+  factories: readonly core.StoreFactory[],
+): Promise<core.StoreFactory> {
+  const [scheme = ''] = url.split(':', 1);
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  const fault = factory ? await factory.check?.(url) : unknown;
+  if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
+  return factory;
 }
 
 /** Opens another store than that of `STORE_URL`. Parameters and errors are those of `factoryFor` and of its `open`. */

@@ -51,17 +51,9 @@ export function whyNotLoaded(specifier: string, error: unknown): string {
 export const isContainerModule = (value: unknown): value is ContainerModule =>
   typeof value === 'object' && value !== null && 'load' in value && 'id' in value;
 
-/** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
-export interface Suites {
-  readonly storeContracts: readonly {
-    readonly port: string;
-    readonly cases: readonly { readonly name: string }[];
-  }[];
-  readonly runContract: (
-    contract: object,
-    open: OpenSubject,
-    options: object,
-  ) => Promise<readonly CaseResult[]>;
+interface Contract {
+  readonly port: string;
+  readonly cases: readonly { readonly name: string }[];
 }
 
 export interface CaseResult {
@@ -74,13 +66,20 @@ export interface CaseResult {
 /** Opens a fresh store for a case. The suites say what else it may have. */
 export type OpenSubject = () => Promise<{ readonly pets: unknown; readonly dispose: () => Promise<void> }>;
 
-/** Loads the contract suites of this package. In a checkout they may not be compiled yet. */
+/** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
+export interface Suites {
+  readonly storeContracts: readonly Contract[];
+  readonly runContract: (of: Contract, open: OpenSubject, options: object) => Promise<readonly CaseResult[]>;
+}
+
+const SUITES: string = 'animal-store/contract';
+
+/** Loads the contract suites of this package. A checkout may not have compiled them. */
 export async function importSuites(): Promise<Suites> {
-  const entry: string = 'animal-store/contract';
-  try {
-    return (await import(entry)) as Suites;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error('The contract suites are not compiled: run `npm run build` first.', { cause: error });
-  }
+  const suites: unknown = await import(SUITES).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  });
+  if (suites === undefined)
+    throw new Error('The contract suites are not compiled: run `npm run build` first.');
+  return suites as Suites;
 }

@@ -35,22 +35,24 @@ export async function readSourceTree(root: URL, folders: readonly string[]): Pro
 }
 
 /** @throws {SyntaxError} naming the source that cannot be read. */
-export const readModules = (tree: SourceTree): Module[] => [...tree].map((file) => readModule(...file));
-
-function readModule(path: string, source: string): Module {
+export function readModule(path: string, source: string): Module {
   const { module, program, errors } = parseSync(path, source);
   if (errors[0] !== undefined) throw new SyntaxError(`${path}: ${errors[0].message}`);
+  const nodes = [...nodesIn(program)];
   const lineAt = (offset: number): number => source.slice(0, offset).split('\n').length;
   const requests = [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest),
     ...module.staticExports.flatMap(({ entries }) => entries[0]?.moduleRequest ?? []),
     ...module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
+    ...nodes.flatMap(({ type, source: from }) => (type === 'TSImportType' && isNode(from) ? [from] : [])),
   ];
   const imports = requests.map(({ start, end }): Import => {
     const specifier = /^(['"])(?<text>.*)\1$/s.exec(source.slice(start, end))?.groups?.['text'];
     return { specifier, target: targetOf(path, specifier), line: lineAt(start) };
   });
-  const names = [...identifiersIn(program)].map(({ name, start }) => ({ name, line: lineAt(start) }));
+  const names = nodes.flatMap(({ type, name, start }) =>
+    type === 'Identifier' && typeof name === 'string' ? [{ name, line: lineAt(start) }] : [],
+  );
   return { path, imports, names };
 }
 
@@ -62,22 +64,24 @@ function targetOf(path: string, specifier: string | undefined): string | undefin
 /** A node of the syntax tree, in the form that ESTree gives it. */
 interface Node {
   readonly type: string;
+  readonly start: number;
+  readonly end: number;
   readonly [property: string]: unknown;
 }
 
 const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+  typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 
-function* identifiersIn(value: unknown): Generator<{ name: string; start: number }> {
-  if (Array.isArray(value)) for (const item of value) yield* identifiersIn(item);
+/** Every node, but those that only name a member. */
+function* nodesIn(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const item of value) yield* nodesIn(item);
   if (!isNode(value)) return;
-  const { type, name, start } = value;
-  if (type === 'Identifier' && typeof name === 'string' && typeof start === 'number') yield { name, start };
+  yield value;
   for (const [property, child] of Object.entries(value)) {
     const namesMember =
       ((property === 'property' || property === 'key') && value['computed'] === false) ||
-      (property === 'right' && type === 'TSQualifiedName') ||
+      (property === 'right' && value.type === 'TSQualifiedName') ||
       property === 'imported';
-    if (!namesMember) yield* identifiersIn(child);
+    if (!namesMember) yield* nodesIn(child);
   }
 }

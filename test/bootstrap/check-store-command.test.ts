@@ -52,19 +52,6 @@ const [PETS] = storeContracts;
 /** A text in the names of one or a few cases of the first contract. */
 const ONLY = PETS?.cases[0]?.name ?? '';
 
-interface Report {
-  readonly passed: boolean;
-  readonly handles: readonly string[];
-  readonly checks: ReadonlyArray<{
-    readonly port: string;
-    readonly cases: ReadonlyArray<{
-      readonly name: string;
-      readonly outcome: string;
-      readonly error?: string;
-    }>;
-  }>;
-}
-
 describe('check-store', () => {
   let folder: string;
   let module: string;
@@ -115,12 +102,11 @@ describe('check-store', () => {
       ONLY,
       '--json',
     );
-    const { passed, handles, checks } = JSON.parse(out) as Report;
-    expect({ code, err, passed, handles }).to.deep.equal({ code: 1, err: '', passed: false, handles: [] });
-    expect(checks[0]).to.include({ port: 'PetRepository' });
-    const [first] = checks[0]?.cases ?? [];
-    expect(first).to.include({ name: ONLY, outcome: 'failed' });
-    expect(first?.error).to.include('full');
+    const { checks, ...rest } = JSON.parse(out) as { checks: Array<{ port: string; cases: object[] }> };
+    expect({ code, err, ...rest }).to.deep.equal({ code: 1, err: '', passed: false, handles: [] });
+    expect(checks[0]?.port).to.equal('PetRepository');
+    expect(checks[0]?.cases[0]).to.include({ name: ONLY, outcome: 'failed' });
+    expect(checks[0]?.cases[0]).to.have.property('error').that.includes('full');
   });
 
   it('runs all ports of an adapter, with a new URL for each case, and leaves nothing behind', async () => {

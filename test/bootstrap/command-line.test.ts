@@ -8,16 +8,8 @@ import { SETTINGS } from '../../src/bootstrap/settings.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import { Shelf, TestIo, factory, runLine } from './test-io.js';
 
-const COMMANDS = [
-  'serve',
-  'keys issue',
-  'keys list',
-  'keys revoke',
-  'keys rotate',
-  'openapi',
-  'copy',
-  'check-store',
-] as const;
+const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke', 'keys rotate'];
+const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'copy', 'check-store'];
 
 const SHELF = { STORE_URL: 'shelf:' };
 

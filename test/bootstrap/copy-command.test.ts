@@ -4,8 +4,8 @@ import type { CatalogueTransfer } from '../../src/application/ports/catalogue-tr
 import type { FullStore, Store } from '../../src/application/ports/store.js';
 import { run } from '../../src/bootstrap/run.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import { createAnimalStore, type PetRepository } from '../../src/index.js';
-import { Shelf, TestIo, runLine, type Outcome } from './test-io.js';
+import { createAnimalStore } from '../../src/index.js';
+import { Shelf, TestIo, changed, runLine, type Outcome } from './test-io.js';
 
 const LINE = 'copy --from old: --to new:';
 
@@ -35,19 +35,9 @@ describe('copy', () => {
   }
 
   /** A target whose transfer differs in one method. */
-  const withTransfer = (different: Partial<CatalogueTransfer>): Partial<Store> => {
-    const { transfer } = target;
-    return {
-      transfer: {
-        survey: (...args) => transfer.survey(...args),
-        reserveIds: (...args) => transfer.reserveIds(...args),
-        writePets: (...args) => transfer.writePets(...args),
-        readClaims: (...args) => transfer.readClaims(...args),
-        writeClaims: (...args) => transfer.writeClaims(...args),
-        ...different,
-      },
-    };
-  };
+  const withTransfer = (changes: Partial<CatalogueTransfer>): Partial<Store> => ({
+    transfer: changed(target.transfer, changes),
+  });
 
   it('copies animals under their ids, keys and live claims, and says what and where', async () => {
     const { code, out, closed } = await copy();
@@ -75,11 +65,11 @@ describe('copy', () => {
 
   it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
     const [from, to] = shelves();
-    const { code } = await runLine(LINE, { STORE_URL: 'nonsense' }, [from.module, to.module]);
-    expect([code, from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([0, true, false]);
-    const io = new TestIo();
-    await run(LINE.split(' '), io.io, [from.module, to.module]);
+    const io = new TestIo({ STORE_URL: 'nonsense' });
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(0);
+    expect([from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([true, false]);
     to.opened[0]?.onNotice?.('made the collection pets');
+    expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
   it('draws a bar for each phase on a terminal, and writes plain lines elsewhere', async () => {
@@ -133,9 +123,8 @@ describe('copy', () => {
 
   it('says at once that a store is away, and not that the target is incomplete', async () => {
     const cause = new Error('ECONNREFUSED');
-    const pets = Object.assign(Object.create(target.pets) as PetRepository, {
-      check: () => Promise.reject(new UnavailableError('checking', { cause })),
-    });
+    const check = () => Promise.reject(new UnavailableError('checking', { cause }));
+    const pets = changed(target.pets, { check });
     const { code, err } = await copy(LINE, shelves({ pets }));
     expect(code).to.equal(1);
     expect(err).to.equal('The store is not available (checking). ECONNREFUSED\n');

@@ -5,7 +5,7 @@ import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports
 import { TOKENS } from '../../src/bootstrap/container.js';
 import { replace } from '../../src/bootstrap/wiring.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import { Shelf, runLine, type Outcome } from './test-io.js';
+import { Shelf, changed, runLine, type Outcome } from './test-io.js';
 
 const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
 
@@ -15,18 +15,9 @@ describe('The commands for keys', () => {
   let now: Date;
   let broken: Partial<ApiKeyRepository>;
   beforeEach(() => {
-    const data = openMemoryStore();
+    ({ apiKeys } = openMemoryStore());
     broken = {};
-    apiKeys = data.apiKeys;
-    shelf = new Shelf({
-      apiKeys: {
-        add: (...args) => apiKeys.add(...args),
-        list: (...args) => apiKeys.list(...args),
-        findById: (...args) => apiKeys.findById(...args),
-        revoke: (...args) => (broken.revoke ?? data.apiKeys.revoke.bind(apiKeys))(...args),
-        close: async () => {},
-      },
-    });
+    shelf = new Shelf({ apiKeys: changed(apiKeys, broken) });
     now = new Date('2026-11-22T12:00:00Z');
   });
 

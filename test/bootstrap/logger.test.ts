@@ -1,11 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import { createLogger, deprecatedCallLogTo, httpLogTo } from '../../src/bootstrap/logger.js';
-import { readSettings, type Settings } from '../../src/bootstrap/settings.js';
+import { readSettings } from '../../src/bootstrap/settings.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import { TestIo } from './test-io.js';
-
-type Level = Settings['logLevel'];
 
 describe('The log', () => {
   let io: TestIo;
@@ -33,11 +31,7 @@ describe('The log', () => {
   it('has the format and the level that are set', async () => {
     (await logger({ LOG_FORMAT: 'pretty' })).info('ready');
     expect(io.err).to.match(/^\[[\d:.]+\] INFO: ready\n$/);
-    const levels: ReadonlyArray<readonly [Level, string[]]> = [
-      ['trace', ['a', 'b', 'c']],
-      ['error', ['c']],
-    ];
-    for (const [LOG_LEVEL, messages] of levels) {
+    for (const [LOG_LEVEL, messages] of Object.entries({ trace: ['a', 'b', 'c'], error: ['c'] })) {
       io = new TestIo({}, { isTTY: true });
       const log = await logger({ LOG_LEVEL, LOG_FORMAT: 'json' });
       log.debug('a');

@@ -10,6 +10,7 @@ import { firstKey, firstKeyNotice } from '../../src/bootstrap/serve-command.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { add, replace } from '../../src/bootstrap/wiring.js';
 import { UnavailableError } from '../../src/domain/errors.js';
+import { StoreClient, statusOf } from '../service/store-client.js';
 import { Shelf, TestIo, factory } from './test-io.js';
 
 const ISSUE = 'npm run -s cli -- keys issue --name NAME';
@@ -56,7 +57,7 @@ describe('serve', () => {
     const serving = serve({ API_KEYS: KEY }, shelf.module);
     const url = await serving.ready();
     const docs = new URL('/docs', url).href;
-    expect((await fetch(docs)).status).to.equal(200);
+    expect(await statusOf(docs)).to.equal(200);
     expect(await serving.stop()).to.equal(0);
     expect(serving.io.out).to.equal('');
     expect(serving.io.messages).to.deep.equal([
@@ -76,9 +77,7 @@ describe('serve', () => {
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
     const { origin } = new URL(url);
     expect(first.io.out).to.equal(firstKeyNotice(key, { url, docsUrl: `${origin}/docs` }));
-    expect((await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status).to.equal(
-      200,
-    );
+    expect(await statusOf(`${url}/pets`, key)).to.equal(200);
     expect(await first.stop('SIGINT')).to.equal(0);
     expect(first.io.err).to.not.include(key).and.not.include(ISSUE);
 
@@ -89,16 +88,14 @@ describe('serve', () => {
   });
 
   it('does not name a command that cannot help: for a store in memory, or without keys, or another authenticator', async () => {
-    const anyone = new ContainerModule((options) =>
-      replace(options, TOKENS.authenticator, {
-        authenticate: async () => ({ ok: false, reason: 'unknown' }),
-      }),
+    const nobody = new ContainerModule((options) =>
+      replace(options, TOKENS.authenticator, { authenticate: () => Promise.reject(new Error()) }),
     );
     const none = new Shelf({ apiKeys: undefined });
     for (const serving of [
       serve({ STORE_URL: 'memory:', API_KEYS: KEY }),
       serve({ API_KEYS: KEY }, none.module),
-      serve({}, new Shelf().module, anyone),
+      serve({}, new Shelf().module, nobody),
     ]) {
       await serving.ready();
       expect(serving.io.err).to.not.include('keys issue');
@@ -139,22 +136,12 @@ describe('serve', () => {
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
-    const { apiKeys, pets } = openMemoryStore();
-    const store = {
-      apiKeys: { ...apiKeys, add: away, findById: away, list: away, revoke: away, close: async () => {} },
-      pets: {
-        capabilities: pets.capabilities,
-        add: away,
-        findById: away,
-        list: away,
-        check: away,
-        close: async () => {},
-      },
-    };
+    const port = { add: away, findById: away, list: away, revoke: away, check: away, close: async () => {} };
+    const pets = { ...port, capabilities: { durable: true, shared: true } };
     for (const notice of ['the database is not prepared yet: connect ECONNREFUSED', 'trying again']) {
       const shelf = factory('shelf', async (_, options): Promise<Store> => {
         options?.onNotice?.(notice);
-        return { ...store, location: 'away', close: async () => {} };
+        return { pets, apiKeys: port, location: 'away', close: port.close };
       });
       const serving = serve({}, shelf);
       const url = await serving.ready();
@@ -164,37 +151,32 @@ describe('serve', () => {
       ]);
       expect(serving.io.err.match(/ECONNREFUSED/g)).to.have.length(1);
       expect(serving.io.out).to.equal('');
-      expect((await fetch(new URL('/livez', url))).status).to.equal(200);
-      expect((await fetch(new URL('/readyz', url))).status).to.equal(503);
+      const [alive, ready] = [new URL('/livez', url).href, new URL('/readyz', url).href];
+      expect([await statusOf(alive), await statusOf(ready)]).to.deep.equal([200, 503]);
     }
   });
 
   it('warns of static keys that can be guessed, without quoting them', async () => {
     const serving = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
     await serving.ready();
-    expect(serving.io.messages[0]).to.equal(
-      'static API keys of fewer than 16 characters can be guessed: 2 set',
-    );
+    const [warning] = serving.io.messages;
+    expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
   });
 
   it('logs every response, and no key, body or query', async () => {
     const serving = serve({ API_KEYS: 'the-good-key-of-this-test', STORE_URL: 'memory:' });
     const url = await serving.ready();
-    const headers = { Authorization: 'Bearer the-good-key-of-this-test' };
-    const body = '{"name":"in-the-body","categoryId":1}';
-    const json = { 'Content-Type': 'application/json' };
-    await fetch(`${url}/pets`, { method: 'POST', headers: { ...headers, ...json }, body });
-    await fetch(`${url}/pets?limit=in-the-query`, { headers });
-    await fetch(`${url}/pets`, { headers: { Authorization: 'Bearer the-bad-key-of-this-test' } });
+    const client = new StoreClient('the-good-key-of-this-test', false);
+    await client.add(url, 'in-the-body');
+    await client.get(`${url}/pets?limit=in-the-query`);
+    await statusOf(`${url}/pets`, 'the-bad-key-of-this-test');
     const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
-    expect(responses.map(({ method, path, status, code }) => ({ method, path, status, code }))).to.deep.equal(
-      [
-        { method: 'POST', path: '/v1/pets', status: 201, code: undefined },
-        { method: 'GET', path: '/v1/pets', status: 400, code: 'invalid_parameter' },
-        { method: 'GET', path: '/v1/pets', status: 401, code: 'invalid_api_key' },
-      ],
-    );
+    expect(responses.map(({ method, path, status, code }) => [method, path, status, code])).to.deep.equal([
+      ['POST', '/v1/pets', 201, undefined],
+      ['GET', '/v1/pets', 400, 'invalid_parameter'],
+      ['GET', '/v1/pets', 401, 'invalid_api_key'],
+    ]);
     expect(serving.io.err).to.not.match(/the-good-key|the-bad-key|in-the-body|in-the-query/);
   });
 
@@ -218,7 +200,7 @@ describe('serve', () => {
       endless,
     );
     const url = await serving.ready();
-    const cutOff = fetch(`${url}/pets`, { headers: { Authorization: 'Bearer any' } }).catch(() => 'cut off');
+    const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
     await asked.promise;
     expect(await serving.stop()).to.equal(1);
     expect(serving.io.messages).to.include('stopped; some requests were cut off');
@@ -236,7 +218,7 @@ describe('serve', () => {
       add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
     });
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
-    await fetch(`${url}/pets`);
+    await statusOf(`${url}/pets`);
     expect(statuses).to.deep.equal([401]);
   });
 });
@@ -293,16 +275,5 @@ describe('A first key', () => {
       /this store keeps none: set API_KEYS\.$/,
     );
     expect(await managed.list()).to.deep.equal([]);
-  });
-
-  it('comes with lines to paste', () => {
-    const service = { url: 'http://127.0.0.1:8080/v1', docsUrl: 'http://127.0.0.1:8080/docs' };
-    const lines = firstKeyNotice('ast_test_key', service).split('\n');
-    expect(lines.filter((line) => line.startsWith('  '))).to.deep.equal([
-      '  ast_test_key',
-      `  curl http://127.0.0.1:8080/v1/pets -H 'Authorization: Bearer ast_test_key' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'`,
-      "  curl http://127.0.0.1:8080/v1/pets -H 'Authorization: Bearer ast_test_key'",
-    ]);
-    expect(lines).to.include('Or try it in a browser: http://127.0.0.1:8080/docs');
   });
 });

@@ -1,14 +1,13 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { createContainer } from '../../src/bootstrap/container.js';
 import { startService, type Service } from '../../src/bootstrap/service.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
-import { factory } from './test-io.js';
+import { StoreClient } from '../service/store-client.js';
+import { changed, factory } from './test-io.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -28,28 +27,15 @@ class SlowStore {
       this.events.push('closing');
       return this.mayClose;
     };
-    const check = (): Promise<void> => pets.check();
-    return {
-      pets: Object.assign(Object.create(pets) as typeof pets, { list, check }),
-      location: 'slow',
-      close,
-    };
+    return { pets: changed(pets, { list }), location: 'slow', close };
   });
 }
 
 /** A response to a client that wants to keep its connection. */
-async function ask(
-  url: string,
-): Promise<{ status: number | undefined; connection: string | undefined; body: string }> {
-  const agent = new Agent({ keepAlive: true });
-  const request = get(url, { headers: { Authorization: 'Bearer key-of-the-test' }, agent });
-  try {
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const { statusCode: status, headers } = response;
-    return { status, connection: headers.connection, body: await text(response) };
-  } finally {
-    agent.destroy();
-  }
+async function ask(url: string): Promise<{ status: number; connection: unknown; body: string }> {
+  const client = new StoreClient('key-of-the-test');
+  const { status, headers, body } = await client.get(url).finally(() => client.close());
+  return { status, connection: headers['connection'], body };
 }
 
 const origin = ({ url }: Service): string => new URL(url).origin;

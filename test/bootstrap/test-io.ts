@@ -96,3 +96,12 @@ export class Shelf {
     });
   }
 }
+
+/** An object some of whose methods are replaced. `changes` may change later. */
+export const changed = <T extends object>(inner: T, changes: Partial<T>): T =>
+  new Proxy(inner, {
+    get(_, name) {
+      const value: unknown = Reflect.get(changes, name) ?? Reflect.get(inner, name);
+      return typeof value === 'function' ? value.bind(inner) : value;
+    },
+  });

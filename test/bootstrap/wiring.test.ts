@@ -8,6 +8,7 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { add, decorate, every, replace, token } from '../../src/bootstrap/wiring.js';
+import { changed } from './test-io.js';
 
 const [one, two, both] = [token<string>('test.one'), token<string>('test.two'), token<string>('test.both')];
 const animalStore = (pets: PetRepository, clock: Clock): AnimalStore => createAnimalStore({ pets, clock });
@@ -26,11 +27,14 @@ describe('The wiring', () => {
       expect(container.get(both)).to.equal('21');
     });
 
-    it('makes one value, when it is first needed', () => {
+    it('makes one value, when it is first needed; binds a function as it is', () => {
       let times = 0;
       add(container, one, [], () => `made ${(times += 1)}`);
       expect(times).to.equal(0);
       expect([container.get(one), container.get(one)]).to.deep.equal(['made 1', 'made 1']);
+      const call = token<() => string>('test.call');
+      add(container, call, () => 'called');
+      expect(container.get(call)()).to.equal('called');
     });
 
     it('awaits a promise of a value, also for those that depend on it', async () => {
@@ -43,12 +47,6 @@ describe('The wiring', () => {
       for (const value of ['a', 'b', 'c']) add(container, one, value);
       add(container, both, [every(one), every(two)], (values, none) => values.join('') + none.length);
       expect(container.get(both)).to.equal('abc0');
-    });
-
-    it('binds a function as a value', () => {
-      const call = token<() => string>('test.call');
-      add(container, call, () => 'called');
-      expect(container.get(call)()).to.equal('called');
     });
   });
 
@@ -79,9 +77,8 @@ describe('The wiring', () => {
     it('wraps the repository of the service in three lines, in a module or on a container', async () => {
       const calls: string[] = [];
       const noted = (name: string) => (pets: PetRepository) =>
-        Object.assign(Object.create(pets) as PetRepository, {
-          capabilities: pets.capabilities,
-          list: (...range: Parameters<PetRepository['list']>) => {
+        changed(pets, {
+          list(...range) {
             calls.push(name);
             return pets.list(...range);
           },

@@ -1,8 +1,8 @@
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import { assert } from './assert.js';
-import type { Contract, ContractCase, Subject } from './contract.js';
+import { promise, type Contract, type ContractCase, type Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
-import { alterations, truncations } from './samples.js';
+import { alterations, truncations, words } from './samples.js';
 
 /** An authenticator, and what it must make of some credentials, which have at least 16 characters. */
 export interface AuthenticatorSubject extends Subject {
@@ -45,31 +45,10 @@ function expectedResults({ accepted, refused }: AuthenticatorSubject): ReadonlyM
 }
 
 const ODD_TEXTS = [
-  '',
-  ' ',
-  '\0',
-  '\n',
-  '\r\n',
-  'Bearer',
-  '*',
-  '%',
-  "' OR 1=1 --",
-  '{"$gt":""}',
-  'null',
-  'undefined',
-  '__proto__',
-  'constructor',
-  'toString',
-  '\ud800',
-  '\udfff\ud83d',
-  'ключ',
-  '🔑',
-  'x'.repeat(8192),
-  '\0'.repeat(8192),
-  '🔑'.repeat(4096),
-  '_'.repeat(8192),
-  'a_'.repeat(4096),
-];
+  ['', ' ', '\0', '\n', '\r\n', '\ud800', '\udfff\ud83d', 'ключ', '🔑', "' OR 1=1 --"],
+  words('Bearer * % {"$gt":""} null undefined __proto__ constructor toString'),
+  ['x', '\0', '_', 'a_', '🔑'].map((text) => text.repeat(8192)),
+].flat();
 
 /** What surrounds or disguises a valid credential. */
 const disguises = (credential: string): readonly string[] => [
@@ -111,9 +90,9 @@ const flipDigitAt =
     hash.slice(0, index) + (hash[index] === '0' ? '1' : '0') + hash.slice(index + 1);
 
 const cases: readonly ContractCase<AuthenticatorSubject>[] = [
-  {
-    name: 'accepts a valid credential with its key id and scopes, every time',
-    async run({ authenticator, accepted }) {
+  promise(
+    'accepts a valid credential with its key id and scopes, every time',
+    async ({ authenticator, accepted }) => {
       assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
       for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
         const result = await authenticator.authenticate(credential);
@@ -124,19 +103,15 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
         assert.equal(result.principal.scopes.size, scopes.length);
       }
     },
-  },
-  {
-    name: 'refuses an invalid credential with its reason, every time',
-    async run({ authenticator, refused }) {
-      assert.ok(refused.length > 0, 'the subject needs an invalid credential');
-      for (const { credential, reason } of [...refused, ...refused]) {
-        assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
-      }
-    },
-  },
-  ...Object.entries(INVALID_TEXTS).map(([what, textsFor]): ContractCase<AuthenticatorSubject> => ({
-    name: `refuses ${what}`,
-    async run({ authenticator, accepted }) {
+  ),
+  promise('refuses an invalid credential with its reason, every time', async ({ authenticator, refused }) => {
+    assert.ok(refused.length > 0, 'the subject needs an invalid credential');
+    for (const { credential, reason } of [...refused, ...refused]) {
+      assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
+    }
+  }),
+  ...Object.entries(INVALID_TEXTS).map(([what, textsFor]): ContractCase<AuthenticatorSubject> =>
+    promise(`refuses ${what}`, async ({ authenticator, accepted }) => {
       const valid = new Set(accepted.map(({ credential }) => credential));
       const texts = accepted
         .flatMap(({ credential, keyId }) => textsFor(credential, keyId))
@@ -147,8 +122,8 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
         assert.equal(result.ok, false, `${JSON.stringify(texts[index]).slice(0, 200)} was accepted`);
         assert.ok(['unknown', 'expired', 'revoked'].includes(result.reason));
       }
-    },
-  })),
+    }),
+  ),
   {
     name: 'compares whole digests: refuses a credential whose digest begins as that of a valid one',
     unless: ({ accepted }) =>
@@ -173,18 +148,15 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
       }
     },
   },
-  {
-    name: 'puts no credential into a result',
-    async run(subject) {
-      for (const credential of expectedResults(subject).keys()) {
-        const result = await subject.authenticator.authenticate(credential);
-        assert.ok(!textsOf(result).some((text) => text.includes(credential)));
-      }
-    },
-  },
-  {
-    name: 'returns scopes that can be changed without changing a later result',
-    async run({ authenticator, accepted }) {
+  promise('puts no credential into a result', async (subject) => {
+    for (const credential of expectedResults(subject).keys()) {
+      const result = await subject.authenticator.authenticate(credential);
+      assert.ok(!textsOf(result).some((text) => text.includes(credential)));
+    }
+  }),
+  promise(
+    'returns scopes that can be changed without changing a later result',
+    async ({ authenticator, accepted }) => {
       for (const { credential, keyId, scopes } of accepted) {
         const first = await authenticator.authenticate(credential);
         assert.ok(first.ok);
@@ -200,30 +172,24 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
         assert.deepEqual(await authenticator.authenticate(credential), expected);
       }
     },
-  },
-  {
-    name: 'does not mix up simultaneous calls',
-    async run(subject) {
-      const expected = expectedResults(subject);
-      const credentials = Array.from({ length: 20 }, () => [...expected.keys(), ...ODD_TEXTS]).flat();
-      const results = await Promise.all(
-        credentials.map((credential) => subject.authenticator.authenticate(credential)),
-      );
-      for (const [index, credential] of credentials.entries()) {
-        assert.deepEqual(results[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
-      }
-    },
-  },
-  {
-    name: 'rejects with the reason of an aborted signal, even if it knows the result',
-    async run(subject) {
-      for (const credential of [...expectedResults(subject).keys(), '']) {
-        await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
-        await subject.authenticator.authenticate(credential);
-        await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
-      }
-    },
-  },
+  ),
+  promise('does not mix up simultaneous calls', async (subject) => {
+    const expected = expectedResults(subject);
+    const credentials = Array.from({ length: 20 }, () => [...expected.keys(), ...ODD_TEXTS]).flat();
+    const results = await Promise.all(
+      credentials.map((credential) => subject.authenticator.authenticate(credential)),
+    );
+    for (const [index, credential] of credentials.entries()) {
+      assert.deepEqual(results[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
+    }
+  }),
+  promise('rejects with the reason of an aborted signal, even if it knows the result', async (subject) => {
+    for (const credential of [...expectedResults(subject).keys(), '']) {
+      await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
+      await subject.authenticator.authenticate(credential);
+      await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
+    }
+  }),
   {
     name: 'rejects with service_unavailable without its store, and puts no credential into the error',
     unless: ({ loseStore }) => (loseStore ? undefined : 'the subject has no `loseStore`: it needs no store'),

@@ -3,7 +3,7 @@ import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/ca
 import { INT64_MAX } from '../../src/domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
-import type { Contract } from './contract.js';
+import { promise, type Contract } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import {
   FIELD_VALUES,
@@ -69,19 +69,19 @@ const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
   new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
 const petCases: readonly TransferCase[] = [
-  {
-    name: 'counts no animals in a new store, also when ids are reserved, and some when there are some',
-    async run(transfer) {
+  promise(
+    'counts no animals in a new store, also when ids are reserved, and some when there are some',
+    async (transfer) => {
       assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
       await transfer.reserveIds(50n);
       assert.equal((await transfer.survey()).pets, 0);
       await write(transfer, petsWithIds(3n));
       assert.ok((await transfer.survey()).pets > 0);
     },
-  },
-  {
-    name: 'stores written animals under their ids exactly, for every way of reading',
-    async run(transfer, { pets }) {
+  ),
+  promise(
+    'stores written animals under their ids exactly, for every way of reading',
+    async (transfer, { pets }) => {
       const stored = trickyPets();
       await write(transfer, stored);
       assert.deepEqual(await listAll(pets), stored);
@@ -91,20 +91,20 @@ const petCases: readonly TransferCase[] = [
       );
       for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
     },
-  },
-  {
-    name: 'stores a batch whatever the order of its ids, also below the ids that are stored',
-    async run(transfer, { pets }) {
+  ),
+  promise(
+    'stores a batch whatever the order of its ids, also below the ids that are stored',
+    async (transfer, { pets }) => {
       await write(transfer, petsWithIds(9n, 7n, 8n));
       assert.deepEqual(await listAll(pets), petsWithIds(7n, 8n, 9n));
       await write(transfer, petsWithIds(3n, 10n, 1n));
       assert.deepEqual(await listAll(pets), petsWithIds(1n, 3n, 7n, 8n, 9n, 10n));
       await transfer.writePets([]);
     },
-  },
-  {
-    name: 'stores a batch once that is written again, whole, in part or simultaneously',
-    async run(transfer, { pets }) {
+  ),
+  promise(
+    'stores a batch once that is written again, whole, in part or simultaneously',
+    async (transfer, { pets }) => {
       const batch = petsWithIds(...times(20, BigInt));
       await write(transfer, batch.slice(0, 10));
       await write(transfer, batch.slice(0, 10));
@@ -112,61 +112,54 @@ const petCases: readonly TransferCase[] = [
       await Promise.all([transfer.writePets(batch.slice(5)), transfer.writePets(batch.slice(5))]);
       assert.deepEqual(await listAll(pets), batch);
     },
-  },
-  {
-    name: 'leaves an animal whose id is taken as it is, and stores the rest of the batch',
-    async run(transfer, { pets }) {
+  ),
+  promise(
+    'leaves an animal whose id is taken as it is, and stores the rest of the batch',
+    async (transfer, { pets }) => {
       const { pet } = await pets.add(samplePet({ name: 'Bella' }));
       await transfer.reserveIds(pet.id + 2n);
       await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
       assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
     },
-  },
-  {
-    name: 'stores its own copy of a batch',
-    async run(transfer, { pets }) {
-      const given = [{ ...petWithId(1n) }, { ...petWithId(2n) }];
-      await transfer.reserveIds(2n);
-      const writing = transfer.writePets(given);
-      for (const pet of given.splice(0)) Object.assign(pet, { id: 7n, name: 'spoiled' });
-      await writing;
-      assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
-    },
-  },
-  ...[41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase => ({
-    name: `assigns greater ids after those up to ${last} were reserved`,
-    async run(transfer, { pets }) {
+  ),
+  promise('stores its own copy of a batch', async (transfer, { pets }) => {
+    const given = [{ ...petWithId(1n) }, { ...petWithId(2n) }];
+    await transfer.reserveIds(2n);
+    const writing = transfer.writePets(given);
+    for (const pet of given.splice(0)) Object.assign(pet, { id: 7n, name: 'spoiled' });
+    await writing;
+    assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
+  }),
+  ...[41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase =>
+    promise(`assigns greater ids after those up to ${last} were reserved`, async (transfer, { pets }) => {
       await pets.add(samplePet()); // a handle may have taken a block of ids
       await transfer.reserveIds(last);
       const { pet } = await pets.add(samplePet());
       assert.ok(pet.id > last, `${pet.id} was assigned`);
       assert.deepEqual(await pets.findById(pet.id), pet);
-    },
-  })),
-  {
-    name: 'takes nothing back when fewer ids are reserved, or none',
-    async run(transfer, { pets }) {
-      await transfer.reserveIds(50n);
-      await Promise.all([transfer.reserveIds(7n), transfer.reserveIds(60n), transfer.reserveIds(0n)]);
-      assert.ok((await transfer.survey()).lastId >= 60n);
-      assert.ok((await pets.add(samplePet())).pet.id > 60n);
-    },
-  },
-  {
-    name: 'surveys the greatest id that was assigned or reserved, to the digit',
-    async run(transfer, { pets }) {
+    }),
+  ),
+  promise('takes nothing back when fewer ids are reserved, or none', async (transfer, { pets }) => {
+    await transfer.reserveIds(50n);
+    await Promise.all([transfer.reserveIds(7n), transfer.reserveIds(60n), transfer.reserveIds(0n)]);
+    assert.ok((await transfer.survey()).lastId >= 60n);
+    assert.ok((await pets.add(samplePet())).pet.id > 60n);
+  }),
+  promise(
+    'surveys the greatest id that was assigned or reserved, to the digit',
+    async (transfer, { pets }) => {
       const { pet } = await pets.add(samplePet());
       assert.ok((await transfer.survey()).lastId >= pet.id);
       await transfer.reserveIds(2n ** 53n + 1n);
       assert.equal((await transfer.survey()).lastId, 2n ** 53n + 1n);
     },
-  },
+  ),
 ];
 
 const claimCases: readonly TransferCase[] = [
-  {
-    name: 'reads a claim that an add has made, with every field, until its keepUntil',
-    async run(transfer, { pets }) {
+  promise(
+    'reads a claim that an add has made, with every field, until its keepUntil',
+    async (transfer, { pets }) => {
       assert.deepEqual(await allClaims(transfer), []);
       const { pet } = await pets.add(samplePet(), claimed());
       assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
@@ -174,10 +167,10 @@ const claimCases: readonly TransferCase[] = [
       assert.equal((await allClaims(transfer, new Date(end - 1))).length, 1);
       assert.deepEqual(await allClaims(transfer, new Date(end)), []);
     },
-  },
-  {
-    name: 'reads every live claim exactly once in batches of the limit, whatever its texts',
-    async run(transfer) {
+  ),
+  promise(
+    'reads every live claim exactly once in batches of the limit, whatever its texts',
+    async (transfer) => {
       const claims = TEXTS.flatMap((scope) => TEXTS.map((key) => petClaim(1n, { scope, key })));
       await write(transfer, petsWithIds(1n));
       await transfer.writeClaims([...claims, petClaim(1n, { key: 'lapsed', keepUntil: instant(0) })]);
@@ -190,65 +183,53 @@ const claimCases: readonly TransferCase[] = [
       }
       assert.deepEqual(byPair(read), byPair(claims));
     },
-  },
-  {
-    name: 'honours a written claim: it replays the animal, and refuses another fingerprint',
-    async run(transfer, { pets }) {
+  ),
+  promise(
+    'honours a written claim: it replays the animal, and refuses another fingerprint',
+    async (transfer, { pets }) => {
       await write(transfer, petsWithIds(1n, 2n));
       await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
       assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: petWithId(2n), replayed: true });
       const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
     },
-  },
-  {
-    name: 'lets a written claim lapse at its keepUntil',
-    async run(transfer, { pets }) {
-      const options = claimedAt(0, { keepUntil: instant(1000) });
-      await write(transfer, petsWithIds(1n));
-      await transfer.writeClaims([{ ...options.claim, petId: 1n }]);
-      assert.equal((await pets.add(samplePet(), claimedAt(999))).replayed, true);
-      assert.equal((await pets.add(samplePet(), claimedAt(1000))).replayed, false);
-    },
-  },
-  {
-    name: 'replaces a claim with the same scope and key, and leaves the others',
-    async run(transfer) {
-      await write(transfer, petsWithIds(1n, 2n));
-      const other = petClaim(1n, { key: 'other' });
-      const newer = petClaim(2n, { fingerprint: 'another fingerprint', keepUntil: instant(5) });
-      await transfer.writeClaims([petClaim(1n), other]);
-      await transfer.writeClaims([newer]);
-      const read = await allClaims(transfer);
-      assert.deepEqual(
-        [...read].sort((one) => (one.key === 'other' ? 1 : -1)),
-        [newer, other],
-      );
-    },
-  },
-  {
-    name: 'copies claims both ways, including dates',
-    async run(transfer) {
-      await write(transfer, petsWithIds(1n));
-      const given = petClaim(1n);
-      const writing = transfer.writeClaims([given]);
-      given.keepUntil.setTime(0);
-      await writing;
-      for (const { keepUntil } of await allClaims(transfer)) keepUntil.setTime(0);
-      assert.deepEqual(await allClaims(transfer), [petClaim(1n)]);
-    },
-  },
-  {
-    name: 'writes batches of claims simultaneously',
-    async run(transfer) {
-      await write(transfer, petsWithIds(1n));
-      const batches = times(5, (batch) =>
-        times(20, (number) => petClaim(1n, { scope: `${batch}`, key: `${number}` })),
-      );
-      await Promise.all(batches.map((batch) => transfer.writeClaims(batch)));
-      assert.equal((await allClaims(transfer)).length, 100);
-    },
-  },
+  ),
+  promise('lets a written claim lapse at its keepUntil', async (transfer, { pets }) => {
+    const options = claimedAt(0, { keepUntil: instant(1000) });
+    await write(transfer, petsWithIds(1n));
+    await transfer.writeClaims([{ ...options.claim, petId: 1n }]);
+    assert.equal((await pets.add(samplePet(), claimedAt(999))).replayed, true);
+    assert.equal((await pets.add(samplePet(), claimedAt(1000))).replayed, false);
+  }),
+  promise('replaces a claim with the same scope and key, and leaves the others', async (transfer) => {
+    await write(transfer, petsWithIds(1n, 2n));
+    const other = petClaim(1n, { key: 'other' });
+    const newer = petClaim(2n, { fingerprint: 'another fingerprint', keepUntil: instant(5) });
+    await transfer.writeClaims([petClaim(1n), other]);
+    await transfer.writeClaims([newer]);
+    const read = await allClaims(transfer);
+    assert.deepEqual(
+      [...read].sort((one) => (one.key === 'other' ? 1 : -1)),
+      [newer, other],
+    );
+  }),
+  promise('copies claims both ways, including dates', async (transfer) => {
+    await write(transfer, petsWithIds(1n));
+    const given = petClaim(1n);
+    const writing = transfer.writeClaims([given]);
+    given.keepUntil.setTime(0);
+    await writing;
+    for (const { keepUntil } of await allClaims(transfer)) keepUntil.setTime(0);
+    assert.deepEqual(await allClaims(transfer), [petClaim(1n)]);
+  }),
+  promise('writes batches of claims simultaneously', async (transfer) => {
+    await write(transfer, petsWithIds(1n));
+    const batches = times(5, (batch) =>
+      times(20, (number) => petClaim(1n, { scope: `${batch}`, key: `${number}` })),
+    );
+    await Promise.all(batches.map((batch) => transfer.writeClaims(batch)));
+    assert.equal((await allClaims(transfer)).length, 100);
+  }),
 ];
 
 const OPERATIONS: Readonly<Record<string, (transfer: CatalogueTransfer, call?: Call) => Promise<unknown>>> = {
@@ -267,23 +248,23 @@ const contentsOf = async (transfer: CatalogueTransfer, { pets }: StorePorts) => 
 });
 
 const endingCases: readonly TransferCase[] = Object.entries(OPERATIONS).flatMap(([operation, call]) => [
-  {
-    name: `rejects with service_unavailable after the store was closed: ${operation}`,
-    async run(transfer, { pets }) {
+  promise(
+    `rejects with service_unavailable after the store was closed: ${operation}`,
+    async (transfer, { pets }) => {
       await pets.close();
       await rejectsWithCode(call(transfer), 'service_unavailable');
     },
-  },
-  {
-    name: `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
-    async run(transfer, subject) {
+  ),
+  promise(
+    `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
+    async (transfer, subject) => {
       await write(transfer, petsWithIds(1n));
       await transfer.writeClaims([petClaim(1n)]);
       const before = await contentsOf(transfer, subject);
       await rejectsWhenAborted((aborted) => call(transfer, aborted));
       assert.deepEqual(await contentsOf(transfer, subject), before);
     },
-  },
+  ),
 ]);
 
 async function fill(transfer: CatalogueTransfer): Promise<void> {

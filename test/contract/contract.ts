@@ -27,6 +27,12 @@ export interface ContractCase<S, Given extends string = never> {
   readonly run: (subject: S, context: CaseContext) => Promise<void>;
 }
 
+/** Makes a case that every adapter must pass. */
+export const promise = <Run>(name: string, run: Run): { readonly name: string; readonly run: Run } => ({
+  name,
+  run,
+});
+
 /** What an adapter may be able to do beyond the common promises, and declares itself. */
 export interface Capability<S> {
   /** The end of a sentence that begins with "declares itself". */

@@ -7,6 +7,9 @@ import { PET_STATUSES, type UnsavedPet } from '../../src/domain/pet.js';
 export const times = <T>(count: number, make: (number: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index + 1));
 
+/** The words of a text: several short values on one line. */
+export const words = (text: string): readonly string[] => text.split(' ');
+
 /** The int64 values at which a number, a double or a sign goes wrong first. */
 export const INT64_EDGES: readonly bigint[] = [
   0n,

@@ -1,5 +1,6 @@
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { Deadline } from './deadline.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 import { openRoute, type Route } from './routes.js';
 
@@ -36,11 +37,8 @@ export class Readiness {
   }
 
   async #checkInTime(): Promise<void> {
-    const signal = AbortSignal.timeout(FRESH);
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new UnavailableError('checking the store in time')));
-    });
-    await Promise.race([this.#checkStore({ signal }), late]);
+    const deadline = new Deadline(FRESH);
+    await deadline.within(this.#checkStore(deadline)).finally(() => deadline.stop());
   }
 }
 

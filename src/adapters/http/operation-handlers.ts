@@ -20,6 +20,10 @@ import type { Endpoint, Route } from './routes.js';
 
 type Handler = Endpoint['handle'];
 
+interface OperationRoute extends Route {
+  readonly endpoints: Map<string, Endpoint>;
+}
+
 /** The routes of the operations, by their declarations. */
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
   const baseUrl = baseUrlOf(settings);
@@ -28,30 +32,28 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     createPet: createPet(animalStore, baseUrl),
     getPet: getPet(animalStore),
   };
-  const endpoint = (id: OperationId): Endpoint => {
-    const operation: Operation = OPERATIONS[id];
+  const routes = new Map<string, OperationRoute>();
+  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
+    const id = name as OperationId;
+    const { method, scope, deprecation } = operation;
+    const path = settings.basePath + operation.path;
+    const route = routes.get(path) ?? { path, endpoints: new Map(), open: false, headers: {} };
+    routes.set(path, route);
+    if (deprecation) {
+      Object.assign(route.headers, deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl));
+    }
     const handle = handlers[id];
-    return {
+    route.endpoints.set(method, {
       operation: id,
-      scope: operation.scope,
-      sunset: operation.deprecation?.sunset,
+      scope,
+      sunset: deprecation?.sunset,
       removed: isRemoved(id, settings) ? removedMessage(operation, baseUrl) : undefined,
       handle: operation.conditional
         ? async (context) => conditional(context.request, await handle(context))
         : handle,
-    };
-  };
-  const headers = (id: OperationId): Route['headers'] => {
-    const { deprecation }: Operation = OPERATIONS[id];
-    return deprecation ? deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl) : {};
-  };
-  const ids = Object.keys(OPERATIONS) as OperationId[];
-  return [...Map.groupBy(ids, (id) => OPERATIONS[id].path)].map(([path, onPath]) => ({
-    path: settings.basePath + path,
-    endpoints: new Map(onPath.map((id) => [OPERATIONS[id].method, endpoint(id)])),
-    open: false,
-    headers: Object.assign({}, ...onPath.map(headers)),
-  }));
+    });
+  }
+  return [...routes.values()];
 }
 
 const listPets =

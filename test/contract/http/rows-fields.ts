@@ -1,4 +1,5 @@
-import { PET, error, post, row, words, type Expectation, type Row } from './request-row.js';
+import { words } from '../samples.js';
+import { PET, error, post, row, type Expectation, type Row } from './request-row.js';
 
 const MALFORMED: Expectation = error('malformed_json');
 

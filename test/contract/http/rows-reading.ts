@@ -1,3 +1,4 @@
+import { words } from '../samples.js';
 import {
   bare,
   bearer,
@@ -5,7 +6,6 @@ import {
   get,
   row,
   send,
-  words,
   type Expectation,
   type Header,
   type Row,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { times } from '../samples.js';
 import { ANSWER_PROMISES, checkSamples, sampleAnswers } from './answer-promises.js';
 import { header, headerValues, nextTarget, type Answer } from './conversation.js';
@@ -41,27 +42,20 @@ const key = (value: string): Header => ['Idempotency-Key', value];
 
 /** What a store contributes to the interface: pages, exactly-once creates, entity tags. */
 export const STORE_SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'lists 20 animals without a limit',
-    async run(service) {
-      await add(service, 25);
-      assert.equal(idsOf(await ask(service, get('/pets'))).length, 20);
-    },
-  },
-  {
-    name: 'lists as many animals as the limit says, and links while there are more',
-    async run(service) {
-      await add(service, 101);
-      for (const limit of [1, 2, 99, 100]) {
-        const page = await ask(service, get(`/pets?limit=${limit}`));
-        assert.equal(idsOf(page).length, limit);
-        assert.notEqual(nextTarget(page), undefined);
-      }
-    },
-  },
-  ...FILTERS.map((filter): Scenario => ({
-    name: `returns every animal once along the links: ${filter || 'without a filter'}`,
-    async run(service) {
+  promise('lists 20 animals without a limit', async (service) => {
+    await add(service, 25);
+    assert.equal(idsOf(await ask(service, get('/pets'))).length, 20);
+  }),
+  promise('lists as many animals as the limit says, and links while there are more', async (service) => {
+    await add(service, 101);
+    for (const limit of [1, 2, 99, 100]) {
+      const page = await ask(service, get(`/pets?limit=${limit}`));
+      assert.equal(idsOf(page).length, limit);
+      assert.notEqual(nextTarget(page), undefined);
+    }
+  }),
+  ...FILTERS.map((filter): Scenario =>
+    promise(`returns every animal once along the links: ${filter || 'without a filter'}`, async (service) => {
       const added = await add(service, 8);
       const all = (await traverse(service, `/pets?${filter}&limit=100`)).flatMap(idsOf);
       // Small pages start shortly before the end: to read them all would take long.
@@ -76,44 +70,38 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       for (const { id, status } of added) {
         assert.equal(all.includes(id), filter === '' || filter === `status=${status}`, id);
       }
-    },
-  })),
-  {
-    name: 'does not link from a full last page',
-    async run(service) {
-      await add(service, 3);
-      const page = await ask(service, get(`/pets?limit=2${await cursorBefore(service, '', 2)}`));
-      assert.equal(idsOf(page).length, 2);
-      assert.equal(nextTarget(page), undefined);
-    },
-  },
-  {
-    name: 'replays the response to a create byte for byte',
-    async run(service) {
-      const first = await ask(service, post(PET, key('repeated-1')));
-      assert.equal(first.status, 201);
-      const { length } = await allIds(service);
-      const retries = [
-        post(PET, key('repeated-1')),
-        post(PET, key('"repeated-1"')),
-        post(
-          '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }',
-          key('repeated-1'),
-        ),
-      ];
-      for (const request of [...retries, ...retries]) {
-        const replay = await ask(service, request);
-        assert.equal(replay.status, 201);
-        assert.deepEqual(replay.body, first.body);
-        assert.equal(header(replay, 'Location'), header(first, 'Location'));
-        assert.equal(header(replay, 'Idempotency-Replayed'), 'true');
-      }
-      assert.equal((await allIds(service)).length, length);
-    },
-  },
-  {
-    name: 'answers 422 to another animal with a used idempotency key, and stores nothing',
-    async run(service) {
+    }),
+  ),
+  promise('does not link from a full last page', async (service) => {
+    await add(service, 3);
+    const page = await ask(service, get(`/pets?limit=2${await cursorBefore(service, '', 2)}`));
+    assert.equal(idsOf(page).length, 2);
+    assert.equal(nextTarget(page), undefined);
+  }),
+  promise('replays the response to a create byte for byte', async (service) => {
+    const first = await ask(service, post(PET, key('repeated-1')));
+    assert.equal(first.status, 201);
+    const { length } = await allIds(service);
+    const retries = [
+      post(PET, key('repeated-1')),
+      post(PET, key('"repeated-1"')),
+      post(
+        '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }',
+        key('repeated-1'),
+      ),
+    ];
+    for (const request of [...retries, ...retries]) {
+      const replay = await ask(service, request);
+      assert.equal(replay.status, 201);
+      assert.deepEqual(replay.body, first.body);
+      assert.equal(header(replay, 'Location'), header(first, 'Location'));
+      assert.equal(header(replay, 'Idempotency-Replayed'), 'true');
+    }
+    assert.equal((await allIds(service)).length, length);
+  }),
+  promise(
+    'answers 422 to another animal with a used idempotency key, and stores nothing',
+    async (service) => {
       const first = await ask(service, post(PET, key('reused-1')));
       const { length } = await allIds(service);
       for (const other of [
@@ -127,43 +115,37 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       assert.equal((await allIds(service)).length, length);
       assert.deepEqual((await ask(service, post(PET, key('reused-1')))).body, first.body);
     },
-  },
-  {
-    name: 'separates the idempotency keys of different API keys',
-    async run(service) {
-      const ids: (string | undefined)[] = [];
-      for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
-        const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
-        assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
-        ids.push(idsOf(created)[0]);
-      }
-      assert.equal(new Set(ids).size, 4);
-    },
-  },
-  {
-    name: 'does not use up an idempotency key for a request that it refuses',
-    async run(service) {
-      const mended = key('mended-1');
-      const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
-        [post('{"name":"Bella"}', mended), 400],
-        [post('{"name":"Bella"', mended), 400],
-        [post('', mended), 400],
-        [{ ...postAs('text/plain'), headers: [...postAs('text/plain').headers, mended] }, 415],
-        [by('{{readOnlyKey}}', post(PET, mended)), 403],
-        [by('nobody', post(PET, mended)), 401],
-      ];
-      for (const [request, status] of refusals) assert.equal((await ask(service, request)).status, status);
-      const created = await ask(service, post(PET, mended));
-      assert.equal(created.status, 201);
+  ),
+  promise('separates the idempotency keys of different API keys', async (service) => {
+    const ids: (string | undefined)[] = [];
+    for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
+      const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
       assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
-      // Nor does a later refusal remove what is kept.
-      assert.equal((await ask(service, post('{"name":"Bella"}', mended))).status, 400);
-      assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
-    },
-  },
-  {
-    name: 'adds one animal for eight equal simultaneous requests with one idempotency key, five times',
-    async run(service) {
+      ids.push(idsOf(created)[0]);
+    }
+    assert.equal(new Set(ids).size, 4);
+  }),
+  promise('does not use up an idempotency key for a request that it refuses', async (service) => {
+    const mended = key('mended-1');
+    const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
+      [post('{"name":"Bella"}', mended), 400],
+      [post('{"name":"Bella"', mended), 400],
+      [post('', mended), 400],
+      [{ ...postAs('text/plain'), headers: [...postAs('text/plain').headers, mended] }, 415],
+      [by('{{readOnlyKey}}', post(PET, mended)), 403],
+      [by('nobody', post(PET, mended)), 401],
+    ];
+    for (const [request, status] of refusals) assert.equal((await ask(service, request)).status, status);
+    const created = await ask(service, post(PET, mended));
+    assert.equal(created.status, 201);
+    assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
+    // Nor does a later refusal remove what is kept.
+    assert.equal((await ask(service, post('{"name":"Bella"}', mended))).status, 400);
+    assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
+  }),
+  promise(
+    'adds one animal for eight equal simultaneous requests with one idempotency key, five times',
+    async (service) => {
       const before = (await allIds(service)).length;
       for (const round of times(5, String)) {
         const request = post(PET, key(`at-once-${round}`));
@@ -177,38 +159,32 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       }
       assert.equal((await allIds(service)).length, before + 5);
     },
-  },
-  {
-    name: 'sends a list again once it has another animal, or a next page',
-    async run(service) {
-      const [last = ''] = (await allIds(service)).slice(-1);
-      await ask(service, post(PET));
-      const target = `/pets?limit=1${await cursorBefore(service, '', 1)}`;
-      const page = await ask(service, get(target));
-      assert.notEqual(idsOf(page)[0], last);
-      const known = ['If-None-Match', header(page, 'ETag')] as const;
-      assert.equal((await ask(service, get(target, known))).status, 304);
-      await ask(service, post(PET));
-      // The same animal, but no longer the last.
-      const again = await ask(service, get(target, known));
-      assert.equal(again.status, 200);
-      assert.deepEqual(again.body, page.body);
-      assert.notEqual(nextTarget(again), undefined);
-    },
-  },
-  {
-    name: 'gives equal responses equal entity tags, and different ones different tags',
-    async run(service) {
-      const targets = ['/pets?limit=1', '/pets?limit=2', '/pets?status=sold&limit=1', '/pets/{{pet}}'];
-      const tags = new Set<string>();
-      for (const target of targets) {
-        const tag = header(await ask(service, get(target)), 'ETag');
-        assert.equal(header(await ask(service, get(target)), 'ETag'), tag);
-        tags.add(tag);
-      }
-      assert.equal(tags.size, 4);
-    },
-  },
+  ),
+  promise('sends a list again once it has another animal, or a next page', async (service) => {
+    const [last = ''] = (await allIds(service)).slice(-1);
+    await ask(service, post(PET));
+    const target = `/pets?limit=1${await cursorBefore(service, '', 1)}`;
+    const page = await ask(service, get(target));
+    assert.notEqual(idsOf(page)[0], last);
+    const known = ['If-None-Match', header(page, 'ETag')] as const;
+    assert.equal((await ask(service, get(target, known))).status, 304);
+    await ask(service, post(PET));
+    // The same animal, but no longer the last.
+    const again = await ask(service, get(target, known));
+    assert.equal(again.status, 200);
+    assert.deepEqual(again.body, page.body);
+    assert.notEqual(nextTarget(again), undefined);
+  }),
+  promise('gives equal responses equal entity tags, and different ones different tags', async (service) => {
+    const targets = ['/pets?limit=1', '/pets?limit=2', '/pets?status=sold&limit=1', '/pets/{{pet}}'];
+    const tags = new Set<string>();
+    for (const target of targets) {
+      const tag = header(await ask(service, get(target)), 'ETag');
+      assert.equal(header(await ask(service, get(target)), 'ETag'), tag);
+      tags.add(tag);
+    }
+    assert.equal(tags.size, 4);
+  }),
 ];
 
 const HEADS: readonly RowRequest[] = [
@@ -230,52 +206,40 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
 
 /** What a transport contributes, as far as it takes several requests to show. */
 export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'answers HEAD with the status and headers of GET',
-    async run(service) {
-      for (const request of HEADS) {
-        const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
-        assert.equal(head.status, got.status, request.target);
-        assert.deepEqual(lasting(head), lasting(got), request.target);
-      }
-    },
-  },
-  {
-    name: 'gives every request its own id',
-    async run(service) {
-      const answers = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
-      assert.equal(new Set(answers.map((answer) => header(answer, 'X-Request-Id'))).size, 5);
-    },
-  },
-  {
-    name: 'answers unknown, expired and revoked keys alike',
-    async run(service) {
-      const answers: Answer[] = [];
-      for (const apiKey of ['nobody-has-this-key', '{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
-        answers.push(await ask(service, by(apiKey, get('/pets'))));
-      }
-      for (const answer of answers) {
-        assert.deepEqual(answer.body, answers[0]?.body);
-        assert.deepEqual(lasting(answer), answers[0] && lasting(answers[0]));
-      }
-    },
-  },
-  {
-    name: 'serves every file of the docs page',
-    async run(service) {
-      const page = await ask(service, bare('GET', '/docs'));
-      const files = [...page.body.toString().matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g)];
-      assert.ok(files.length > 1);
-      for (const [, file] of files) {
-        const request = bare('GET', `/${file}`);
-        const found = await ask(service, request);
-        assert.equal(found.status, 200, file);
-        assert.equal(header(found, 'Content-Security-Policy'), header(page, 'Content-Security-Policy'));
-        const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
-        assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
-      }
-    },
-  },
+  promise('answers HEAD with the status and headers of GET', async (service) => {
+    for (const request of HEADS) {
+      const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
+      assert.equal(head.status, got.status, request.target);
+      assert.deepEqual(lasting(head), lasting(got), request.target);
+    }
+  }),
+  promise('gives every request its own id', async (service) => {
+    const answers = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
+    assert.equal(new Set(answers.map((answer) => header(answer, 'X-Request-Id'))).size, 5);
+  }),
+  promise('answers unknown, expired and revoked keys alike', async (service) => {
+    const answers: Answer[] = [];
+    for (const apiKey of ['nobody-has-this-key', '{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
+      answers.push(await ask(service, by(apiKey, get('/pets'))));
+    }
+    for (const answer of answers) {
+      assert.deepEqual(answer.body, answers[0]?.body);
+      assert.deepEqual(lasting(answer), answers[0] && lasting(answers[0]));
+    }
+  }),
+  promise('serves every file of the docs page', async (service) => {
+    const page = await ask(service, bare('GET', '/docs'));
+    const files = [...page.body.toString().matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g)];
+    assert.ok(files.length > 1);
+    for (const [, file] of files) {
+      const request = bare('GET', `/${file}`);
+      const found = await ask(service, request);
+      assert.equal(found.status, 200, file);
+      assert.equal(header(found, 'Content-Security-Policy'), header(page, 'Content-Security-Policy'));
+      const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
+      assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
+    }
+  }),
   {
     name: 'keeps serving after requests whose bodies are malformed or end early',
     socketOnly: 'a Request is whole',

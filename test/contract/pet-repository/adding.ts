@@ -1,5 +1,6 @@
 import { PET_STATUSES, type UnsavedPet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
 import { addAll, listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
 
@@ -14,9 +15,9 @@ const keepsExactly =
   };
 
 export const addingCases: readonly StoreCase[] = [
-  {
-    name: 'returns every field of an animal, with the type that the port says, in every way to get one',
-    async run({ pets }) {
+  promise(
+    'returns every field of an animal, with the type that the port says, in every way to get one',
+    async ({ pets }) => {
       const { pet: added } = await pets.add(FULL_PET, claimed());
       const { pet: replayed } = await pets.add(FULL_PET, claimed());
       const id: unknown = added.id; // checked below
@@ -32,52 +33,43 @@ export const addingCases: readonly StoreCase[] = [
         assert.deepEqual(pet, { id, ...FULL_PET });
       }
     },
-  },
+  ),
   ...Object.entries(FIELD_VALUES).flatMap(([field, values]) =>
     Object.entries(values).map(([what, value]) => ({
       name: `stores the ${field} exactly: ${what}`,
       run: keepsExactly(samplePet({ [field]: value })),
     })),
   ),
-  {
-    name: 'assigns positive ids, each greater than every earlier one',
-    async run({ pets }) {
-      let greatest = 0n;
-      for (const animal of times(20, () => samplePet())) {
-        const { pet } = await pets.add(animal);
-        assert.ok(pet.id > greatest, `${pet.id} came after ${greatest}`);
-        greatest = pet.id;
-      }
-    },
-  },
-  {
-    name: 'gives twenty simultaneous writers twenty ids, each with its own animal',
-    async run({ pets }) {
-      const added = await Promise.all(
-        times(20, (number) => pets.add(samplePet({ name: `Pet ${number}`, categoryId: BigInt(number) }))),
-      );
-      assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 20);
-      for (const [index, { pet, replayed }] of added.entries()) {
-        assert.equal(pet.name, `Pet ${index + 1}`);
-        assert.equal(replayed, false);
-        assert.deepEqual(await pets.findById(pet.id), pet);
-      }
-      const next = await pets.add(samplePet());
-      assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
-    },
-  },
-  {
-    name: 'stores two equal animals as two when there is no claim',
-    async run({ pets }) {
-      const first = await pets.add(samplePet());
-      const second = await pets.add(samplePet());
-      assert.deepEqual([first.replayed, second.replayed], [false, false]);
-      assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-    },
-  },
-  {
-    name: 'shows a new animal to the next read, even one that found nothing or another list just before',
-    async run({ pets }) {
+  promise('assigns positive ids, each greater than every earlier one', async ({ pets }) => {
+    let greatest = 0n;
+    for (const animal of times(20, () => samplePet())) {
+      const { pet } = await pets.add(animal);
+      assert.ok(pet.id > greatest, `${pet.id} came after ${greatest}`);
+      greatest = pet.id;
+    }
+  }),
+  promise('gives twenty simultaneous writers twenty ids, each with its own animal', async ({ pets }) => {
+    const added = await Promise.all(
+      times(20, (number) => pets.add(samplePet({ name: `Pet ${number}`, categoryId: BigInt(number) }))),
+    );
+    assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 20);
+    for (const [index, { pet, replayed }] of added.entries()) {
+      assert.equal(pet.name, `Pet ${index + 1}`);
+      assert.equal(replayed, false);
+      assert.deepEqual(await pets.findById(pet.id), pet);
+    }
+    const next = await pets.add(samplePet());
+    assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
+  }),
+  promise('stores two equal animals as two when there is no claim', async ({ pets }) => {
+    const first = await pets.add(samplePet());
+    const second = await pets.add(samplePet());
+    assert.deepEqual([first.replayed, second.replayed], [false, false]);
+    assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
+  }),
+  promise(
+    'shows a new animal to the next read, even one that found nothing or another list just before',
+    async ({ pets }) => {
       let after = (await pets.add(samplePet())).pet.id;
       for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
         const read = () =>
@@ -96,22 +88,19 @@ export const addingCases: readonly StoreCase[] = [
         after = pet.id;
       }
     },
-  },
-  {
-    name: 'returns frozen animals',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet(), claimed());
-      const replay = await pets.add(samplePet(), claimed());
-      const returned = [pet, replay.pet, await pets.findById(pet.id), ...(await listAll(pets))];
-      assert.deepEqual(
-        returned.map((animal) => Object.isFrozen(animal)),
-        times(4, () => true),
-      );
-    },
-  },
-  {
-    name: 'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves',
-    async run({ pets }) {
+  ),
+  promise('returns frozen animals', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet(), claimed());
+    const replay = await pets.add(samplePet(), claimed());
+    const returned = [pet, replay.pet, await pets.findById(pet.id), ...(await listAll(pets))];
+    assert.deepEqual(
+      returned.map((animal) => Object.isFrozen(animal)),
+      times(4, () => true),
+    );
+  }),
+  promise(
+    'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves',
+    async ({ pets }) => {
       const given = { ...samplePet() };
       const adding = pets.add(given);
       Object.assign(given, FULL_PET);
@@ -121,10 +110,10 @@ export const addingCases: readonly StoreCase[] = [
       assert.deepEqual(await pets.findById(pet.id), pet);
       assert.deepEqual(await listAll(pets), [pet]);
     },
-  },
-  {
-    name: 'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves',
-    async run({ pets }) {
+  ),
+  promise(
+    'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves',
+    async ({ pets }) => {
       const options = claimed();
       const adding = pets.add(samplePet(), options);
       options.now?.setTime(0);
@@ -132,34 +121,28 @@ export const addingCases: readonly StoreCase[] = [
       const { pet } = await adding;
       assert.deepEqual(await pets.add(samplePet(), claimed()), { pet, replayed: true });
     },
-  },
-  {
-    name: 'returns results that can be changed without changing the store',
-    async run({ pets }) {
-      const added = await pets.add(samplePet(), claimed());
-      const expected = { ...added.pet };
-      const listed = await listAll(pets);
-      for (const pet of [added.pet, await pets.findById(expected.id), ...listed]) {
-        assert.ok(pet);
-        Reflect.set(pet, 'name', 'Rex');
-        Reflect.set(pet, 'id', 99n);
-      }
-      Reflect.set(added, 'replayed', 'changed');
-      Reflect.set(added, 'pet', samplePet({ name: 'Rex' }));
-      Reflect.set(listed, 'length', 0);
-      assert.deepEqual(await pets.findById(expected.id), expected);
-      assert.deepEqual(await listAll(pets), [expected]);
-      assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: expected, replayed: true });
-    },
-  },
-  {
-    name: 'stores a hundred animals that are added at once',
-    async run({ pets }) {
-      const added = await addAll(
-        pets,
-        times(100, (number) => samplePet({ name: `Pet ${number}` })),
-      );
-      assert.deepEqual(await listAll(pets), added);
-    },
-  },
+  ),
+  promise('returns results that can be changed without changing the store', async ({ pets }) => {
+    const added = await pets.add(samplePet(), claimed());
+    const expected = { ...added.pet };
+    const listed = await listAll(pets);
+    for (const pet of [added.pet, await pets.findById(expected.id), ...listed]) {
+      assert.ok(pet);
+      Reflect.set(pet, 'name', 'Rex');
+      Reflect.set(pet, 'id', 99n);
+    }
+    Reflect.set(added, 'replayed', 'changed');
+    Reflect.set(added, 'pet', samplePet({ name: 'Rex' }));
+    Reflect.set(listed, 'length', 0);
+    assert.deepEqual(await pets.findById(expected.id), expected);
+    assert.deepEqual(await listAll(pets), [expected]);
+    assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: expected, replayed: true });
+  }),
+  promise('stores a hundred animals that are added at once', async ({ pets }) => {
+    const added = await addAll(
+      pets,
+      times(100, (number) => samplePet({ name: `Pet ${number}` })),
+    );
+    assert.deepEqual(await listAll(pets), added);
+  }),
 ];

@@ -2,6 +2,7 @@ import type { AddedPet, PetRepository } from '../../../src/application/ports/pet
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { rejectsWithCode } from '../rejection.js';
 import { FULL_PET, claimed, claimedAt, instant, sampleClaim, samplePet, times } from '../samples.js';
 import { listAll, type StoreCase } from '../store-subject.js';
@@ -54,46 +55,39 @@ export async function checkOnce(
 }
 
 export const claimingCases: readonly StoreCase[] = [
-  {
-    name: 'stores one animal for a claim and replays it as it was created',
-    async run({ pets }) {
-      const created = await pets.add(FULL_PET, claimed());
-      assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
-      for (const at of [0, 1, HOUR]) {
-        assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), { pet: created.pet, replayed: true });
-      }
-      assert.deepEqual(await listAll(pets), [created.pet]);
-    },
-  },
-  {
-    name: 'recognises a retry by the fingerprint of its claim, not by its animal',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet(), claimed());
-      assert.deepEqual(await pets.add(samplePet({ name: 'Rex' }), claimed()), { pet, replayed: true });
-    },
-  },
-  {
-    name: 'refuses a claim with another fingerprint, stores nothing, and still replays the first',
-    async run({ pets }) {
+  promise('stores one animal for a claim and replays it as it was created', async ({ pets }) => {
+    const created = await pets.add(FULL_PET, claimed());
+    assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
+    for (const at of [0, 1, HOUR]) {
+      assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), { pet: created.pet, replayed: true });
+    }
+    assert.deepEqual(await listAll(pets), [created.pet]);
+  }),
+  promise('recognises a retry by the fingerprint of its claim, not by its animal', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet(), claimed());
+    assert.deepEqual(await pets.add(samplePet({ name: 'Rex' }), claimed()), { pet, replayed: true });
+  }),
+  promise(
+    'refuses a claim with another fingerprint, stores nothing, and still replays the first',
+    async ({ pets }) => {
       const { pet } = await pets.add(samplePet(), claimed());
       const reused = pets.add(samplePet({ name: 'Rex' }), claimed({ fingerprint: 'another fingerprint' }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
       assert.deepEqual(await listAll(pets), [pet]);
       assert.deepEqual(await pets.add(samplePet(), claimed()), { pet, replayed: true });
     },
-  },
-  ...(['scope', 'key'] as const).map((part): StoreCase => ({
-    name: `separates claims that differ only in the ${part}`,
-    async run({ pets }) {
+  ),
+  ...(['scope', 'key'] as const).map((part): StoreCase =>
+    promise(`separates claims that differ only in the ${part}`, async ({ pets }) => {
       const first = await pets.add(samplePet(), claimed({ [part]: 'one' }));
       const second = await pets.add(samplePet(), claimed({ [part]: 'other' }));
       assert.deepEqual([first.replayed, second.replayed], [false, false]);
       assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-    },
-  })),
-  {
-    name: 'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised',
-    async run({ pets }) {
+    }),
+  ),
+  promise(
+    'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised',
+    async ({ pets }) => {
       for (const [scope, key] of DISTINCT_PAIRS) {
         const { replayed } = await pets.add(samplePet(), claimed({ scope, key }));
         assert.equal(replayed, false, `${JSON.stringify([scope, key])} was mistaken for another claim`);
@@ -103,20 +97,20 @@ export const claimingCases: readonly StoreCase[] = [
         assert.equal((await pets.add(samplePet(), claimed({ scope, key }))).replayed, true);
       }
     },
-  },
-  {
-    name: 'stores one animal for twenty simultaneous equal claims, and reports it as new at most once',
-    async run({ pets }) {
+  ),
+  promise(
+    'stores one animal for twenty simultaneous equal claims, and reports it as new at most once',
+    async ({ pets }) => {
       const pet = await checkOnce(
         await Promise.allSettled(times(20, () => pets.add(samplePet(), claimed()))),
         pets,
       );
       assert.deepEqual(await pets.add(samplePet(), claimed()), { pet, replayed: true });
     },
-  },
-  {
-    name: 'stores one animal for twenty simultaneous claims of one key with different fingerprints',
-    async run({ pets }) {
+  ),
+  promise(
+    'stores one animal for twenty simultaneous claims of one key with different fingerprints',
+    async ({ pets }) => {
       const results = await Promise.allSettled(
         times(20, (number) =>
           pets.add(samplePet({ name: `Pet ${number}` }), claimed({ fingerprint: `fingerprint ${number}` })),
@@ -134,54 +128,44 @@ export const claimingCases: readonly StoreCase[] = [
         assert.match(result.reason.code, /^idempotency_(?:conflict|key_reused)$/);
       }
     },
-  },
-  {
-    name: 'honours a claim until one millisecond before its keepUntil',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet(), claimed());
-      assert.deepEqual(await pets.add(samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
-    },
-  },
-  ...['a fingerprint', 'another fingerprint'].map((fingerprint): StoreCase => ({
-    name: `forgets a claim at its keepUntil: a call with ${fingerprint === 'a fingerprint' ? 'the same' : 'another'} fingerprint creates`,
-    async run({ pets }) {
-      const first = await pets.add(samplePet(), claimed());
-      const second = await pets.add(samplePet(), claimedAt(DAY, { fingerprint }));
-      assert.equal(second.replayed, false);
-      assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-      assert.equal((await pets.add(samplePet(), claimedAt(DAY, { fingerprint }))).replayed, true);
-    },
-  })),
-  {
-    name: 'uses the clock of the machine when `now` is omitted',
-    async run({ pets }) {
-      const live = sampleClaim({ key: 'live', keepUntil: new Date(Date.now() + HOUR) });
-      const lapsed = sampleClaim({ key: 'lapsed', keepUntil: new Date(Date.now() - 1) });
-      for (const claim of [live, lapsed]) await pets.add(samplePet(), { claim });
-      assert.equal((await pets.add(samplePet(), { claim: live })).replayed, true);
-      assert.equal((await pets.add(samplePet(), { claim: lapsed })).replayed, false);
-    },
-  },
-  {
-    name: 'keeps a claim that was made again until the later keepUntil',
-    async run({ pets }) {
-      await pets.add(samplePet(), claimed());
-      const { pet } = await pets.add(samplePet(), claimedAt(DAY));
-      assert.deepEqual(await pets.add(samplePet(), claimedAt(2 * DAY - 1)), { pet, replayed: true });
-      assert.equal((await pets.add(samplePet(), claimedAt(2 * DAY))).replayed, false);
-    },
-  },
-  {
-    name: 'does not prolong a claim by replaying it',
-    async run({ pets }) {
-      await pets.add(samplePet(), claimed());
-      await pets.add(samplePet(), claimedAt(DAY - 1));
-      assert.equal((await pets.add(samplePet(), claimedAt(DAY))).replayed, false);
-    },
-  },
-  {
-    name: 'lets each of many claims lapse at its own time, whatever the order in which they were made',
-    async run({ pets }) {
+  ),
+  promise('honours a claim until one millisecond before its keepUntil', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet(), claimed());
+    assert.deepEqual(await pets.add(samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
+  }),
+  ...['a fingerprint', 'another fingerprint'].map((fingerprint): StoreCase =>
+    promise(
+      `forgets a claim at its keepUntil: a call with ${fingerprint === 'a fingerprint' ? 'the same' : 'another'} fingerprint creates`,
+      async ({ pets }) => {
+        const first = await pets.add(samplePet(), claimed());
+        const second = await pets.add(samplePet(), claimedAt(DAY, { fingerprint }));
+        assert.equal(second.replayed, false);
+        assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
+        assert.equal((await pets.add(samplePet(), claimedAt(DAY, { fingerprint }))).replayed, true);
+      },
+    ),
+  ),
+  promise('uses the clock of the machine when `now` is omitted', async ({ pets }) => {
+    const live = sampleClaim({ key: 'live', keepUntil: new Date(Date.now() + HOUR) });
+    const lapsed = sampleClaim({ key: 'lapsed', keepUntil: new Date(Date.now() - 1) });
+    for (const claim of [live, lapsed]) await pets.add(samplePet(), { claim });
+    assert.equal((await pets.add(samplePet(), { claim: live })).replayed, true);
+    assert.equal((await pets.add(samplePet(), { claim: lapsed })).replayed, false);
+  }),
+  promise('keeps a claim that was made again until the later keepUntil', async ({ pets }) => {
+    await pets.add(samplePet(), claimed());
+    const { pet } = await pets.add(samplePet(), claimedAt(DAY));
+    assert.deepEqual(await pets.add(samplePet(), claimedAt(2 * DAY - 1)), { pet, replayed: true });
+    assert.equal((await pets.add(samplePet(), claimedAt(2 * DAY))).replayed, false);
+  }),
+  promise('does not prolong a claim by replaying it', async ({ pets }) => {
+    await pets.add(samplePet(), claimed());
+    await pets.add(samplePet(), claimedAt(DAY - 1));
+    assert.equal((await pets.add(samplePet(), claimedAt(DAY))).replayed, false);
+  }),
+  promise(
+    'lets each of many claims lapse at its own time, whatever the order in which they were made',
+    async ({ pets }) => {
       // Kept for 1 h, 24 h, 2 h, 23 h, ...: a store that sweeps in the order of making finds them mixed.
       const lifetimes = times(24, (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR);
       const addAt = (at: number, index: number, lifetime: number) =>
@@ -194,10 +178,10 @@ export const claimingCases: readonly StoreCase[] = [
         assert.equal(replayed, lifetime > noon, `kept for ${lifetime} ms`);
       }
     },
-  },
-  {
-    name: 'keeps a claim that was made again while lapsed claims around it were still to be removed',
-    async run({ pets }) {
+  ),
+  promise(
+    'keeps a claim that was made again while lapsed claims around it were still to be removed',
+    async ({ pets }) => {
       // Each lapses a millisecond after the one before: a store that removes a few at a time, in any order, is late
       // for the first, the last or the one in the middle.
       const keys = times(128, (number) => `key ${number}`);
@@ -217,5 +201,5 @@ export const claimingCases: readonly StoreCase[] = [
         assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
       }
     },
-  },
+  ),
 ];

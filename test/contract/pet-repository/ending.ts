@@ -1,6 +1,7 @@
 import type { Call } from '../../../src/application/animal-store.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { claimed, samplePet, times } from '../samples.js';
 import { listAll, type StoreCase } from '../store-subject.js';
@@ -16,61 +17,49 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 export const endingCases: readonly StoreCase[] = [
-  {
-    name: 'says whether it is durable and whether it is shared',
-    async run({ pets }) {
-      assert.equal(typeof pets.capabilities.durable, 'boolean');
-      assert.equal(typeof pets.capabilities.shared, 'boolean');
-    },
-  },
-  {
-    name: 'passes its check while it is open',
-    async run({ pets }) {
-      assert.equal(await pets.check(), undefined);
-      await pets.add(samplePet());
-      assert.equal(await pets.check({}), undefined);
-    },
-  },
-  {
-    name: 'closes twice, and twice at once',
-    async run({ pets }) {
-      await Promise.all([pets.close(), pets.close()]);
-      await pets.close();
-    },
-  },
+  promise('says whether it is durable and whether it is shared', async ({ pets }) => {
+    assert.equal(typeof pets.capabilities.durable, 'boolean');
+    assert.equal(typeof pets.capabilities.shared, 'boolean');
+  }),
+  promise('passes its check while it is open', async ({ pets }) => {
+    assert.equal(await pets.check(), undefined);
+    await pets.add(samplePet());
+    assert.equal(await pets.check({}), undefined);
+  }),
+  promise('closes twice, and twice at once', async ({ pets }) => {
+    await Promise.all([pets.close(), pets.close()]);
+    await pets.close();
+  }),
   ...Object.entries(OPERATIONS).flatMap(([operation, call]): StoreCase[] => [
-    {
-      name: `rejects with service_unavailable after close: ${operation}`,
-      async run({ pets }) {
-        const { pet } = await pets.add(samplePet(), claimed());
-        await call(pets, pet.id);
-        await pets.close();
-        await rejectsWithCode(call(pets, pet.id), 'service_unavailable');
-      },
-    },
-    {
-      name: `rejects with the reason of an aborted signal, and stores nothing: ${operation}`,
-      async run({ pets }) {
+    promise(`rejects with service_unavailable after close: ${operation}`, async ({ pets }) => {
+      const { pet } = await pets.add(samplePet(), claimed());
+      await call(pets, pet.id);
+      await pets.close();
+      await rejectsWithCode(call(pets, pet.id), 'service_unavailable');
+    }),
+    promise(
+      `rejects with the reason of an aborted signal, and stores nothing: ${operation}`,
+      async ({ pets }) => {
         await rejectsWhenAborted((aborted) => call(pets, 1n, aborted));
         assert.deepEqual(await listAll(pets), []);
         const { replayed } = await pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
         assert.equal(replayed, false);
       },
-    },
-    {
-      name: `rejects with the reason of an aborted signal, even if it knows the result: ${operation}`,
-      async run({ pets }) {
+    ),
+    promise(
+      `rejects with the reason of an aborted signal, even if it knows the result: ${operation}`,
+      async ({ pets }) => {
         const { pet } = await pets.add(samplePet(), claimed());
         await call(pets, pet.id);
         const before = await listAll(pets);
         await rejectsWhenAborted((aborted) => call(pets, pet.id, aborted));
         assert.deepEqual(await listAll(pets), before);
       },
-    },
+    ),
   ]),
-  {
-    name: 'resolves an add that is aborted in progress, or rejects it with the reason, and leaves others alone',
-    async run({ pets }) {
+  promise(
+    'resolves an add that is aborted in progress, or rejects it with the reason, and leaves others alone',
+    async ({ pets }) => {
       const controller = new AbortController();
       const { signal } = controller;
       const adding = times(20, (number) =>
@@ -87,33 +76,30 @@ export const endingCases: readonly StoreCase[] = [
       }
       assert.equal((await pets.add(samplePet(), { signal: new AbortController().signal })).replayed, false);
     },
-  },
-  {
-    name: 'resolves a read that is aborted in progress, or rejects it with the reason',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet());
-      for (let turns = 0; turns < 10; turns += 1) {
-        const controller = new AbortController();
-        const { signal } = controller;
-        const calls = [
-          pets.findById(pet.id, { signal }),
-          pets.list({ limit: 1 }, { signal }),
-          pets.check({ signal }),
-        ];
-        const settled = Promise.allSettled<unknown>(calls);
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-        controller.abort(new Error('given up'));
-        const values = [pet, [pet], undefined];
-        for (const [index, result] of (await settled).entries()) {
-          if (result.status === 'fulfilled') assert.deepEqual(result.value, values[index]);
-          else assert.equal(result.reason, signal.reason);
-        }
+  ),
+  promise('resolves a read that is aborted in progress, or rejects it with the reason', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet());
+    for (let turns = 0; turns < 10; turns += 1) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const calls = [
+        pets.findById(pet.id, { signal }),
+        pets.list({ limit: 1 }, { signal }),
+        pets.check({ signal }),
+      ];
+      const settled = Promise.allSettled<unknown>(calls);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      controller.abort(new Error('given up'));
+      const values = [pet, [pet], undefined];
+      for (const [index, result] of (await settled).entries()) {
+        if (result.status === 'fulfilled') assert.deepEqual(result.value, values[index]);
+        else assert.equal(result.reason, signal.reason);
       }
-    },
-  },
-  {
-    name: 'finishes calls that are in progress at close, or rejects them with service_unavailable',
-    async run({ pets }) {
+    }
+  }),
+  promise(
+    'finishes calls that are in progress at close, or rejects them with service_unavailable',
+    async ({ pets }) => {
       const calls = [
         ...times(5, () => pets.add(samplePet())),
         pets.findById(1n),
@@ -128,5 +114,5 @@ export const endingCases: readonly StoreCase[] = [
         }
       }
     },
-  },
+  ),
 ];

@@ -2,7 +2,7 @@ import type { PetRange, PetRepository } from '../../../src/application/ports/pet
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_STATUSES, type Pet, type PetStatus } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
-import { DEFAULT_ANIMALS } from '../contract.js';
+import { DEFAULT_ANIMALS, promise } from '../contract.js';
 import { samplePet, times } from '../samples.js';
 import { addAll, byId, listAll, type StoreCase } from '../store-subject.js';
 
@@ -53,69 +53,52 @@ function checkSeen(seen: readonly Pet[], before: readonly Pet[], status: PetStat
 }
 
 export const readingCases: readonly StoreCase[] = [
-  ...[0n, -1n, INT64_MAX, INT64_MIN].map((id): StoreCase => ({
-    name: `resolves to undefined for the id ${id}, which no animal has`,
-    async run({ pets }) {
+  ...[0n, -1n, INT64_MAX, INT64_MIN].map((id): StoreCase =>
+    promise(`resolves to undefined for the id ${id}, which no animal has`, async ({ pets }) => {
       assert.equal(await pets.findById(id), undefined);
       await pets.add(samplePet());
       assert.equal(await pets.findById(id), undefined);
-    },
-  })),
-  {
-    name: 'finds each animal by its own id, and none by an id that was not assigned',
-    async run({ pets }) {
-      const stored = await addAll(pets, TWELVE);
-      for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
-      const greatest = stored.at(-1)?.id ?? 0n;
-      // An id congruent to a stored one by 2^32 or 2^53 shows where digits get lost.
-      for (const distance of [1n, 2n ** 32n, 2n ** 53n]) {
-        assert.equal(await pets.findById(greatest + distance), undefined);
-      }
-    },
-  },
-  {
-    name: 'lists nothing when the store is empty',
-    async run({ pets }) {
-      assert.deepEqual(await listAll(pets), []);
-      assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
-    },
-  },
-  {
-    name: 'lists in ascending order of id, and no more than the limit',
-    async run({ pets }) {
-      const stored = await addAll(pets, TWELVE);
-      assert.deepEqual(await listAll(pets), [...stored].sort(byId));
-      for (const limit of [1, 2, 11, 12, 13]) {
-        assert.deepEqual(await pets.list({ limit }), stored.slice(0, limit), `limit ${limit}`);
-      }
-    },
-  },
-  {
-    name: 'lists 101 animals for a limit of 101',
-    async run({ pets }) {
-      const stored = await addAll(pets, times(103, withStatusInTurn));
-      assert.deepEqual(await pets.list({ limit: 101 }), stored.slice(0, 101));
-    },
-  },
-  {
-    name: 'starts after the given id, whether or not an animal has it',
-    async run({ pets }) {
-      const stored = await addAll(pets, TWELVE);
-      for (const [index, { id }] of stored.entries()) {
-        assert.deepEqual(await pets.list({ after: id, limit: 20 }), stored.slice(index + 1));
-      }
-      const greatest = stored.at(-1)?.id ?? 0n;
-      for (const after of [greatest + 1n, greatest + 2n ** 32n, greatest + 2n ** 53n, INT64_MAX]) {
-        assert.deepEqual(await pets.list({ after, limit: 20 }), [], `after ${after}`);
-      }
-      for (const after of [undefined, 0n, -1n, -(2n ** 53n) - 1n, INT64_MIN]) {
-        assert.deepEqual(await pets.list({ after, limit: 20 }), stored, `after ${after}`);
-      }
-    },
-  },
-  ...PET_STATUSES.map((status): StoreCase => ({
-    name: `lists the animals ${those(status)}, as many as the limit allows`,
-    async run({ pets }) {
+    }),
+  ),
+  promise('finds each animal by its own id, and none by an id that was not assigned', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+    const greatest = stored.at(-1)?.id ?? 0n;
+    // An id congruent to a stored one by 2^32 or 2^53 shows where digits get lost.
+    for (const distance of [1n, 2n ** 32n, 2n ** 53n]) {
+      assert.equal(await pets.findById(greatest + distance), undefined);
+    }
+  }),
+  promise('lists nothing when the store is empty', async ({ pets }) => {
+    assert.deepEqual(await listAll(pets), []);
+    assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
+  }),
+  promise('lists in ascending order of id, and no more than the limit', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    assert.deepEqual(await listAll(pets), [...stored].sort(byId));
+    for (const limit of [1, 2, 11, 12, 13]) {
+      assert.deepEqual(await pets.list({ limit }), stored.slice(0, limit), `limit ${limit}`);
+    }
+  }),
+  promise('lists 101 animals for a limit of 101', async ({ pets }) => {
+    const stored = await addAll(pets, times(103, withStatusInTurn));
+    assert.deepEqual(await pets.list({ limit: 101 }), stored.slice(0, 101));
+  }),
+  promise('starts after the given id, whether or not an animal has it', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    for (const [index, { id }] of stored.entries()) {
+      assert.deepEqual(await pets.list({ after: id, limit: 20 }), stored.slice(index + 1));
+    }
+    const greatest = stored.at(-1)?.id ?? 0n;
+    for (const after of [greatest + 1n, greatest + 2n ** 32n, greatest + 2n ** 53n, INT64_MAX]) {
+      assert.deepEqual(await pets.list({ after, limit: 20 }), [], `after ${after}`);
+    }
+    for (const after of [undefined, 0n, -1n, -(2n ** 53n) - 1n, INT64_MIN]) {
+      assert.deepEqual(await pets.list({ after, limit: 20 }), stored, `after ${after}`);
+    }
+  }),
+  ...PET_STATUSES.map((status): StoreCase =>
+    promise(`lists the animals ${those(status)}, as many as the limit allows`, async ({ pets }) => {
       const stored = await addAll(pets, TWELVE);
       const matching = stored.filter((pet) => pet.status === status);
       assert.equal(matching.length, 4);
@@ -123,28 +106,27 @@ export const readingCases: readonly StoreCase[] = [
       assert.deepEqual(await pets.list({ limit: 3, status }), matching.slice(0, 3));
       assert.deepEqual(await pets.list({ after: matching[1]?.id, limit: 20, status }), matching.slice(2));
       assert.deepEqual(await pets.list({ after: matching[0]?.id, limit: 1, status }), matching.slice(1, 2));
-    },
-  })),
-  {
-    name: 'lists nothing with a status that no animal has',
-    async run({ pets }) {
-      await addAll(
-        pets,
-        times(3, () => samplePet({ status: 'sold' })),
-      );
-      assert.deepEqual(await pets.list({ limit: 20, status: 'pending' }), []);
-    },
-  },
-  ...FILTERS.map((status): StoreCase => ({
-    name: `returns each of some hundreds of animals exactly once, page by page, while others add: ${those(status)}`,
-    async run({ pets }) {
-      const before = await addAll(pets, times(300, withStatusInTurn));
-      checkSeen(await traverseWhileOthersAdd(pets, { status, limit: 7 }), before, status);
-    },
-  })),
-  {
-    name: 'returns each of thousands of animals exactly once, a hundred a page, while others add',
-    async run({ pets }, { animals, note }) {
+    }),
+  ),
+  promise('lists nothing with a status that no animal has', async ({ pets }) => {
+    await addAll(
+      pets,
+      times(3, () => samplePet({ status: 'sold' })),
+    );
+    assert.deepEqual(await pets.list({ limit: 20, status: 'pending' }), []);
+  }),
+  ...FILTERS.map((status): StoreCase =>
+    promise(
+      `returns each of some hundreds of animals exactly once, page by page, while others add: ${those(status)}`,
+      async ({ pets }) => {
+        const before = await addAll(pets, times(300, withStatusInTurn));
+        checkSeen(await traverseWhileOthersAdd(pets, { status, limit: 7 }), before, status);
+      },
+    ),
+  ),
+  promise(
+    'returns each of thousands of animals exactly once, a hundred a page, while others add',
+    async ({ pets }, { animals, note }) => {
       if (animals !== DEFAULT_ANIMALS) note(`with ${animals} animals, not ${DEFAULT_ANIMALS}`);
       const before: Pet[] = [];
       while (before.length < animals) {
@@ -154,5 +136,5 @@ export const readingCases: readonly StoreCase[] = [
       checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
       checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
     },
-  },
+  ),
 ];
