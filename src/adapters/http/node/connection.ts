@@ -202,7 +202,8 @@ export class Connection extends Duplex {
   }
 
   #parseSoon(): void {
-    this.#turn ??= setImmediate(() => {
+    if (this.#turn) return;
+    this.#turn = setImmediate(() => {
       this.#turn = undefined;
       this.#parse();
     });
