@@ -46,16 +46,16 @@ export interface CopyReport {
   readonly lastId: bigint;
 }
 
-const COPY_FAULTS = {
+/** Why a copy failed. After `not_equal` the target must not be used. */
+export type CopyFault = 'not_copyable' | 'source_empty' | 'target_not_empty' | 'not_equal';
+
+const COPY_FAULTS: Readonly<Record<CopyFault, string>> = {
   not_copyable: 'One of the stores does not support copying: it has no transfer or keeps no API keys.',
   source_empty: 'The source is empty: check its URL. Nothing was written.',
   target_not_empty: 'The target is not empty: choose a new one. Nothing was written.',
   not_equal:
     'The target differs from the source. Stop everything that writes to the source, and copy again into a new target.',
-} as const;
-
-/** Why a copy failed. After `not_equal` the target must not be used. */
-export type CopyFault = keyof typeof COPY_FAULTS;
+};
 
 /** A catalogue was not copied. The source is unchanged. */
 export class CopyError extends Error {
@@ -109,11 +109,15 @@ export const copyCatalogue =
     const apiKeys = await from.apiKeys.list(call);
     for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
-    const pets = await comparePets(
-      petBatches(from.pets, batchSize, call),
-      petBatches(to.pets, batchSize, call),
-      counter('comparing'),
-    );
+    const compared = counter('comparing');
+    const copies = petBatches(to.pets, batchSize, call);
+    let pets = 0;
+    for await (const batch of petBatches(from.pets, batchSize, call)) {
+      requireSamePets(batch, (await copies.next()).value ?? []);
+      compared(batch.length);
+      pets += batch.length;
+    }
+    requireSamePets([], (await copies.next()).value ?? []);
     if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
       throw new CopyError('not_equal', 'API keys');
     }
@@ -148,30 +152,13 @@ async function* claimBatches(
   }
 }
 
-/** Resolves to the number of animals if both have the same ones. */
-async function comparePets(
-  source: AsyncIterable<readonly Pet[]>,
-  target: AsyncIterable<readonly Pet[]>,
-  compared: (count: number) => void,
-): Promise<number> {
-  const copies = each(target);
-  let count = 0;
-  for await (const batch of source) {
-    for (const pet of batch) {
-      const { value: copy } = await copies.next();
-      if (!copy || !isSamePet(pet, copy)) throw new CopyError('not_equal', `animal ${pet.id}`);
+function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
+  for (let index = 0; index < Math.max(pets.length, copies.length); index += 1) {
+    const [pet, copy] = [pets[index], copies[index]];
+    if (!pet || !copy || !isSamePet(pet, copy)) {
+      throw new CopyError('not_equal', `animal ${(pet ?? copy)?.id}`);
     }
-    count += batch.length;
-    compared(batch.length);
   }
-  const { value: surplus } = await copies.next();
-  if (surplus) throw new CopyError('not_equal', `animal ${surplus.id}`);
-  return count;
-}
-
-async function* each(batches: AsyncIterable<readonly Pet[]>): AsyncGenerator<Pet, undefined> {
-  for await (const batch of batches) yield* batch;
-  return undefined;
 }
 
 const areSameKeys = (some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean =>

@@ -39,9 +39,8 @@ export interface NewPet {
 /** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
-/** Unicode's White_Space property, for a character class. `\s` is a different set in every language. */
+/** Unicode's White_Space property, for a character class: `\s` differs between languages. */
 const WHITE_SPACE = '\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
-
 const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
 
 /**
