@@ -1,7 +1,7 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
-import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
+import type { CatalogueTransfer, ClaimRange, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
@@ -54,7 +54,7 @@ const COPY_FAULTS: Readonly<Record<CopyFault, string>> = {
   source_empty: 'The source is empty: check its URL. Nothing was written.',
   target_not_empty: 'The target is not empty: choose a new one. Nothing was written.',
   not_equal:
-    'The target differs from the source. Stop everything that writes to the source, and copy again into a new target.',
+    'The target differs from the source. Stop all writes to the source, and copy again into a new target.',
 };
 
 /** A catalogue was not copied. The source is unchanged. */
@@ -141,7 +141,7 @@ async function* petBatches(pets: PetRepository, limit: number, call: Call): Asyn
 
 async function* claimBatches(
   from: CatalogueTransfer,
-  range: { readonly limit: number; readonly now: Date },
+  range: Pick<ClaimRange, 'limit' | 'now'>,
   call: Call,
 ): AsyncGenerator<readonly PetClaim[]> {
   for (let after: PetClaim | undefined; ;) {
