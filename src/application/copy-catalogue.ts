@@ -1,7 +1,7 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
-import type { CatalogueTransfer, ClaimRange, PetClaim } from './ports/catalogue-transfer.js';
+import type { PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
@@ -97,12 +97,16 @@ export const copyCatalogue =
     // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
     await to.transfer.reserveIds(lastId, call);
     const copied = counter('copying');
-    for await (const batch of petBatches(from.pets, batchSize, call)) {
+    const petsOf = (pets: PetRepository) =>
+      batches<Pet>((last) => pets.list({ after: last?.id, limit: batchSize }, call));
+    for await (const batch of petsOf(from.pets)) {
       await to.transfer.writePets(batch, call);
       copied(batch.length);
     }
     let claims = 0;
-    for await (const batch of claimBatches(from.transfer, { limit: batchSize, now }, call)) {
+    const readClaims = (after: PetClaim | undefined) =>
+      from.transfer.readClaims({ after, limit: batchSize, now }, call);
+    for await (const batch of batches(readClaims)) {
       await to.transfer.writeClaims(batch, call);
       claims += batch.length;
     }
@@ -110,9 +114,9 @@ export const copyCatalogue =
     for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
     const compared = counter('comparing');
-    const copies = petBatches(to.pets, batchSize, call);
+    const copies = petsOf(to.pets);
     let pets = 0;
-    for await (const batch of petBatches(from.pets, batchSize, call)) {
+    for await (const batch of petsOf(from.pets)) {
       requireSamePets(batch, (await copies.next()).value ?? []);
       compared(batch.length);
       pets += batch.length;
@@ -129,27 +133,11 @@ function copyable({ pets, apiKeys, transfer }: Store): Pick<FullStore, 'pets' | 
   return { pets, apiKeys, transfer };
 }
 
-async function* petBatches(pets: PetRepository, limit: number, call: Call): AsyncGenerator<readonly Pet[]> {
-  for (let after = 0n; ;) {
-    const batch = await pets.list({ after, limit }, call);
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    yield batch;
-    after = last.id;
-  }
-}
-
-async function* claimBatches(
-  from: CatalogueTransfer,
-  range: Pick<ClaimRange, 'limit' | 'now'>,
-  call: Call,
-): AsyncGenerator<readonly PetClaim[]> {
-  for (let after: PetClaim | undefined; ;) {
-    const batch: readonly PetClaim[] = await from.readClaims({ ...range, after }, call);
-    after = batch.at(-1);
-    if (after === undefined) return;
-    yield batch;
-  }
+/** The batches that follow each other, where `read` returns the one after a record. */
+async function* batches<T>(
+  read: (after: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for (let batch = await read(undefined); batch.length > 0; batch = await read(batch.at(-1))) yield batch;
 }
 
 function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
@@ -161,11 +149,8 @@ function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
   }
 }
 
-const areSameKeys = (some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean =>
-  JSON.stringify(some.map(sortedEntries)) === JSON.stringify(others.map(sortedEntries));
-
-/** Every field that has a value, in one order for the keys of every store. */
-const sortedEntries = (apiKey: ApiKeyRecord): readonly unknown[] =>
-  Object.entries(apiKey)
-    .filter(([, value]) => value !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1));
+function areSameKeys(some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean {
+  // Stores may order the fields differently.
+  const fields = Object.keys(Object.assign({}, ...some, ...others));
+  return JSON.stringify(some, fields) === JSON.stringify(others, fields);
+}

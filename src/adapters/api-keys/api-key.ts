@@ -36,13 +36,7 @@ export const staticKeyFault = (key: string): string | undefined =>
     ? undefined
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
-/** Whether a static key has fewer than 16 characters: short enough to guess, so worth a warning. */
-export const isShortStaticKey = (key: string): boolean => key.length < 16;
-
-/**
- * Identifies a static key in logs: the same after every restart, in any order and on every instance. Derived apart
- * from the hash that grants access, so that the id reveals nothing of it.
- */
+/** Identifies a static key in logs, the same in every process. Not derived from the hash that grants access. */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
 

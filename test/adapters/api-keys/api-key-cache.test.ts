@@ -119,7 +119,7 @@ describe('cachedFindById', () => {
     it('rejects that call with the reason, at once', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const call = find('one', leaving.signal);
+      const call = find('one', { signal: leaving.signal });
       const reason = new Error('gone');
       leaving.abort(reason);
       await rejects(call, reason);
@@ -129,7 +129,7 @@ describe('cachedFindById', () => {
     it('continues the look-up for the others', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const first = find('one', leaving.signal);
+      const first = find('one', { signal: leaving.signal });
       const second = find('one');
       leaving.abort(new Error('gone'));
       await rejects(first, /gone/);
@@ -142,7 +142,7 @@ describe('cachedFindById', () => {
     it('aborts the look-up when no call waits for it, and starts another for the next', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const calls = [1, 2].map(() => find('one', leaving.signal));
+      const calls = [1, 2].map(() => find('one', { signal: leaving.signal }));
       expect(apiKeys.signals[0]?.aborted).to.equal(false);
       leaving.abort(new Error('gone'));
       for (const call of calls) await rejects(call, /gone/);
@@ -156,7 +156,7 @@ describe('cachedFindById', () => {
     it('keeps a newer look-up', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const first = find('one', leaving.signal);
+      const first = find('one', { signal: leaving.signal });
       elapsed += 500;
       const second = find('one');
       leaving.abort(new Error('gone'));
@@ -169,14 +169,14 @@ describe('cachedFindById', () => {
 
     it('leaves no listener on a signal', async () => {
       const { signal } = new AbortController();
-      await find('one', signal);
-      await find('two', signal);
+      await find('one', { signal });
+      await find('two', { signal });
       expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
     it('rejects a call whose signal is aborted already', async () => {
       apiKeys.hold();
-      await rejects(find('one', AbortSignal.abort(new Error('gone'))), /gone/);
+      await rejects(find('one', { signal: AbortSignal.abort(new Error('gone')) }), /gone/);
       apiKeys.release();
     });
   });
