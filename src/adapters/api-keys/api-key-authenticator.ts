@@ -24,8 +24,7 @@ export interface ApiKeyAuthenticatorOptions {
 
 /**
  * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
- * to a managed key takes effect at most 500 ms after the store acknowledged it. That a key is expired or revoked is
- * revealed only to a caller who holds the whole key.
+ * to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
   readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
