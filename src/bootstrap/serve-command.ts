@@ -2,7 +2,6 @@ import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
-import { isShortStaticKey } from '../adapters/api-keys/api-key.js';
 import { interruptible, type InterruptedError, type Io } from './command-line.js';
 import { TOKENS, configure } from './container.js';
 import { ISSUE_COMMAND, managedKeys } from './key-commands.js';
@@ -64,7 +63,7 @@ async function announce(
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
   const { location } = await container.getAsync(TOKENS.store);
-  const short = settings.staticKeys.filter(isShortStaticKey).length;
+  const short = settings.staticKeys.filter((key) => key.length < 16).length;
   if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
   let hint = '';
   try {

@@ -144,13 +144,11 @@ describe('readJson', () => {
       expect(readJson('{"a":'.repeat(16) + '{}' + '}'.repeat(16)).tooDeep).to.equal(true);
     });
 
-    it('replaces what is too deep by empty frozen containers', () => {
+    it('replaces what is too deep by empty containers', () => {
       const text = '{"a":[1,"two",{"three":[4]}],"b":{"c":[{"d":5}]},"e":"f"}';
       const { value, tooDeep } = readJson(text, { maxDepth: 2 });
       assert.deepEqual(convert(value, Number), { a: [1, 'two', {}], b: { c: [] }, e: 'f' });
       expect(tooDeep).to.equal(true);
-      const [array, object] = [readJson('[]', { maxDepth: 0 }).value, readJson('{}', { maxDepth: 0 }).value];
-      expect([array, object]).to.satisfy((values: unknown[]) => values.every(Object.isFrozen));
     });
 
     it('checks the syntax below the limit too', () => {

@@ -24,12 +24,11 @@ export interface ApiKeyAuthenticatorOptions {
 
 /**
  * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
- * to a managed key takes effect at most 500 ms after the store acknowledged it. That a key is expired or revoked is
- * revealed only to a caller who holds the whole key.
+ * to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
   readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
-  readonly #findManaged: ReturnType<typeof cachedFindById> | undefined;
+  readonly #findManaged: ApiKeyRepository['findById'] | undefined;
   readonly #clock: Clock;
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
@@ -54,16 +53,14 @@ export class ApiKeyAuthenticator implements Authenticator {
 
     const id = this.#findManaged && readApiKeyId(credential);
     if (id === undefined) return { ok: false, reason: 'unknown' };
-    const found = await this.#findManaged?.(id, signal);
+    const found = await this.#findManaged?.(id, { signal });
     // Compared in any case, so that the response time does not reveal which ids exist.
-    const matches = isEqual(hash, found?.hash ?? NO_HASH);
+    const matches = isEqual(hash, found?.hash ?? '0'.repeat(64));
     if (found === undefined || !matches) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, this.#clock.now());
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
   }
 }
-
-const NO_HASH = '0'.repeat(64);
 
 const isEqual = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));

@@ -20,15 +20,12 @@ interface LookUp {
  * Caches what `findById` finds for 500 ms from the start of the look-up, so that a busy key costs two look-ups a second
  * instead of one a request. Overlapping calls share a look-up. Absent keys and failures are not cached.
  */
-export function cachedFindById(
-  apiKeys: Pick<ApiKeyRepository, 'findById'>,
-): (id: string, signal?: AbortSignal) => Promise<ApiKeyRecord | undefined> {
+export function cachedFindById(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['findById'] {
   /** By id, the oldest look-up first. */
   const lookUps = new Map<string, LookUp>();
 
   const begin = (id: string): LookUp => {
-    const begun = performance.now();
-    const abort = new AbortController();
+    const [begun, abort] = [performance.now(), new AbortController()];
     const result = apiKeys.findById(id, abort).then((found) => (lookUp.found = found));
     const lookUp: LookUp = { begun, abort, result, waiting: 0, found: undefined };
     lookUps.delete(id);
@@ -38,7 +35,7 @@ export function cachedFindById(
     return lookUp;
   };
 
-  return async (id, signal) => {
+  return async (id, { signal } = {}) => {
     const earlier = lookUps.get(id);
     // Counted from the start of the look-up: the store may have read the key right then.
     const lookUp = earlier && performance.now() - earlier.begun < LIFETIME ? earlier : begin(id);

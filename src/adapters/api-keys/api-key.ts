@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js
  * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
  * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
  */
-const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_(?<id>[0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
 
 /** The rule that the environment word of managed keys breaks, or `undefined`. */
 export const environmentFault = (environment: string): string | undefined =>
@@ -25,8 +25,7 @@ export function generateApiKey(environment: string): { id: string; key: string; 
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
 export function readApiKeyId(text: string): string | undefined {
-  const id = MANAGED_KEY.exec(text)?.groups?.['id'];
-  const separator = text.lastIndexOf('_');
+  const [id, separator] = [MANAGED_KEY.exec(text)?.[1], text.lastIndexOf('_')];
   return text.slice(separator + 1) === checksum(text.slice(0, separator)) ? id : undefined;
 }
 
@@ -36,13 +35,7 @@ export const staticKeyFault = (key: string): string | undefined =>
     ? undefined
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
-/** Whether a static key has fewer than 16 characters: short enough to guess, so worth a warning. */
-export const isShortStaticKey = (key: string): boolean => key.length < 16;
-
-/**
- * Identifies a static key in logs: the same after every restart, in any order and on every instance. Derived apart
- * from the hash that grants access, so that the id reveals nothing of it.
- */
+/** Identifies a static key in logs, the same in every process. Not derived from the hash that grants access. */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
 

@@ -48,17 +48,12 @@ export interface ManagedApiKeysOptions {
 
 /** An operation on managed keys is not possible. The message never repeats the id: it may be a key, given by mistake. */
 export class ApiKeyError extends Error {
-  // A literal: minifiers rename classes.
   override readonly name = 'ApiKeyError';
   /** Why, for programs: no key has this id; or the key is revoked (also if only later) or expired. */
   readonly code: 'unknown_key' | 'not_rotatable';
 
   constructor(code: ApiKeyError['code']) {
-    super(
-      code === 'unknown_key'
-        ? 'No API key has this id.'
-        : 'This API key cannot be rotated: it is revoked or has expired.',
-    );
+    super(code === 'unknown_key' ? 'No API key has this id.' : 'A revoked or expired key cannot be rotated.');
     this.code = code;
   }
 }
@@ -92,8 +87,8 @@ export class ManagedApiKeys {
         (expiresAt > now && expiresAt < YEAR_10000) ||
         'must be in the future, at most the year 9999',
     };
-    const faults = Object.entries(rules).flatMap(([field, message]) =>
-      message === true ? [] : [{ field, message }],
+    const faults = Object.entries(rules).flatMap(([field, rule]) =>
+      rule === true ? [] : [{ field, message: rule }],
     );
     if (faults.length > 0) throw new InvalidParameterError(faults);
     const fields = { name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), createdAt: now };

@@ -27,9 +27,8 @@ export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
   /**
-   * Judges a URL without opening anything, so that its fault is named together with other invalid settings. Resolves to
-   * the fault, as the rest of a sentence that starts with the name of the setting and quotes no secret, or to
-   * `undefined`. Omit if only opening can tell.
+   * Judges a URL without opening anything. Resolves to its fault, as the rest of a sentence that starts with the name of
+   * the setting and quotes no secret, or to `undefined`. Omit if only opening can tell.
    */
   check?(url: string): Promise<string | undefined>;
   /**

@@ -133,10 +133,6 @@ describe('ApiKeyAuthenticator', () => {
         });
     });
 
-    it('accepts nobody without any key and store', async () => {
-      expect(await new ApiKeyAuthenticator({}).authenticate('')).to.deep.equal(unknown);
-    });
-
     it('prefers a static key to a managed key of the same text, without a look-up', async () => {
       const { key, record } = await managed.issue({ name: 'both' });
       await managed.revoke(record.id);
@@ -156,21 +152,6 @@ describe('ApiKeyAuthenticator', () => {
       const reader = await managed.issue({ name: 'reader', scopes: ['pets:read'] });
       expect(await authenticator.authenticate(reader.key)).to.deep.equal(
         accepted(reader.record.id, 'pets:read'),
-      );
-    });
-
-    it('refuses a wrong secret under a known id, though the checksum is right', async () => {
-      const { record } = await managed.issue({ name: 'test' });
-      const forged = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
-      expect(await authenticator.authenticate(forged)).to.deep.equal(unknown);
-      expect(apiKeys.lookUps).to.deep.equal([record.id]);
-    });
-
-    it('refuses the right secret under another environment', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      const [, , id, secret] = key.split('_');
-      expect(await authenticator.authenticate(withChecksum(`ast_test_${id}_${secret}`))).to.deep.equal(
-        unknown,
       );
     });
 
@@ -249,12 +230,6 @@ describe('ApiKeyAuthenticator', () => {
       for (const instance of others) expect(await instance.authenticate(key)).to.deep.equal(revoked);
     });
 
-    it('looks a key up once for a burst of calls', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
-      await Promise.all(Array.from({ length: 50 }, () => authenticator.authenticate(key)));
-      expect(apiKeys.lookUps).to.deep.equal([record.id]);
-    });
-
     it('uses the clocks of the machine by default', async () => {
       const plain = new ApiKeyAuthenticator({ apiKeys });
       clock.advance(-60_000);
@@ -273,12 +248,6 @@ describe('ApiKeyAuthenticator', () => {
       const { key } = await managed.issue({ name: 'test' });
       await apiKeys.close();
       await rejects(authenticator.authenticate(key), UnavailableError);
-    });
-
-    it('passes on an unexpected error', async () => {
-      const fault = new TypeError('a fault of the program');
-      apiKeys.findById = () => Promise.reject(fault);
-      await rejects(authenticator.authenticate(generateApiKey('live').key), fault);
     });
 
     it('accepts static keys', async () => {

@@ -5,7 +5,6 @@ import {
   environmentFault,
   generateApiKey,
   hashApiKey,
-  isShortStaticKey,
   readApiKeyId,
   staticKeyFault,
   staticKeyId,
@@ -109,11 +108,6 @@ describe('A static key', () => {
       expect(staticKeyFault(key)).to.be.a('string');
     });
   }
-
-  it('is short below 16 characters', () => {
-    expect(isShortStaticKey('a'.repeat(15))).to.equal(true);
-    expect(isShortStaticKey('a'.repeat(16))).to.equal(false);
-  });
 
   it('has an id that stays the same from version to version and is no part of its hash', () => {
     expect(staticKeyId('dev-key-0123456789')).to.equal('static-fa56c1f5fed1');

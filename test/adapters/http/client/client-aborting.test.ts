@@ -6,7 +6,7 @@ import type { Call } from '../../../../src/application/animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import { useIdleTime } from './idle-time.js';
-import { BELLA, bella, fakeService, html, json, never, type Sent, type Step } from './fake-service.js';
+import { BELLA, bella, fakeService, html, json, never, type Sent } from './fake-service.js';
 
 const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>> = {
   listPets: (client, call) => client.listPets({}, call),
@@ -117,17 +117,6 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     key.resolve('a-key-that-comes-too-late');
     await setImmediate();
     expect(sent).to.deep.equal([]);
-  });
-
-  it('whose fetch fails because of it', async () => {
-    const controller = new AbortController();
-    const step: Step = async () => {
-      controller.abort('given up');
-      throw new TypeError('fetch failed');
-    };
-    const { client, sent } = fakeService(step);
-    expect(await rejectionOf(client().listPets({}, controller))).to.equal('given up');
-    expect(sent).to.have.length(1);
   });
 
   it('and keeps no listener after the call', async () => {

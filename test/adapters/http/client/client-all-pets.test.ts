@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { UnexpectedResponseError } from '../../../../src/adapters/http/client/response-errors.js';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import type { PetQuery } from '../../../../src/application/animal-store.js';
-import { rejectionOf } from '../../../contract/rejection.js';
-import { BELLA, fakeService, html, json } from './fake-service.js';
+import { BELLA, fakeService, json } from './fake-service.js';
 import { useIdleTime } from './idle-time.js';
 
 /** A page of animals, and where the next one is. */
@@ -53,16 +51,5 @@ describe('allPets of AnimalStoreClient', () => {
     const { client, sent } = fakeService(page([1, 2], 'a'));
     for await (const { id } of client().allPets()) if (id === 1n) break;
     expect(sent).to.have.length(1);
-  });
-
-  it('retries a page, and neither misses nor repeats an animal', async () => {
-    const { client } = fakeService(html(502), page([1], 'a'), html(503), new TypeError('lost'), page([2]));
-    expect(await idsOf(client())).to.deep.equal([1n, 2n]);
-  });
-
-  it('rejects a page that links to itself', async () => {
-    const { client, sent } = fakeService(page([1], 'a'));
-    expect(await rejectionOf(idsOf(client()))).to.be.instanceOf(UnexpectedResponseError);
-    expect(sent).to.have.length(2);
   });
 });

@@ -2,11 +2,7 @@ import { expect } from 'chai';
 import type { RetryNotice } from '../../../../src/adapters/http/client/client-options.js';
 import { ServiceError } from '../../../../src/adapters/http/client/response-errors.js';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import {
-  IdempotencyKeyReusedError,
-  UnavailableError,
-  isAnimalStoreError,
-} from '../../../../src/domain/errors.js';
+import { UnavailableError, isAnimalStoreError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
   BELLA,
@@ -90,12 +86,6 @@ describe('AnimalStoreClient retries', () => {
     timing.chance = 0;
     await client().createPet(bella);
     expect(timing.passed).to.deep.equal([2000]);
-  });
-
-  it('nothing when the key was used for another animal', async () => {
-    const { client } = fakeService(errorJson(422, 'idempotency_key_reused'));
-    const error = await rejectionOf(client().createPet(bella, { idempotencyKey: { scope: 'a', key: 'b' } }));
-    expect(error).to.be.instanceOf(IdempotencyKeyReusedError);
   });
 
   it('as often as the option says, then rejects with the last failure', async () => {
@@ -251,18 +241,5 @@ describe('The deadlines of AnimalStoreClient', () => {
     timing.chance = 0;
     await rejectionOf(client().listPets());
     expect(timing.passed).to.deep.equal([10_000, 0, 10_000, 0, 10_000]);
-  });
-
-  it('leave no timer running', async () => {
-    for (const steps of [
-      [json(200, '[]')],
-      [html(502), json(200, '[]')],
-      [html(200)],
-      [never, json(200, '[]')],
-    ]) {
-      const { client, timing } = fakeService(...steps);
-      await Promise.allSettled([client().listPets()]);
-      expect(timing.running).to.equal(0);
-    }
   });
 });
