@@ -32,6 +32,7 @@ export const TOKENS = {
   /** Bound by `serve` only. */
   logger: token<Logger>('Logger'),
   httpLog: token<HttpLog>('HttpLog'),
+  /** Called once a day for each key and deprecated operation that it calls. */
   onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
   httpInterface: token<HttpInterface>('HttpInterface'),
   /** The transport. */

@@ -14,8 +14,9 @@ export interface TestRunner {
 
 /** The functions of jest. */
 export interface JestRunner extends TestRunner {
-  /** `skip` declares a test that is reported and does not run. */
+  /** Declares a test. */
   readonly it: TestRunner['it'] & {
+    /** Declares a test that is reported and does not run. */
     readonly skip: (title: string, body: () => Promise<void>) => unknown;
   };
 }

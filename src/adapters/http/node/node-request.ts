@@ -45,10 +45,6 @@ export class NodeRequest implements HttpRequest {
     return values.length > 1 ? values.join(', ') : values[0];
   }
 
-  isRepeated(name: string): boolean {
-    return this.#values(name).length > 1;
-  }
-
   get #announcesBody(): boolean {
     const length = this.header('content-length');
     return length === undefined ? this.header('transfer-encoding') !== undefined : !/^0*$/.test(length);
