@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { generateApiKey, hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
 import { authenticatorContract, type AuthenticatorSubject } from '../../contract/authenticator-contract.js';
@@ -72,6 +73,15 @@ describe('ApiKeyAuthenticator', () => {
         { credential: late.key, reason: 'expired' },
         { credential: ended.key, reason: 'revoked' },
       ],
+      async issueWithHash(alter) {
+        const elsewhere = openMemoryStore().apiKeys;
+        const { key, record } = await new ManagedApiKeys({ apiKeys: elsewhere, clock }).issue({
+          name: 'altered',
+        });
+        const stored = await elsewhere.findById(record.id);
+        if (stored) await apiKeys.add({ ...stored, hash: alter(stored.hash) });
+        return key;
+      },
       loseStore: () => apiKeys.close(),
       dispose: () => apiKeys.close(),
     };
