@@ -222,7 +222,7 @@ export function storeBites<Name extends PortName>(
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
-export function handleOn(memory: FullStore): FullStore {
+function handleOn(memory: FullStore): FullStore {
   const closed = openMemoryStore();
   void closed.close();
   let target = memory;

@@ -75,7 +75,7 @@ const INVALID_TEXTS: Readonly<Record<string, (credential: string, keyId: string)
 };
 
 /** Every text in a value: in its properties, the hidden ones of errors too, and in sets and maps, at any depth. */
-export function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
+function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];
   seen.add(value);

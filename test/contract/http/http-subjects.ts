@@ -160,7 +160,7 @@ interface FetchService {
 }
 
 /** A subject whose requests are passed to a function. */
-export async function fetchSubject({
+async function fetchSubject({
   handle,
   situation,
   basePath,

@@ -78,7 +78,7 @@ async function seed(
 const PAGE = 2;
 
 /** Checks over HTTP what is stored: the end of the list shows whether anything was added. */
-export class Catalogue {
+class Catalogue {
   readonly #service: Ready;
   /** The latest page that was the last one: nothing before it changes. */
   #target: string;

@@ -95,7 +95,7 @@ export async function wireHttp(situation: Situation): Promise<WiredHttp> {
 }
 
 /** A store of animals with a fault. `onCall` is called when it is used. */
-export function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
+function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
   const fails = async (): Promise<never> => {
     onCall();
     if (fault === 'away') throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
