@@ -161,7 +161,7 @@ export async function configure(
  * @param setting the setting or option that the URL comes from
  * @throws {SettingsError} the URL is not valid. Nothing was opened.
  */
-export async function factoryFor(
+async function factoryFor(
   setting: string,
   url: string,
   factories: readonly core.StoreFactory[],

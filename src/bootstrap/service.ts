@@ -1,6 +1,8 @@
 import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../adapters/http/node/node-server.js';
+import type { RefusedRequest } from '../adapters/http/node/refusals.js';
+import { crossOriginHeaders } from '../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
 
@@ -25,7 +27,8 @@ export async function startService(container: Container): Promise<Service> {
   try {
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
-    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { log });
+    const headers = (request: RefusedRequest) => crossOriginHeaders(http.corsOrigins, request);
+    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { log, headers });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
       url: origin + http.basePath,

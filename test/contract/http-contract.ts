@@ -24,11 +24,12 @@ export {
   type RunningService,
   type Wanted,
 } from './http/http-subjects.js';
-export type { Header, HttpKeys, RawRequest, RowRequest } from './http/request-row.js';
+export type { Header, RawRequest, RowRequest } from './http/request-row.js';
 export {
   SITUATIONS,
   environmentOf,
   wireHttp,
+  type HttpKeys,
   type Situation,
   type SituationSetup,
   type StoreFault,

@@ -3,7 +3,7 @@ import { KEY, cleanUp, startedService, temporaryFolder } from './running-service
 import { StoreClient } from './store-client.js';
 
 const CLIENTS = 8;
-const ROUNDS = 4;
+const ROUNDS = 3;
 
 /** Adds animals one after the other until the service dies; notes which were acknowledged. */
 async function addUntilBroken(

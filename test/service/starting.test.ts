@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/node-version.js';
-import { runLine } from '../bootstrap/test-io.js';
+import { run as serve } from '../../src/bootstrap/run.js';
+import { TestIo, runLine } from '../bootstrap/test-io.js';
 import { Child, MAIN, PACKAGE, cleanUp, program, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
 
@@ -60,13 +61,15 @@ describe('The program', () => {
     for (let turn = 0; turn < 12; turn += 1) ids.push(await client.add(url, `Animal ${turn} 🐈`));
     expect((await first.stop()).code).to.equal(0);
 
-    const second = program(folder, ['serve'], { PORT: '0' });
-    const again = await second.ready();
+    const second = new TestIo({ PORT: '0', STORE_URL: `sqlite:${join(folder, 'data/animal-store.db')}` });
+    const code = serve(['serve'], second.io);
+    const [, again = ''] = await second.said(/ready at (http:[^\s,]+)/);
     const animals = await client.all(again, 5);
     expect([...animals]).to.deep.equal(ids.map((id, turn) => [id, `Animal ${turn} 🐈`]));
     expect(await client.add(again, 'one more')).to.equal('13');
     client.close();
-    expect(await second.stop()).to.include({ code: 0, out: '' });
+    second.emit('SIGTERM', 'SIGTERM');
+    expect([await code, second.out]).to.deep.equal([0, '']);
   });
 
   it('ends with 2 at invalid settings, before it makes anything', async () => {

@@ -3,7 +3,7 @@ import type { AddedPet, Claim } from '../../application/ports/pet-repository.js'
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { PET_SCHEMA, toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import { UndecidedError, isDuplicateKey, unreadable, type Attempt } from './retry.js';
 
@@ -16,22 +16,6 @@ export interface ClaimDocument {
   /** The animal as it is created. */
   readonly pet: PetDocument;
 }
-
-/** The schema by which the server validates claims. */
-export const CLAIM_SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'fingerprint', 'keepUntil', 'pet'],
-  properties: {
-    _id: { bsonType: 'string' },
-    fingerprint: { bsonType: 'string' },
-    keepUntil: { bsonType: 'date' },
-    pet: {
-      ...PET_SCHEMA,
-      required: [...PET_SCHEMA.required, 'operation'],
-      properties: { ...PET_SCHEMA.properties, operation: { bsonType: 'objectId' } },
-    },
-  },
-} as const;
 
 type ClaimName = Pick<Claim, 'scope' | 'key'>;
 

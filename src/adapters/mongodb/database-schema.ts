@@ -1,6 +1,4 @@
 import { MongoServerError, type CreateIndexesOptions, type Db, type Document } from 'mongodb';
-import { CLAIM_SCHEMA } from './claims.js';
-import { API_KEY_SCHEMA } from './mongo-api-key-repository.js';
 import { PET_SCHEMA } from './pet-document.js';
 import type { Attempt } from './retry.js';
 
@@ -26,10 +24,38 @@ const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'pets', schema: PET_SCHEMA, index: { key: { status: 1, _id: 1 }, name: 'status_1__id_1' } },
   {
     name: 'claims',
-    schema: CLAIM_SCHEMA,
+    schema: {
+      bsonType: 'object',
+      required: ['_id', 'fingerprint', 'keepUntil', 'pet'],
+      properties: {
+        _id: { bsonType: 'string' },
+        fingerprint: { bsonType: 'string' },
+        keepUntil: { bsonType: 'date' },
+        pet: {
+          ...PET_SCHEMA,
+          required: [...PET_SCHEMA.required, 'operation'],
+          properties: { ...PET_SCHEMA.properties, operation: { bsonType: 'objectId' } },
+        },
+      },
+    },
     index: { key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY },
   },
-  { name: 'apiKeys', schema: API_KEY_SCHEMA },
+  {
+    name: 'apiKeys',
+    schema: {
+      bsonType: 'object',
+      required: ['_id', 'name', 'hash', 'scopes', 'createdAt'],
+      properties: {
+        _id: { bsonType: 'string' },
+        name: { bsonType: 'string' },
+        hash: { bsonType: 'string' },
+        scopes: { bsonType: 'array', items: { bsonType: 'string' } },
+        createdAt: { bsonType: 'date' },
+        expiresAt: { bsonType: 'date' },
+        revokedAt: { bsonType: 'date' },
+      },
+    },
+  },
 ];
 
 type Notice = (line: string) => void;

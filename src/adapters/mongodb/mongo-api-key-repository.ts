@@ -15,21 +15,6 @@ interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
   readonly operation?: ObjectId;
 }
 
-/** The schema by which the server validates API keys. */
-export const API_KEY_SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'name', 'hash', 'scopes', 'createdAt'],
-  properties: {
-    _id: { bsonType: 'string' },
-    name: { bsonType: 'string' },
-    hash: { bsonType: 'string' },
-    scopes: { bsonType: 'array', items: { bsonType: 'string' } },
-    createdAt: { bsonType: 'date' },
-    expiresAt: { bsonType: 'date' },
-    revokedAt: { bsonType: 'date' },
-  },
-} as const;
-
 /** Managed keys in a MongoDB database, as hashes. */
 export class MongoApiKeyRepository implements ApiKeyRepository {
   readonly #connection: MongoConnection;

@@ -7,7 +7,7 @@ import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
 import { PetInserts } from './pet-inserts.js';
 
-/** The URL is not a MongoDB connection string. The message is one line without secrets. */
+/** The URL is not a MongoDB connection string that can be used. The message is one line without secrets. */
 export class MongoUrlError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'MongoUrlError';
@@ -73,18 +73,26 @@ const DEFAULTS = {
   waitQueueTimeoutMS: 1500,
 } as const satisfies MongoClientOptions;
 
+/**
+ * Used whatever the URL says. Streaming, the driver's other way to monitor servers, can end the process during an
+ * election: with `useBigInt64` it cannot send back the version of the topology that an error of the server brought.
+ */
+const FIXED = { ignoreUndefined: true, serverMonitoringMode: 'poll', useBigInt64: true } as const;
+
 /** A client that connects when it is first used, and the name of the database. */
 function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
   // The driver reads the URL. What follows the hosts is read here only to see what the URL omits.
   const { pathname, searchParams } = new URL(url.replace(/^[^/]*:\/\/[^/?]*/, 'mongodb://hosts'));
   const given = new Set([...searchParams.keys()].map((name) => name.toLowerCase()));
   const defaults = Object.entries(DEFAULTS).filter(([name]) => !given.has(name.toLowerCase()));
-  const fixed = { ignoreUndefined: true, useBigInt64: true };
-  const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...fixed });
+  const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
   return { client, database: pathname.length > 1 ? client.options.dbName : DEFAULT_DATABASE };
 }
 
-/** What is wrong with a URL, as the end of a sentence that begins with its name, without secrets. Opens nothing. */
+/**
+ * Returns what is wrong with a URL, as the end of a sentence that begins with its name, or `undefined`. Without secrets.
+ * Connects to nothing.
+ */
 export function mongoUrlFault(url: string): string | undefined {
   try {
     const { database } = readUrl(url);

@@ -30,6 +30,7 @@ export interface PetDocument extends UnsavedPet {
   readonly operation: ObjectId;
 }
 
+/** The document of an animal. */
 export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId): PetDocument {
   const { id: _id, ...fields } = savedPet(id, pet);
   return { _id, ...fields, operation };

@@ -9,7 +9,11 @@ import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
-import { authenticatorContract, type AuthenticatorSubject } from '../../contract/authenticator-contract.js';
+import {
+  DIGEST_TWINS,
+  authenticatorContract,
+  type AuthenticatorSubject,
+} from '../../contract/authenticator-contract.js';
 import { bindContract } from '../../contract/bind-contract.js';
 import { SettableClock, observedApiKeys, withChecksum, type ObservedApiKeys } from './fixtures.js';
 
@@ -47,7 +51,7 @@ describe('ApiKeyAuthenticator', () => {
     managed = new ManagedApiKeys({ apiKeys, clock });
     elapsed = 0;
     authenticator = new ApiKeyAuthenticator({
-      staticKeys: ['static-one', '~'],
+      staticKeys: ['static-one', '~', DIGEST_TWINS.accepted],
       apiKeys,
       clock,
       monotonicNow: () => elapsed,
@@ -61,13 +65,18 @@ describe('ApiKeyAuthenticator', () => {
     await managed.revoke(ended.record.id);
     const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
     clock.advance(1);
+    const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
+    if (!twin.ok) throw new Error('the static key is not accepted');
     return {
       authenticator,
-      accepted: [writer, all].map(({ key, record }) => ({
-        credential: key,
-        keyId: record.id,
-        scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
-      })),
+      accepted: [
+        { credential: DIGEST_TWINS.accepted, keyId: twin.principal.keyId, scopes: SCOPES },
+        ...[writer, all].map(({ key, record }) => ({
+          credential: key,
+          keyId: record.id,
+          scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+        })),
+      ],
       refused: [
         { credential: generateApiKey('live').key, reason: 'unknown' },
         { credential: late.key, reason: 'expired' },

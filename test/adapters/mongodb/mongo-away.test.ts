@@ -151,18 +151,6 @@ describeOnMongo('A MongoDB store whose database goes away', (server) => {
   );
 
   it(
-    'waits with a create for a database that is away for a moment, and adds it once',
-    throughProxy(server, async ({ store: { pets }, proxy }) => {
-      await proxy.close();
-      const adding = pets.add(rex);
-      await delay(500);
-      await proxy.open();
-      const { pet } = await adding;
-      expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
-    }),
-  );
-
-  it(
     "ends every operation by its signal, with the signal's reason, on a connection that is silent",
     throughProxy(server, async ({ store, proxy }) => {
       proxy.silent = true;

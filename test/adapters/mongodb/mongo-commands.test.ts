@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
+import { until } from './mongod.js';
 import { describeOnMongo } from './mongo-server.js';
 import { apiKey, claimOn, onStore, rex, throughProxy } from './mongo-store-tests.js';
 
@@ -63,6 +64,16 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
       for (const read of reads.slice(0, 3)) {
         expect(Object.keys(read['projection'])).to.deep.equal(['_id', 'name', 'categoryId', 'status']);
       }
+    }),
+  );
+
+  it(
+    'never have the server stream its state: the driver would die of a bigint in it during an election',
+    throughProxy(server, async ({ store, proxy }) => {
+      await store.pets.list({ limit: 1 });
+      await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
+      for (const hello of named(proxy.commands, 'hello'))
+        expect(hello).to.not.have.property('topologyVersion');
     }),
   );
 

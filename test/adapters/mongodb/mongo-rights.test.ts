@@ -14,10 +14,8 @@ interface Role {
   readonly roles: readonly string[];
 }
 
-const PAGE = 'docs/operations/mongodb.md';
-
 /** What the page tells an operator to say to MongoDB's shell. */
-const [[, DATABASE], [, ROLE], [, USER]] = inShell(codeAt(`${PAGE} > Rights > 1`)) as [
+const [[, DATABASE], [, ROLE], [, USER]] = inShell(codeAt('docs/operations/mongodb.md > Rights > 1')) as [
   [string, string],
   [string, Role],
   [string, { readonly user: string; readonly pwd: string; readonly roles: readonly string[] }],
@@ -26,7 +24,9 @@ const ACTIONS = ROLE.privileges.flatMap(({ actions }) => actions);
 
 /** The words in code style of the page's sentence that `pattern` finds. */
 const namesIn = (pattern: RegExp): readonly string[] =>
-  [...(pattern.exec(read(PAGE))?.[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  [...(pattern.exec(read('docs/operations/mongodb.md'))?.[0] ?? '').matchAll(/`(\w+)`/g)].map(
+    ([, name = '']) => name,
+  );
 
 const FIRST_START = namesIn(/After the first start [^.:]* can be removed/);
 const SOURCE_OF_COPY = namesIn(/a user with [^.:]* is enough/);

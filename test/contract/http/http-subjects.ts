@@ -6,9 +6,9 @@ import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import type { Open, Subject } from '../contract.js';
 import { within } from '../run-contract.js';
 import type { Answer, Conversation } from './conversation.js';
-import { fillRequest, get, type HttpKeys, type RawRequest, type RowRequest } from './request-row.js';
+import { fillRequest, get, type RawRequest, type RowRequest } from './request-row.js';
 import { converse, messageOf } from './socket-client.js';
-import { storeFault, wireHttp, type Situation } from './wire-http.js';
+import { storeFault, wireHttp, type HttpKeys, type Situation } from './wire-http.js';
 
 /** A service in a situation, with an empty store: the subject of the contract of the HTTP interface. */
 export interface HttpSubject extends Subject {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../src/adapters/http/index.js';
-import type { Situation } from './wire-http.js';
+import type { HttpKeys, Situation } from './wire-http.js';
 
 /*
  * The HTTP contract as data: a row is a request and the response that it must get. Rows know nothing of the test
@@ -59,30 +59,12 @@ export interface Expectation {
   readonly closes?: true;
   /** The server keeps the connection open. Checked over a socket only. */
   readonly staysOpen?: true;
-  /** The statuses of the interim responses. Default: none. */
-  readonly interim?: readonly number[];
+  /** The statuses of the interim responses, or `any`. Default: none. */
+  readonly interim?: readonly number[] | 'any';
   /** How long the response may take, in milliseconds. */
   readonly within?: number;
   /** Further responses on the same connection, in this order. */
   readonly further?: readonly Expectation[];
-}
-
-/** The API keys that a service has from its start. */
-export interface HttpKeys {
-  /** A static key, with every scope. */
-  readonly key: string;
-  /** Another static key. */
-  readonly secondKey: string;
-  /** A managed key with every scope. */
-  readonly managedKey: string;
-  /** A managed key with the scope `pets:read` only. */
-  readonly readOnlyKey: string;
-  /** A managed key with the scope `pets:write` only. */
-  readonly writeOnlyKey: string;
-  /** A managed key that has expired. */
-  readonly expiredKey: string;
-  /** A managed key that was revoked. */
-  readonly revokedKey: string;
 }
 
 /** What stands in double braces in a row's texts. */

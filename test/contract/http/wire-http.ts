@@ -7,7 +7,6 @@ import type { ApiKeyRepository } from '../../../src/application/ports/api-key-re
 import type { Scope } from '../../../src/application/ports/authenticator.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
-import type { HttpKeys } from './request-row.js';
 
 /** How a service is set up: settings that differ from the defaults, and the fault of its store. */
 export interface SituationSetup {
@@ -66,6 +65,24 @@ export function environmentOf(situation: Situation): Readonly<Record<string, str
     ...(maxInFlight !== undefined && { MAX_IN_FLIGHT: String(maxInFlight) }),
     ...(corsOrigins && { CORS_ORIGINS: corsOrigins.join(',') }),
   };
+}
+
+/** The API keys that a service has from its start. */
+export interface HttpKeys {
+  /** A static key, with every scope. */
+  readonly key: string;
+  /** Another static key. */
+  readonly secondKey: string;
+  /** A managed key with every scope. */
+  readonly managedKey: string;
+  /** A managed key with the scope `pets:read` only. */
+  readonly readOnlyKey: string;
+  /** A managed key with the scope `pets:write` only. */
+  readonly writeOnlyKey: string;
+  /** A managed key that has expired. */
+  readonly expiredKey: string;
+  /** A managed key that was revoked. */
+  readonly revokedKey: string;
 }
 
 /** The HTTP interface in a situation, for a transport. */

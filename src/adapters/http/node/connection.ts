@@ -1,82 +1,220 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { ServerLimits } from './server-limits.js';
+import type { ServerRequest, ServerResponse } from './server-messages.js';
 
-/** So many requests may wait on one connection; then, until all are answered, no more are read. */
-const PAUSE_AT_WAITING = 100;
+const NOTHING = Buffer.alloc(0);
+/** Ends the headers of a request, and a body in chunks. */
+const EMPTY_LINE = Buffer.from('\r\n\r\n');
+/** How many pieces of input are parsed before other connections get their turn. */
+const PIECES_PER_TURN = 16;
+
+type Callback = (error?: Error | null) => void;
+interface Chunk {
+  readonly chunk: Buffer | string;
+  readonly encoding: BufferEncoding;
+}
+
+/** What the connections of a server share. */
+export interface ServerState {
+  readonly limits: ServerLimits;
+  /** When the server began to drain: since then every response closes its connection. */
+  drainedAt?: number;
+  /** Whether the server stops: idle connections end soon. */
+  isStopping?: boolean;
+}
 
 /**
- * The requests of one connection, taken one after the other: an answer that closes the connection must be
- * that of the last request that was processed (RFC 9112, 9.6).
+ * A client's connection, between the socket and `node:http`. It hands on the input in pieces, each ending where
+ * a request may end, and stops at the end of a request until the response is out. So `node:http` never sees two
+ * requests at once: a client that sends many and reads nothing costs one response and one chunk of input.
  */
-export class Connection {
+export class Connection extends Duplex {
+  readonly remoteAddress: string | undefined;
   readonly #socket: Socket;
-  readonly #waiting: Array<{ readonly request: IncomingMessage | undefined; readonly start: () => void }> =
-    [];
-  #current: ServerResponse | undefined;
-  #received = 0;
-  #closing = false;
+  readonly #server: ServerState;
+  #response: ServerResponse | undefined;
+  #requests = 0;
+  #input: Buffer = NOTHING;
+  #inputEnded = false;
+  #bodyLeft = 0;
+  #isParsing = true;
+  #isLast = false;
+  #isIdle = false;
+  #since = performance.now();
+  #discarded = 0;
+  #turn: NodeJS.Immediate | undefined;
+  #linger: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, server: ServerState) {
+    super({ decodeStrings: false });
+    this.remoteAddress = socket.remoteAddress;
     this.#socket = socket;
-  }
-
-  /** The response being made; others wait for it. */
-  get current(): ServerResponse | undefined {
-    return this.#current;
-  }
-
-  /** How many requests came on it. */
-  get received(): number {
-    return this.#received;
-  }
-
-  /** What closes the connection is decided: what else comes on it is not looked at. */
-  get closing(): boolean {
-    return this.#closing;
-  }
-
-  close(): void {
-    this.#closing = true;
-  }
-
-  /** Has `start` called when it is the request's turn. */
-  receive(request: IncomingMessage, response: ServerResponse, start: () => void): void {
-    this.#received += 1;
-    this.#queue(request, () => {
-      this.#current = response;
-      start();
+    this.#server = server;
+    this.on('error', () => {}); // the socket's, which closes then
+    socket.on('error', () => {});
+    socket.on('close', () => this.destroy());
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('end', () => {
+      this.#inputEnded = true;
+      this.#parse();
     });
-    if (this.#waiting.length === PAUSE_AT_WAITING) {
-      // Not now: Node resumes the socket at the end of each request.
-      setImmediate(() => this.#waiting.length > 0 && this.#socket.pause());
+    // Emitted when nothing was read and the client took nothing of what was written.
+    socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
+  }
+
+  /** The response to the request in work, whose headers were parsed. */
+  get response(): ServerResponse | undefined {
+    return this.#response;
+  }
+
+  /** Whether input is still parsed. */
+  get isParsing(): boolean {
+    return this.#isParsing;
+  }
+
+  /** How much came from the client, in bytes. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  /** Called when the headers of a request were parsed. */
+  begin(response: ServerResponse): void {
+    this.#response = response;
+    this.#requests += 1;
+    this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
+    response.once('close', this.#finish);
+  }
+
+  /** Called when a response begins. Returns whether it is the last: one that does not wait for the body is. */
+  decideLast({ complete, headers }: ServerRequest): boolean {
+    const { limits, drainedAt } = this.#server;
+    const isHere =
+      complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
+    this.#isLast = !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
+    return this.#isLast;
+  }
+
+  /** Parses nothing more, but reads on for a bit: input left unread would reset the connection. */
+  stopParsing(): void {
+    this.#isParsing = false;
+    this.#input = NOTHING;
+    this.#socket.resume();
+  }
+
+  /** Called regularly. Ends the connection if it was idle for too long; returns whether its request is late. */
+  check(now: number): boolean {
+    const { limits, drainedAt = 0, isStopping } = this.#server;
+    const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
+    if (this.#socket.writableLength > 0 && !this.#socket.timeout) this.#socket.setTimeout(writeTimeout);
+    const waited = now - this.#since;
+    if (this.#response) return !this.#response.req.complete && this.#isParsing && waited > requestTimeout;
+    const isOver = isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout;
+    if (isOver) this.end();
+    return !isOver && !this.#isIdle && waited > headersTimeout;
+  }
+
+  /** For `request.setTimeout` and its like, which have no effect: the limits of the server hold. */
+  setTimeout(): this {
+    return this;
+  }
+
+  override resume(): this {
+    if (this.#input.length > 0) this.#parseSoon();
+    return super.resume();
+  }
+
+  /** Does nothing: `#parse` emits the input, which needs no second buffer. */
+  override _read(): void {}
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
+    this.#socket.write(chunk, encoding, callback);
+  }
+
+  override _writev(chunks: Chunk[], callback: Callback): void {
+    const full = chunks.filter(({ chunk }) => chunk.length > 0); // `node:http` ends a response with an empty one
+    const { chunk, encoding }: Chunk = full.pop() ?? { chunk: '', encoding: 'latin1' };
+    if (full.length > 0) this.#socket.cork();
+    for (const { chunk, encoding } of full) this.#socket.write(chunk, encoding);
+    this.#socket.write(chunk, encoding, callback);
+    if (full.length > 0) this.#socket.uncork();
+  }
+
+  /** Tells the client that nothing more comes, then gives it a moment to read what came and to close. */
+  override _final(callback: Callback): void {
+    this.stopParsing();
+    this.#socket.end();
+    this.#linger = setTimeout(() => this.destroy(), this.#server.limits.lingerTime).unref();
+    callback();
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.stopParsing();
+    clearTimeout(this.#linger);
+    this.#socket.destroy();
+    callback(error);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isParsing) {
+      this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
+      this.#parse();
+    } else {
+      this.#discarded += chunk.length;
+      if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
     }
   }
 
-  /** The current response is out, or its client has gone: the next request's turn, if there can be one. */
-  finish(): void {
-    this.#current = undefined;
-    if (!this.#socket.writable) return; // that answer was the connection's last
-    this.#next();
-    if (this.#waiting.length === 0 && !this.#closing && this.#socket.isPaused()) this.#socket.resume();
+  #parse(): void {
+    for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
+      if (pieces === PIECES_PER_TURN) {
+        this.#parseSoon();
+        break;
+      }
+      if (this.#isIdle) {
+        this.#isIdle = false;
+        this.#since = performance.now();
+      }
+      const input = this.#input;
+      const isAll = length === input.length;
+      this.#input = isAll ? NOTHING : input.subarray(length);
+      if (this.#bodyLeft > 0) this.#bodyLeft -= length;
+      this.emit('data', isAll ? input : input.subarray(0, length));
+    }
+    if (!this.#isParsing) return;
+    if (this.#input.length >= EMPTY_LINE.length) this.#socket.pause();
+    else if (this.#inputEnded && this.#input.length === 0) this.push(null);
+    else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
-  /** Has `end` called, which ends the connection, when all that came before was answered. */
-  closeAfterOthers(end: () => void): void {
-    this.close();
-    this.#queue(undefined, end);
+  /** How much of the input may be parsed now: at most to the end of the current request. */
+  #pieceLength(): number {
+    const input = this.#input;
+    if (input.length === 0 || this.isPaused() || this.#response?.req.complete) return 0;
+    if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
+    const end = input.indexOf(EMPTY_LINE);
+    if (end >= 0) return end + EMPTY_LINE.length;
+    if (this.#inputEnded) return input.length;
+    // The beginning of an empty line waits for its end, which may come in the next chunk.
+    const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
+    return input.length - (begun ?? 0);
   }
 
-  /** Takes the request that came last out of the queue, if it is cut off in its middle. */
-  takeCut(): IncomingMessage | undefined {
-    return this.#waiting.at(-1)?.request?.complete === false ? this.#waiting.pop()?.request : undefined;
+  #parseSoon(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      this.#parse();
+    });
   }
 
-  #queue(request: IncomingMessage | undefined, start: () => void): void {
-    this.#waiting.push({ request, start });
-    this.#next();
-  }
-
-  #next(): void {
-    if (this.#current === undefined) this.#waiting.shift()?.start();
-  }
+  readonly #finish = (): void => {
+    this.#response = undefined;
+    this.#isIdle = true;
+    this.#since = performance.now();
+    if (this.#isLast) this.end();
+    else if (this.#input.length > 0) this.#parseSoon();
+  };
 }
+
+/** `node:http` takes streams for connections, and types them as sockets. */
+export const connectionOf = ({ socket }: ServerRequest): Connection => socket as unknown as Connection;

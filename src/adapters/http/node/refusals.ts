@@ -1,0 +1,85 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { HttpError } from '../error-responses.js';
+import { requestId } from '../request-headers.js';
+
+/** What is known of a request that the server responds to itself. */
+export interface RefusedRequest {
+  /** Its request id if it sent a valid one, else a new one. */
+  readonly id: string;
+  /** As sent; `-` if it could not be read. */
+  readonly method: string;
+  /** As sent, without the query; `-` if it could not be read. */
+  readonly path: string;
+  /** The value of a header, named in lower case. */
+  header(name: string): string | undefined;
+}
+
+export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {
+  const [path = '-'] = url.split('?', 1);
+  const header = (name: string): string | undefined => headers[name]?.toString();
+  return { id: requestId(header('x-request-id')), method, path, header };
+}
+
+/** A request that Node could not parse, by the bytes in which it found the fault. */
+export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
+  const text = bytes?.toString('latin1') ?? '';
+  const header = (name: string): string | undefined =>
+    new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(text)?.[1];
+  return { id: requestId(header('x-request-id')), method: '-', path: '-', header };
+}
+
+export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
+/** What Node's parser found wrong, as an error of the interface. */
+export function parserFault({ code }: ParserError): HttpError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new HttpError('headers_too_large', 'The request line and headers are too large.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
+    default:
+      return malformed('The request is not valid HTTP/1.1');
+  }
+}
+
+/** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
+export function headFault(request: IncomingMessage): HttpError | undefined {
+  const { rawHeaders, headers, httpVersion } = request;
+  // HTTP/0.9 has neither headers nor a status to respond with.
+  if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts !== 1) return malformed('The request needs exactly one Host header');
+  if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid');
+  // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
+    return malformed('The only supported Transfer-Encoding is chunked');
+  if (httpVersion === '1.1' && (headers.expect ?? '100-continue').toLowerCase() !== '100-continue')
+    return new HttpError('expectation_failed', 'The only supported expectation is 100-continue.');
+  return undefined;
+}
+
+const malformed = (fault: string): HttpError => new HttpError('malformed_request', `${fault}.`);
+
+export const lateRequest = (): HttpError =>
+  new HttpError('request_timeout', 'The request did not come in time.');
+
+export const connectRefused = (): HttpError =>
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });
+
+/** The last response of a connection, as it goes over the wire. */
+export function lastResponse(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  method: string,
+): string {
+  const length = { 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), ...length })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${method === 'HEAD' ? '' : body}`;
+}

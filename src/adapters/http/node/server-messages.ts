@@ -1,0 +1,53 @@
+import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
+import type { HttpError } from '../error-responses.js';
+import { connectionOf } from './connection.js';
+
+/** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
+export class ServerRequest extends IncomingMessage {
+  #isWanted = false;
+  #fault: HttpError | undefined;
+
+  /** Calls `run` when the listener begins to read the body, at once if it has begun. */
+  whenWanted(run: () => void): void {
+    if (this.#isWanted) run();
+    else this.once('wanted', run);
+  }
+
+  /**
+   * Makes reading the body fail. Calls `unheard` if the reader does not listen for errors, or if the request is late
+   * and nobody reads it.
+   */
+  fail(fault: HttpError, unheard: () => void): void {
+    if (fault.code === 'request_timeout' && !this.#isWanted) return unheard();
+    const deliver = (): void => {
+      if (this.listenerCount('error') === 0) return unheard();
+      this.#fault = fault;
+      this.destroy(fault);
+    };
+    this.whenWanted(() => process.nextTick(deliver)); // by then the reader listens
+  }
+
+  override _read(size: number): void {
+    if (!this.#isWanted) {
+      this.#isWanted = true;
+      this.emit('wanted');
+    }
+    super._read(size);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (this.#fault)
+      callback(error); // the response still needs the connection
+    else super._destroy(error, callback);
+  }
+}
+
+/** A response that closes the connection where the connection asks for it. */
+export class ServerResponse extends NodeResponse<ServerRequest> {
+  /** `node:http` calls it for headers that are written implicitly, too. */
+  override writeHead(...head: unknown[]): this {
+    const isLast = !this.headersSent && connectionOf(this.req).decideLast(this.req);
+    if (isLast) this.setHeader('Connection', 'close');
+    return (super.writeHead as (...head: unknown[]) => this).apply(this, head);
+  }
+}
