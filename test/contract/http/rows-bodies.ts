@@ -350,7 +350,6 @@ export const IDEMPOTENCY: readonly Row[] = [
       post(PET, ...values.map(key)),
       error('invalid_parameter', {
         message: /Idempotency-Key must be sent once/,
-        closes: true,
       }),
     ),
   ),

@@ -36,7 +36,7 @@ const methods: Row[] = [
   row(
     'answers 405 to POST /pets/{petId}, and adds nothing',
     { ...send('POST', '/pets/{{pet}}', JSON_CONTENT), body: PET },
-    { ...wrongMethod(READ_ONLY), closes: true },
+    wrongMethod(READ_ONLY),
   ),
   row(
     'answers 404 to any method at an unknown path',
@@ -170,12 +170,9 @@ const faults: Row[] = [
     { ...unavailable('1'), within: 3000 },
     { given: 'busy' },
   ),
-  row(
-    'does not read the body of a create beyond its capacity',
-    post(PET),
-    { ...unavailable('1'), closes: true },
-    { given: 'busy' },
-  ),
+  row('does not read the body of a create beyond its capacity', post(PET), unavailable('1'), {
+    given: 'busy',
+  }),
 ];
 
 /** Methods, headers and faults of the service. */
@@ -324,6 +321,20 @@ export const CROSS_ORIGIN: readonly Row[] = [
       request,
       { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
       { given: 'twoOrigins' },
+    ),
+  ),
+  ...(
+    [
+      ['a 400 of the server', 'X-A : b', error('malformed_request')],
+      ['a 417', 'Expect: foo', error('expectation_failed')],
+      ['a 431', `X-A: ${'a'.repeat(17 * 1024)}`, error('headers_too_large')],
+    ] as const
+  ).map(([what, header, expect]) =>
+    row(
+      `lets pages of an allowed origin read ${what}`,
+      { raw: `GET {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nOrigin: ${ONE}\r\n${header}\r\n\r\n` },
+      { ...expect, headers: { 'Access-Control-Allow-Origin': ONE } },
+      { given: 'twoOrigins', socketOnly: 'the server answers it' },
     ),
   ),
   row(
