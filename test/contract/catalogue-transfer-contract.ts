@@ -222,14 +222,6 @@ const claimCases: readonly TransferCase[] = [
     for (const { keepUntil } of await allClaims(transfer)) keepUntil.setTime(0);
     assert.deepEqual(await allClaims(transfer), [petClaim(1n)]);
   }),
-  promise('writes batches of claims simultaneously', async (transfer) => {
-    await write(transfer, petsWithIds(1n));
-    const batches = times(5, (batch) =>
-      times(20, (number) => petClaim(1n, { scope: `${batch}`, key: `${number}` })),
-    );
-    await Promise.all(batches.map((batch) => transfer.writeClaims(batch)));
-    assert.equal((await allClaims(transfer)).length, 100);
-  }),
 ];
 
 const OPERATIONS: Readonly<Record<string, (transfer: CatalogueTransfer, call?: Call) => Promise<unknown>>> = {

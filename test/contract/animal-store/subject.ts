@@ -39,12 +39,11 @@ export async function createAll(
 export async function pagesOf(
   animalStore: AnimalStore,
   query: PetQuery,
-  meanwhile: () => Promise<unknown> = async () => {},
 ): Promise<readonly (readonly Pet[])[]> {
   const pages: (readonly Pet[])[] = [];
   let cursor: string | undefined;
   do {
-    const [page] = await Promise.all([animalStore.listPets({ ...query, cursor }), meanwhile()]);
+    const page = await animalStore.listPets({ ...query, cursor });
     if (page.next !== undefined && page.next === cursor) throw new Error('the cursor leads to itself');
     pages.push(page.pets);
     cursor = page.next;

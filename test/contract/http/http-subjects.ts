@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
+import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
 import type { Open, Subject } from '../contract.js';
 import { within } from '../run-contract.js';
 import type { Answer, Conversation } from './conversation.js';
@@ -52,7 +53,10 @@ export const listenerSubjects =
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const escaped = new EscapedErrors();
-    const server = new NodeServer(escaped.watch(await make(http)));
+    const { corsOrigins } = http.settings;
+    const server = new NodeServer(escaped.watch(await make(http)), {
+      headers: (request) => crossOriginHeaders(corsOrigins, request),
+    });
     const port = await server.listen(0, '127.0.0.1');
     const stop = async (): Promise<void> => {
       escaped.stop();
