@@ -76,7 +76,7 @@ describe('The command line', () => {
       ['serve --port=80', 'unknown option', 'serve --help'],
       ['keys issue', "required option '--name <name>' not specified", 'keys issue --help'],
       ['keys issue --name', "option '--name <name>' argument missing", 'keys issue --help'],
-      ['keys issue --name=', 'The call is not valid: name must not be blank.', ''],
+      ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters', ''],
       [
         'keys issue --name a --scope pets:feed',
         'It must be pets:read or pets:write, or both',
