@@ -93,7 +93,7 @@ export class IdempotencyConflictError extends AnimalStoreError {
   /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
   readonly retryAfter: number;
 
-  constructor(options?: ErrorOptions & { retryAfter?: number }) {
+  constructor(options?: ErrorOptions & { retryAfter?: number | undefined }) {
     super('An earlier request with the same idempotency key is not decided yet: repeat it shortly.', options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
@@ -121,7 +121,7 @@ export class UnavailableError extends AnimalStoreError {
   readonly retryAfter: number;
 
   /** @param doing what failed, as in "reading an animal"; logged, not shown to clients. */
-  constructor(doing: string, options?: ErrorOptions & { retryAfter?: number }) {
+  constructor(doing: string, options?: ErrorOptions & { retryAfter?: number | undefined }) {
     super(`The store is not available (${doing}).`, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }

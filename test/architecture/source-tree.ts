@@ -13,7 +13,7 @@ export interface Module {
 }
 
 /** That a module needs another: for values or types, when it is loaded or later. */
-export interface Import {
+interface Import {
   /** As written; `undefined` where it is computed when the program runs. */
   readonly specifier: string | undefined;
   /** The path of the source that it means, if it is relative; else the specifier. */

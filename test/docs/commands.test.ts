@@ -23,13 +23,14 @@ const named = (pattern: RegExp): string[] => [
   ...new Set(COMMANDS.flatMap((command) => Array.from(command.matchAll(pattern), ([, name = '']) => name))),
 ];
 
+const isThere = (name: string): boolean =>
+  MANIFEST.bin[name] !== undefined || existsSync(join(ROOT, 'node_modules/.bin', name));
+
 describe('The commands in the documents', () => {
   it('run scripts, programs and files that there are', () => {
     const scripts = [...named(/\bnpm run (?:-s )?([\w:-]+)/g), ...named(/\bnpm (start|test)\b/g)];
     expect(scripts).to.include.members(['cli', 'check', 'start', 'test']);
     expect(scripts.filter((name) => MANIFEST.scripts[name] === undefined)).to.deep.equal([]);
-    const isThere = (name: string): boolean =>
-      MANIFEST.bin[name] !== undefined || existsSync(join(ROOT, 'node_modules/.bin', name));
     expect(named(/\bnpx ([a-z][\w-]*)/g).filter((name) => !isThere(name))).to.deep.equal([]);
     const files = named(/\bnode ((?:tools|examples)\/[\w./-]+)/g);
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).to.deep.equal([]);

@@ -91,27 +91,27 @@ const comparable = ({ status, headers, body }: Answer): unknown => ({
   headers: headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !VOLATILE.test(name))
-    .toSorted(),
+    .toSorted(([one], [other]) => (one < other ? -1 : 1)),
   body: body.toString('latin1'),
 });
 
-describe('Koa and Fetch', () => {
-  /** The responses to every request that both can be sent, in the order of the table, on a store of their own. */
-  async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly Row[]): Promise<unknown[]> {
-    const subject = await open(situation);
-    try {
-      const { values } = await startReady(subject, situation);
-      const responses: unknown[] = [];
-      for (const { name, request } of rows) {
-        const { answers } = await subject.send(fillRequest(request, values));
-        responses.push([name, ...answers.map(comparable)]);
-      }
-      return responses;
-    } finally {
-      await subject.dispose();
+/** The responses to every request that both can be sent, in the order of the table, on a store of their own. */
+async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly Row[]): Promise<unknown[]> {
+  const subject = await open(situation);
+  try {
+    const { values } = await startReady(subject, situation);
+    const responses: unknown[] = [];
+    for (const { name, request } of rows) {
+      const { answers } = await subject.send(fillRequest(request, values));
+      responses.push([name, ...answers.map(comparable)]);
     }
+    return responses;
+  } finally {
+    await subject.dispose();
   }
+}
 
+describe('Koa and Fetch', () => {
   for (const situation of new Set(ROWS.map(({ given = 'plain' }) => given))) {
     it(`respond alike, byte for byte: ${situation}`, async () => {
       const rows = ROWS.filter(({ given = 'plain', socketOnly }) => given === situation && !socketOnly);

@@ -10,7 +10,7 @@ import {
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { InvalidParameterError, type Fault } from '../../domain/errors.js';
 import { apiKeyState, hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
-import { ApiKeyCache } from './api-key-cache.js';
+import { cachedFindById } from './api-key-cache.js';
 
 /** Which keys are valid. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {
@@ -20,8 +20,6 @@ export interface ApiKeyAuthenticatorOptions {
   readonly apiKeys?: ApiKeyRepository | undefined;
   /** Decides expiry and revocation at every call. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Milliseconds of a monotonic clock, which bounds the age of cached keys. Default: `performance.now`. */
-  readonly monotonicNow?: (() => number) | undefined;
 }
 
 /**
@@ -30,57 +28,45 @@ export interface ApiKeyAuthenticatorOptions {
  * revealed only to a caller who holds the whole key.
  */
 export class ApiKeyAuthenticator implements Authenticator {
-  readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly digest: Buffer }>;
-  readonly #managedKeys: ApiKeyCache | undefined;
+  readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
+  readonly #findManaged: ReturnType<typeof cachedFindById> | undefined;
   readonly #clock: Clock;
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
-  constructor({
-    staticKeys = [],
-    apiKeys,
-    clock = systemClock,
-    monotonicNow = () => performance.now(),
-  }: ApiKeyAuthenticatorOptions) {
+  constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
     const faults: Fault[] = staticKeys.flatMap((key, index) => {
       const message = staticKeyFault(key);
       return message === undefined ? [] : [{ field: `static key ${index + 1}`, message }];
     });
     if (faults.length > 0) throw new InvalidParameterError(faults);
-    this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), digest: digestOf(hashApiKey(key)) }));
-    this.#managedKeys = apiKeys && new ApiKeyCache(apiKeys, monotonicNow);
+    this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), hash: hashApiKey(key) }));
+    this.#findManaged = apiKeys && cachedFindById(apiKeys);
     this.#clock = clock;
   }
 
-  async authenticate(credential: string, call: Call = {}): Promise<Authentication> {
-    call.signal?.throwIfAborted();
-    const digest = digestOf(hashApiKey(credential));
-    const staticId = this.#findStatic(digest);
+  async authenticate(credential: string, { signal }: Call = {}): Promise<Authentication> {
+    signal?.throwIfAborted();
+    const hash = hashApiKey(credential);
+    // Every key in constant time: the time reveals neither which key matched nor how much of it.
+    let staticId: string | undefined;
+    for (const key of this.#staticKeys) if (isEqual(key.hash, hash)) staticId = key.id;
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
-    const id = this.#managedKeys && readApiKeyId(credential);
+    const id = this.#findManaged && readApiKeyId(credential);
     if (id === undefined) return { ok: false, reason: 'unknown' };
-    const found = await this.#managedKeys?.find(id, call);
+    const found = await this.#findManaged?.(id, signal);
     // Compared in any case, so that the response time does not reveal which ids exist.
-    const matches = isEqual(digest, digestOf(found?.hash ?? NO_HASH));
+    const matches = isEqual(hash, found?.hash ?? NO_HASH);
     if (found === undefined || !matches) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, this.#clock.now());
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
-  }
-
-  /** Compares every key in constant time: the time reveals neither which key matched nor how much of it. */
-  #findStatic(digest: Buffer): string | undefined {
-    let found: string | undefined;
-    for (const key of this.#staticKeys) if (isEqual(key.digest, digest)) found = key.id;
-    return found;
   }
 }
 
 const NO_HASH = '0'.repeat(64);
 
-const digestOf = (hash: string): Buffer => Buffer.from(hash, 'hex');
-
-const isEqual = (one: Buffer, other: Buffer): boolean =>
-  one.length === other.length && timingSafeEqual(one, other);
+const isEqual = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));
 
 /** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({

@@ -1,41 +1,23 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
-import { InvalidParameterError } from '../../domain/errors.js';
 
 /*
  * A managed key is `ast_<environment>_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
- * everything before the last `_`, each a base-62 number of fixed width. The separator is `_` so that a double click
- * selects the whole key. The checksum detects a mistyped key without a look-up; it proves nothing else. The parts have
- * fixed distances from the right end and the hash covers the whole text, so a key has exactly one spelling.
+ * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
+ * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
  */
 const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_(?<id>[0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
-
-const ID_DIGITS = 8;
-/** 62^43 is just above 2^256. */
-const SECRET_DIGITS = 43;
-const CRC_DIGITS = 6;
 
 /** The rule that the environment word of managed keys breaks, or `undefined`. */
 export const environmentFault = (environment: string): string | undefined =>
   /^[a-z0-9]{1,16}$/.test(environment) ? undefined : 'must be 1 to 16 lower-case letters (a-z) and digits';
 
-/** A new key: its id, its text, which is shown once and never stored, and its hash, which is stored. */
-export interface GeneratedApiKey {
-  readonly id: string;
-  readonly key: string;
-  readonly hash: string;
-}
-
-/**
- * Generates a key with 256 secret bits from the operating system and a random id.
- * @throws {InvalidParameterError} the environment word breaks the rule of `environmentFault`.
- */
-export function generateApiKey(environment: string): GeneratedApiKey {
-  const fault = environmentFault(environment);
-  if (fault !== undefined) throw new InvalidParameterError([{ field: 'environment', message: fault }]);
-  const id = base62(BigInt(randomInt(62 ** ID_DIGITS)), ID_DIGITS);
-  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_DIGITS);
+/** Generates a key with 256 secret bits and a random id. The hash is stored; the key itself is shown once. */
+export function generateApiKey(environment: string): { id: string; key: string; hash: string } {
+  const id = base62(BigInt(randomInt(62 ** 8)), 8);
+  // 62^43 is just above 2^256.
+  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
   const content = `ast_${environment}_${id}_${secret}`;
   const key = `${content}_${checksum(content)}`;
   return { id, key, hash: hashApiKey(key) };
@@ -44,16 +26,15 @@ export function generateApiKey(environment: string): GeneratedApiKey {
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
 export function readApiKeyId(text: string): string | undefined {
   const id = MANAGED_KEY.exec(text)?.groups?.['id'];
-  const separator = text.length - CRC_DIGITS - 1;
+  const separator = text.lastIndexOf('_');
   return text.slice(separator + 1) === checksum(text.slice(0, separator)) ? id : undefined;
 }
 
 /** The rule that a static key breaks, or `undefined`: it must be a bearer token (RFC 6750, section 2.1). */
-export function staticKeyFault(key: string): string | undefined {
-  if (key === '') return 'must not be empty';
-  if (/^[A-Za-z0-9\-._~+/]+=*$/.test(key)) return undefined;
-  return 'must have only letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
-}
+export const staticKeyFault = (key: string): string | undefined =>
+  /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
+    ? undefined
+    : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
 /** Whether a static key has fewer than 16 characters: short enough to guess, so worth a warning. */
 export const isShortStaticKey = (key: string): boolean => key.length < 16;
@@ -78,7 +59,7 @@ export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): 
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
-const checksum = (content: string): string => base62(BigInt(crc32(content)), CRC_DIGITS);
+const checksum = (content: string): string => base62(BigInt(crc32(content)), 6);
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { InvalidParameterError, UnavailableError, type Fault } from '../../domain/errors.js';
+import { InvalidParameterError, UnavailableError } from '../../domain/errors.js';
 import { apiKeyState, environmentFault, generateApiKey, type ApiKeyState } from './api-key.js';
 
 /** What people may see of a managed key: neither the key nor its hash. */
@@ -53,8 +53,12 @@ export class ApiKeyError extends Error {
   /** Why, for programs: no key has this id; or the key is revoked (also if only later) or expired. */
   readonly code: 'unknown_key' | 'not_rotatable';
 
-  constructor(code: ApiKeyError['code'], message: string) {
-    super(message);
+  constructor(code: ApiKeyError['code']) {
+    super(
+      code === 'unknown_key'
+        ? 'No API key has this id.'
+        : 'This API key cannot be rotated: it is revoked or has expired.',
+    );
     this.code = code;
   }
 }
@@ -80,20 +84,26 @@ export class ManagedApiKeys {
    */
   async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
     const now = this.#clock.now();
-    const faults: Fault[] = Object.entries({
-      name: keyNameFault(name),
-      scopes: scopesFault(scopes),
-      expiresAt: expiryFault(expiresAt, now),
-    }).flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
+    const rules = {
+      name: isKeyName(name) || 'must be 1 to 100 characters, not blank, without control characters',
+      scopes: (scopes.length > 0 && scopes.every(isScope)) || `must be one or more of ${SCOPES.join(', ')}`,
+      expiresAt:
+        expiresAt === undefined ||
+        (expiresAt > now && expiresAt < YEAR_10000) ||
+        'must be in the future, at most the year 9999',
+    };
+    const faults = Object.entries(rules).flatMap(([field, message]) =>
+      message === true ? [] : [{ field, message }],
+    );
     if (faults.length > 0) throw new InvalidParameterError(faults);
-    return this.#add({ name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), expiresAt }, now);
+    const fields = { name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), createdAt: now };
+    return this.#add({ ...fields, ...(expiresAt && { expiresAt: new Date(expiresAt) }) });
   }
 
   /** Returns every key, oldest first. */
   async list(): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list();
-    const now = this.#clock.now();
-    return apiKeys.map((apiKey) => withoutHash(apiKey, now));
+    return apiKeys.map((apiKey) => withoutHash(apiKey, this.#clock.now()));
   }
 
   /**
@@ -101,13 +111,10 @@ export class ManagedApiKeys {
    * @throws {ApiKeyError} `unknown_key`.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
-  async revoke(
-    id: string,
-    { after = 0 }: { readonly after?: number | undefined } = {},
-  ): Promise<ManagedApiKey> {
+  async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
     const now = this.#clock.now();
     const revoked = await this.#apiKeys.revoke(id, later(now, after, 'after'));
-    if (revoked === undefined) throw unknownKey();
+    if (revoked === undefined) throw new ApiKeyError('unknown_key');
     return withoutHash(revoked, now);
   }
 
@@ -120,41 +127,32 @@ export class ManagedApiKeys {
    */
   async rotate(id: string, { overlap }: { readonly overlap: number }): Promise<RotatedApiKey> {
     const now = this.#clock.now();
-    const end = later(now, overlap, 'overlap');
+    later(now, overlap, 'overlap');
     const old = await this.#apiKeys.findById(id);
-    if (old === undefined) throw unknownKey();
+    if (old === undefined) throw new ApiKeyError('unknown_key');
     if (old.revokedAt !== undefined || apiKeyState(old, now) !== 'active') {
-      throw new ApiKeyError('not_rotatable', 'This API key cannot be rotated: it is revoked or has expired.');
+      throw new ApiKeyError('not_rotatable');
     }
-    const lifetime = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-    const expiresAt = lifetime === undefined ? undefined : new Date(now.getTime() + lifetime);
-    const issued = await this.#add({ ...old, expiresAt }, now);
+    const { name, scopes, createdAt, expiresAt } = old;
+    const expiry = expiresAt && {
+      expiresAt: new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime()),
+    };
+    const issued = await this.#add({ name, scopes, createdAt: now, ...expiry });
     try {
-      const revoked = await this.#apiKeys.revoke(id, end);
-      return revoked === undefined ? issued : { ...issued, old: withoutHash(revoked, now) };
+      return { ...issued, old: await this.revoke(id, { after: overlap }) };
     } catch (revocationError) {
       return { ...issued, revocationError };
     }
   }
 
-  async #add(
-    { name, scopes, expiresAt }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
-    createdAt: Date,
-  ): Promise<IssuedApiKey> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const { id, key, hash } = generateApiKey(this.#environment);
-      const expiry = expiresAt && { expiresAt: new Date(expiresAt) };
-      const record: ApiKeyRecord = { id, name, hash, scopes: [...scopes], createdAt, ...expiry };
-      if (await this.#apiKeys.add(record)) return { key, record: withoutHash(record, createdAt) };
-    }
-    throw new UnavailableError(`adding an API key: ${ATTEMPTS} new ids were all taken`);
+  async #add(fields: Omit<ApiKeyRecord, 'id' | 'hash'>): Promise<IssuedApiKey> {
+    const { key, ...generated } = generateApiKey(this.#environment);
+    const record = { ...generated, ...fields };
+    if (await this.#apiKeys.add(record)) return { key, record: withoutHash(record, record.createdAt) };
+    // Two of 62^8 random ids almost never collide.
+    throw new UnavailableError('adding an API key: its random id is taken, try again');
   }
 }
-
-/** Two of 62^8 ids almost never collide; a store that says so this often is broken. */
-const ATTEMPTS = 10;
-
-const unknownKey = (): ApiKeyError => new ApiKeyError('unknown_key', 'No API key has this id.');
 
 function later(now: Date, milliseconds: number, field: string): Date {
   const date = new Date(now.getTime() + milliseconds);
@@ -167,22 +165,11 @@ function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
   return { ...rest, state: apiKeyState(apiKey, now) };
 }
 
-/** The rule that a key's name breaks, or `undefined`. Bidirectional controls could make it look like another name. */
-function keyNameFault(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'must be a string';
-  if (/^\p{White_Space}*$/u.test(name)) return 'must not be blank';
-  if (name.length > 100) return 'must have at most 100 characters';
-  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name)) return 'must not contain control characters';
-  return name.isWellFormed() ? undefined : 'must not contain lone surrogates';
-}
+/** Bidirectional controls could make a name look like another one. */
+const isKeyName = (name: unknown): boolean =>
+  typeof name === 'string' &&
+  name.length <= 100 &&
+  !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name);
 
 /** Far from the largest Date: rotation adds the same lifetime again. */
-const LATEST_EXPIRY = new Date('9999-12-31T23:59:59.999Z');
-
-const expiryFault = (expiresAt: Date | undefined, now: Date): string | undefined =>
-  expiresAt === undefined || (expiresAt > now && expiresAt <= LATEST_EXPIRY)
-    ? undefined
-    : 'must be in the future, at most the year 9999';
-
-const scopesFault = (scopes: readonly unknown[]): string | undefined =>
-  scopes.length > 0 && scopes.every(isScope) ? undefined : `must be one or more of ${SCOPES.join(', ')}`;
+const YEAR_10000 = new Date('+010000-01-01T00:00:00.000Z');

@@ -50,13 +50,11 @@ describe('ApiKeyAuthenticator', () => {
     apiKeys = observedApiKeys();
     managed = new ManagedApiKeys({ apiKeys, clock });
     elapsed = 0;
-    authenticator = new ApiKeyAuthenticator({
-      staticKeys: ['static-one', '~', DIGEST_TWINS.accepted],
-      apiKeys,
-      clock,
-      monotonicNow: () => elapsed,
-    });
+    mock.method(performance, 'now', () => elapsed);
+    const staticKeys = ['static-one', '~', DIGEST_TWINS.accepted];
+    authenticator = new ApiKeyAuthenticator({ staticKeys, apiKeys, clock });
   });
+  afterEach(() => mock.restoreAll());
 
   bindContract(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
     const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
@@ -244,9 +242,7 @@ describe('ApiKeyAuthenticator', () => {
 
     it('sees a revocation within 500 ms on every instance that shares the store', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
-      const others = [0, 1].map(
-        () => new ApiKeyAuthenticator({ apiKeys, clock, monotonicNow: () => elapsed }),
-      );
+      const others = [0, 1].map(() => new ApiKeyAuthenticator({ apiKeys, clock }));
       for (const instance of others) expect((await instance.authenticate(key)).ok).to.equal(true);
       await managed.revoke(record.id);
       elapsed += 500;
@@ -309,17 +305,17 @@ describe('ApiKeyAuthenticator', () => {
 
   describe('comparing in constant time', () => {
     it('compares with every static key, whichever matches', async () => {
-      expect(await comparisonsBy(authenticator, 'static-one')).to.equal(2);
-      expect(await comparisonsBy(authenticator, '~')).to.equal(2);
-      expect(await comparisonsBy(authenticator, 'neither')).to.equal(2);
+      expect(await comparisonsBy(authenticator, 'static-one')).to.equal(3);
+      expect(await comparisonsBy(authenticator, '~')).to.equal(3);
+      expect(await comparisonsBy(authenticator, 'neither')).to.equal(3);
     });
 
     it('compares as much for an unknown id as for a known one', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
       const wrongSecret = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
-      expect(await comparisonsBy(authenticator, generateApiKey('live').key)).to.equal(3);
-      expect(await comparisonsBy(authenticator, wrongSecret)).to.equal(3);
-      expect(await comparisonsBy(authenticator, key)).to.equal(3);
+      expect(await comparisonsBy(authenticator, generateApiKey('live').key)).to.equal(4);
+      expect(await comparisonsBy(authenticator, wrongSecret)).to.equal(4);
+      expect(await comparisonsBy(authenticator, key)).to.equal(4);
     });
   });
 });

@@ -1,38 +1,41 @@
 import { rejects } from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import { ApiKeyCache } from '../../../src/adapters/api-keys/api-key-cache.js';
+import { cachedFindById } from '../../../src/adapters/api-keys/api-key-cache.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { observedApiKeys, type ObservedApiKeys } from './fixtures.js';
 
 const record = (id: string) =>
   ({ id, name: 'test', hash: '0'.repeat(64), scopes: ['pets:read'], createdAt: new Date() }) as const;
 
-describe('ApiKeyCache', () => {
+describe('cachedFindById', () => {
   let apiKeys: ObservedApiKeys;
-  let cache: ApiKeyCache;
+  let find: ReturnType<typeof cachedFindById>;
   let elapsed: number;
 
   beforeEach(async () => {
     apiKeys = observedApiKeys();
     await apiKeys.add(record('one'));
     elapsed = 1000;
-    cache = new ApiKeyCache(apiKeys, () => elapsed);
+    mock.method(performance, 'now', () => elapsed);
+    find = cachedFindById(apiKeys);
   });
+  afterEach(() => mock.restoreAll());
 
   it('looks a key up once within 500 ms, and again at 500 ms', async () => {
-    await cache.find('one');
+    await find('one');
     elapsed += 499;
-    expect(await cache.find('one')).to.deep.include({ id: 'one' });
+    expect(await find('one')).to.deep.include({ id: 'one' });
     expect(apiKeys.lookUps).to.have.length(1);
     elapsed += 1;
-    await cache.find('one');
+    await find('one');
     expect(apiKeys.lookUps).to.have.length(2);
   });
 
   it('does not prolong the life of a cached key by using it', async () => {
     for (let call = 0; call < 10; call += 1) {
-      await cache.find('one');
+      await find('one');
       elapsed += 100;
     }
     expect(apiKeys.lookUps).to.have.length(2);
@@ -40,7 +43,7 @@ describe('ApiKeyCache', () => {
 
   it('lets calls that overlap share a look-up', async () => {
     apiKeys.hold();
-    const calls = [cache.find('one'), cache.find('one'), cache.find('one')];
+    const calls = [find('one'), find('one'), find('one')];
     apiKeys.release();
     for (const key of await Promise.all(calls)) expect(key).to.deep.include({ id: 'one' });
     expect(apiKeys.lookUps).to.deep.equal(['one']);
@@ -48,55 +51,52 @@ describe('ApiKeyCache', () => {
 
   it('counts the age of a result from the start of its look-up', async () => {
     apiKeys.hold();
-    const slow = cache.find('one');
+    const slow = find('one');
     await apiKeys.revoke('one', new Date(0));
     elapsed += 500;
     // A call that comes now must not get what was true 500 ms ago.
-    const late = cache.find('one');
+    const late = find('one');
     apiKeys.release();
     expect(await slow).to.not.have.property('revokedAt');
     expect(await late).to.have.property('revokedAt');
-    expect(await cache.find('one')).to.have.property('revokedAt');
+    expect(await find('one')).to.have.property('revokedAt');
     expect(apiKeys.lookUps).to.have.length(2);
   });
 
   it('does not cache a result that took 500 ms', async () => {
     apiKeys.hold();
-    const slow = cache.find('one');
+    const slow = find('one');
     elapsed += 500;
     apiKeys.release();
     await slow;
-    await cache.find('one');
+    await find('one');
     expect(apiKeys.lookUps).to.have.length(2);
   });
 
   it('does not cache the absence of a key', async () => {
-    expect(await cache.find('two')).to.equal(undefined);
+    expect(await find('two')).to.equal(undefined);
     await apiKeys.add(record('two'));
-    expect(await cache.find('two')).to.deep.include({ id: 'two' });
+    expect(await find('two')).to.deep.include({ id: 'two' });
   });
 
   it('does not cache failures', async () => {
     const failure = new UnavailableError('reading a key');
     let fails = true;
-    cache = new ApiKeyCache(
-      { findById: (id) => (fails ? Promise.reject(failure) : apiKeys.findById(id)) },
-      () => elapsed,
-    );
-    const outcomes = await Promise.allSettled([cache.find('one'), cache.find('one')]);
+    find = cachedFindById({ findById: (id) => (fails ? Promise.reject(failure) : apiKeys.findById(id)) });
+    const outcomes = await Promise.allSettled([find('one'), find('one')]);
     expect(outcomes).to.deep.equal([1, 2].map(() => ({ status: 'rejected', reason: failure })));
     fails = false;
-    expect(await cache.find('one')).to.deep.include({ id: 'one' });
+    expect(await find('one')).to.deep.include({ id: 'one' });
   });
 
   it('caches 1,000 keys and evicts the oldest look-up', async () => {
     const ids = Array.from({ length: 1001 }, (_, number) => `key-${number}`);
     for (const id of ids) await apiKeys.add(record(id));
-    for (const id of ids) await cache.find(id);
+    for (const id of ids) await find(id);
     apiKeys.lookUps.length = 0;
-    for (const id of ids.slice(1)) await cache.find(id);
+    for (const id of ids.slice(1)) await find(id);
     expect(apiKeys.lookUps).to.deep.equal([]);
-    await cache.find('key-0');
+    await find('key-0');
     expect(apiKeys.lookUps).to.deep.equal(['key-0']);
   });
 
@@ -104,14 +104,14 @@ describe('ApiKeyCache', () => {
     const ids = Array.from({ length: 1001 }, (_, number) => `key-${number}`);
     for (const id of ids) await apiKeys.add(record(id));
     const [first = '', ...others] = ids;
-    await cache.find(first);
+    await find(first);
     elapsed += 250;
-    for (const id of others.slice(0, 999)) await cache.find(id);
+    for (const id of others.slice(0, 999)) await find(id);
     elapsed += 250;
-    await cache.find(first);
-    await cache.find(ids.at(-1) ?? '');
+    await find(first);
+    await find(ids.at(-1) ?? '');
     apiKeys.lookUps.length = 0;
-    await cache.find(first);
+    await find(first);
     expect(apiKeys.lookUps).to.deep.equal([]);
   });
 
@@ -119,7 +119,7 @@ describe('ApiKeyCache', () => {
     it('rejects that call with the reason, at once', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const call = cache.find('one', { signal: leaving.signal });
+      const call = find('one', leaving.signal);
       const reason = new Error('gone');
       leaving.abort(reason);
       await rejects(call, reason);
@@ -129,8 +129,8 @@ describe('ApiKeyCache', () => {
     it('continues the look-up for the others', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const first = cache.find('one', { signal: leaving.signal });
-      const second = cache.find('one');
+      const first = find('one', leaving.signal);
+      const second = find('one');
       leaving.abort(new Error('gone'));
       await rejects(first, /gone/);
       expect(apiKeys.signals[0]?.aborted).to.equal(false);
@@ -142,12 +142,12 @@ describe('ApiKeyCache', () => {
     it('aborts the look-up when no call waits for it, and starts another for the next', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const calls = [1, 2].map(() => cache.find('one', { signal: leaving.signal }));
+      const calls = [1, 2].map(() => find('one', leaving.signal));
       expect(apiKeys.signals[0]?.aborted).to.equal(false);
       leaving.abort(new Error('gone'));
       for (const call of calls) await rejects(call, /gone/);
       expect(apiKeys.signals[0]?.aborted).to.equal(true);
-      const next = cache.find('one');
+      const next = find('one');
       apiKeys.release();
       expect(await next).to.deep.include({ id: 'one' });
       expect(apiKeys.lookUps).to.have.length(2);
@@ -156,12 +156,12 @@ describe('ApiKeyCache', () => {
     it('keeps a newer look-up', async () => {
       apiKeys.hold();
       const leaving = new AbortController();
-      const first = cache.find('one', { signal: leaving.signal });
+      const first = find('one', leaving.signal);
       elapsed += 500;
-      const second = cache.find('one');
+      const second = find('one');
       leaving.abort(new Error('gone'));
       await rejects(first, /gone/);
-      const third = cache.find('one');
+      const third = find('one');
       apiKeys.release();
       expect(await second).to.equal(await third);
       expect(apiKeys.lookUps).to.have.length(2);
@@ -169,14 +169,14 @@ describe('ApiKeyCache', () => {
 
     it('leaves no listener on a signal', async () => {
       const { signal } = new AbortController();
-      await cache.find('one', { signal });
-      await cache.find('two', { signal });
+      await find('one', signal);
+      await find('two', signal);
       expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
     it('rejects a call whose signal is aborted already', async () => {
       apiKeys.hold();
-      await rejects(cache.find('one', { signal: AbortSignal.abort(new Error('gone')) }), /gone/);
+      await rejects(find('one', AbortSignal.abort(new Error('gone'))), /gone/);
       apiKeys.release();
     });
   });

@@ -10,7 +10,6 @@ import {
   staticKeyFault,
   staticKeyId,
 } from '../../../src/adapters/api-keys/api-key.js';
-import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { withChecksum } from './fixtures.js';
 
 const ID = '4fZk02Qa';
@@ -49,14 +48,12 @@ describe('A managed key', () => {
   for (const environment of ['', 'Live', 'eu_live', 'eu-live', 'live ', 'live\n', 'é', 'a'.repeat(17)]) {
     it(`cannot have the environment word ${JSON.stringify(environment)}`, () => {
       expect(environmentFault(environment)).to.be.a('string');
-      expect(() => generateApiKey(environment))
-        .to.throw(InvalidParameterError)
-        .with.nested.property('faults[0].field', 'environment');
     });
   }
 
   it('can have any environment word of 1 to 16 lower-case letters and digits', () => {
     for (const environment of ['a', '0', 'staging2', 'a'.repeat(16)]) {
+      expect(environmentFault(environment)).to.equal(undefined);
       const { id, key } = generateApiKey(environment);
       expect(key.startsWith(`ast_${environment}_${id}_`)).to.equal(true);
       expect(readApiKeyId(key)).to.equal(id);

@@ -7,20 +7,17 @@ import type {
   PetQuery,
 } from '../../../application/animal-store.js';
 import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../application/create-animal-store.js';
-import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
-import { isInt64 } from '../../../domain/int64.js';
+import { InvalidParameterError } from '../../../domain/errors.js';
 import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { parse, stringify } from '../../../exact-json.js';
-import type { OperationId } from '../operations.js';
+import { stringify } from '../../../exact-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
-import { UnexpectedResponseError } from './response-errors.js';
-import type { ReceivedResponse } from './response-errors.js';
-import { sendRequest, type ClientRequest } from './send-request.js';
+import { UnexpectedResponseError, readBody, type ReceivedResponse } from './response-errors.js';
+import { sendRequest } from './send-request.js';
 
 /**
  * The animal store of a service, over HTTP. It refuses invalid arguments before it sends anything, keeps int64s exact,
- * and rejects with the domain's own errors.
+ * and needs only a standard `fetch`. In a browser the service must allow the page's origin (`CORS_ORIGINS`).
  *
  * It retries a call when the service was not reached, did not respond in time, or asks for it (408, 429, 502, 503, 504,
  * and 409 while a create with the same key is in progress), until the call's deadline or number of retries. Creates too:
@@ -32,13 +29,9 @@ import { sendRequest, type ClientRequest } from './send-request.js';
  *
  * An error of the port that came with a response has a `ServiceError` as its cause, with the request id. No error and no
  * property of the client reveals the API key.
- *
- * It needs only a standard `fetch`. In a browser the service must allow the page's origin (`CORS_ORIGINS`). A proxy that
- * does this instead must expose the same headers: without a readable Link, every page looks like the last.
  */
 export class AnimalStoreClient implements AnimalStore {
   readonly #settings: ClientSettings;
-  readonly #deprecated = new Set<OperationId>();
 
   /** @throws {TypeError} naming the option that is wrong */
   constructor(options: AnimalStoreClientOptions) {
@@ -53,12 +46,11 @@ export class AnimalStoreClient implements AnimalStore {
       if (value !== undefined) parameters.set(name, String(value));
     }
     const target = parameters.size === 0 ? '/pets' : `/pets?${parameters.toString()}`;
-    const response = await this.#send({ operation: 'listPets', method: 'GET', target, status: 200 }, call);
-    const pets = readJson(response);
-    if (!Array.isArray(pets)) throw new UnexpectedResponseError('its body is not an array', response);
+    const response = await sendRequest(this.#settings, { operation: 'listPets', target }, call);
+    // Anything but an array has no such method.
+    const pets = readBody(response, (body) => (body as unknown[]).map(toPet));
     const next = nextCursor(response, this.#settings.baseUrl + target);
-    const page = { pets: pets.map((pet) => toPet(pet, response)) };
-    return next === undefined ? page : { ...page, next };
+    return next === undefined ? { pets } : { pets, next };
   }
 
   /**
@@ -88,18 +80,13 @@ export class AnimalStoreClient implements AnimalStore {
   async createPet(pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> {
     const unsaved = unsavedPet(pet);
     const key = idempotencyKey === undefined ? randomKey() : requireHeaderKey(idempotencyKey.key);
-    const response = await this.#send(
-      {
-        operation: 'createPet',
-        method: 'POST',
-        target: '/pets',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
-        body: stringify(unsaved),
-        status: 201,
-      },
-      { signal },
-    );
-    const created = toPet(readJson(response), response);
+    const create = {
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
+      body: stringify(unsaved),
+    };
+    const request = { operation: 'createPet', target: '/pets', create } as const;
+    const response = await sendRequest(this.#settings, request, { signal });
+    const created = readBody(response, toPet);
     if (!isSamePet(created, savedPet(created.id, unsaved))) {
       throw new UnexpectedResponseError('the created animal is not the one that was sent', response);
     }
@@ -113,49 +100,20 @@ export class AnimalStoreClient implements AnimalStore {
    */
   async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
     const petId = requirePetId(id);
-    call.signal?.throwIfAborted();
-    if (!isInt64(petId)) throw new PetNotFoundError(petId);
-    const response = await this.#send(
-      { operation: 'getPet', method: 'GET', target: `/pets/${petId}`, status: 200, petId: String(petId) },
-      call,
-    );
-    const pet = toPet(readJson(response), response);
+    const target = `/pets/${petId}`;
+    const response = await sendRequest(this.#settings, { operation: 'getPet', target }, call);
+    const pet = readBody(response, toPet);
     if (pet.id !== petId) throw new UnexpectedResponseError('it is not the requested animal', response);
     return pet;
   }
-
-  async #send(request: ClientRequest, call: Call): Promise<ReceivedResponse> {
-    const response = await sendRequest(this.#settings, request, call);
-    const { operation } = request;
-    if (response.headers.has('deprecation') && !this.#deprecated.has(operation)) {
-      this.#deprecated.add(operation);
-      this.#settings.onDeprecated({ operation, sunset: response.headers.get('sunset') ?? undefined });
-    }
-    return response;
-  }
 }
 
-function readJson(response: ReceivedResponse): unknown {
-  try {
-    return parse(response.body);
-  } catch (cause) {
-    throw new UnexpectedResponseError('its body is not JSON', { ...response, cause });
-  }
-}
-
-function toPet(value: unknown, response: ReceivedResponse): Pet {
-  try {
-    return petFrom(Object(value));
-  } catch (cause) {
-    throw new UnexpectedResponseError('an animal in it is not valid', { ...response, cause });
-  }
-}
+const toPet = (body: unknown): Pet => petFrom(Object(body));
 
 /** The cursor in the link to the next page (RFC 8288). Only the service interprets it. */
 function nextCursor(response: ReceivedResponse, url: string): string | undefined {
-  const links = (response.headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g);
-  const [, target] =
-    [...links].find(([, , parameters = '']) => /;\s*rel="?next"?\s*(?:[;,]|$)/i.test(parameters)) ?? [];
+  const next = /<([^>]*)>[^<]*;\s*rel="?next"?\s*(?:[;,]|$)/i;
+  const target = next.exec(response.headers.get('link') ?? '')?.[1];
   if (target === undefined) return undefined;
   const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null;
   if (cursor !== null && cursor !== new URL(url).searchParams.get('cursor')) return cursor;
@@ -163,10 +121,7 @@ function nextCursor(response: ReceivedResponse, url: string): string | undefined
 }
 
 /** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
 
 const headerKey = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 

@@ -6,4 +6,4 @@
 export type { OperationId } from '../operations.js';
 export { AnimalStoreClient } from './animal-store-client.js';
 export type { AnimalStoreClientOptions, DeprecationNotice, Fetch, RetryNotice } from './client-options.js';
-export { ServiceError, UnexpectedResponseError, type ResponseDetails } from './response-errors.js';
+export { ResponseError, ServiceError, UnexpectedResponseError } from './response-errors.js';

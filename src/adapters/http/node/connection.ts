@@ -81,13 +81,14 @@ export class Connection extends Duplex {
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;
+    response.decideLast = () => this.#decideLast(response.req);
     this.#requests += 1;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
   }
 
-  /** Called when a response begins. Returns whether it is the last: one that does not wait for the body is. */
-  decideLast({ complete, headers }: ServerRequest): boolean {
+  /** Whether a response that begins is the last: one that does not wait for the body is. */
+  #decideLast({ complete, headers }: ServerRequest): boolean {
     const { limits, drainedAt } = this.#server;
     const isHere =
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
@@ -201,7 +202,8 @@ export class Connection extends Duplex {
   }
 
   #parseSoon(): void {
-    this.#turn ??= setImmediate(() => {
+    if (this.#turn) return;
+    this.#turn = setImmediate(() => {
       this.#turn = undefined;
       this.#parse();
     });

@@ -1,6 +1,5 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
 import type { HttpError } from '../error-responses.js';
-import { connectionOf } from './connection.js';
 
 /** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
 export class ServerRequest extends IncomingMessage {
@@ -44,10 +43,12 @@ export class ServerRequest extends IncomingMessage {
 
 /** A response that closes the connection where the connection asks for it. */
 export class ServerResponse extends NodeResponse<ServerRequest> {
+  /** Decides when the response begins whether it is the connection's last. */
+  decideLast: (() => boolean) | undefined;
+
   /** `node:http` calls it for headers that are written implicitly, too. */
   override writeHead(...head: unknown[]): this {
-    const isLast = !this.headersSent && connectionOf(this.req).decideLast(this.req);
-    if (isLast) this.setHeader('Connection', 'close');
+    if (!this.headersSent && this.decideLast?.() === true) this.setHeader('Connection', 'close');
     return (super.writeHead as (...head: unknown[]) => this).apply(this, head);
   }
 }
