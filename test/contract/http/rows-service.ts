@@ -170,7 +170,7 @@ const faults: Row[] = [
     { ...unavailable('1'), within: 3000 },
     { given: 'busy' },
   ),
-  row('does not read the body of a create beyond its capacity', post(PET), unavailable('1'), {
+  row('answers 503 to a create beyond its capacity', post(PET), unavailable('1'), {
     given: 'busy',
   }),
 ];
