@@ -130,11 +130,6 @@ const smuggling: Row[] = [
     error('payload_too_large', { closes: true }),
   ),
   raw(
-<<<<<<< HEAD
-    'does not execute the body of a refused request, and keeps the connection open',
-    `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: ${BARE.length}\r\n\r\n${BARE}${LIST}`,
-    error('missing_api_key', { staysOpen: true, further: [{ status: 200, body: /^\[/ }] }),
-=======
     'does not execute the body of a refused request that arrived whole, and answers the next one',
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: ${BARE.length}\r\n\r\n${BARE}${LIST}`,
     error('missing_api_key', { staysOpen: true, further: [{ status: 200, body: /^\[/ }] }),
@@ -143,7 +138,6 @@ const smuggling: Row[] = [
     'does not execute the beginning of the body of a refused request, and closes the connection',
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 9999\r\n\r\n${ADD}`,
     error('missing_api_key', { closes: true }),
->>>>>>> w-contract
   ),
 ];
 
