@@ -1,9 +1,11 @@
 /**
- * A listening server for any request listener of Node.js, requests for transports on it, and the files of the docs page.
+ * A listening server for any request listener of Node.js, the animal store as such a listener, requests for other
+ * transports on `node:http`, and the files of the docs page.
  *
  * @packageDocumentation
  */
 export { readDocsFiles } from './docs-files.js';
-export { NodeRequest } from './node-request.js';
+export { NodeRequest, createNodeListener } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
+export type { RefusedRequest } from './refusals.js';
 export { SERVER_LIMITS, type ServerLimits } from './server-limits.js';

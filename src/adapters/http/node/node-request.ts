@@ -1,13 +1,27 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HttpError, clientGone, payloadTooLarge } from '../http-error.js';
+import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
 import { splitRequestTarget } from '../request/request-target.js';
+import { createRouteFinder } from '../routes/route-finder.js';
 
-/**
- * A request of `node:http` as the interface needs it, for transports whose framework gives both objects out:
- * nothing decoded, nothing dropped.
- */
+/** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
+export function createNodeListener(http: HttpInterface): RequestListener {
+  const findRoute = createRouteFinder(http.routes);
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sent = new NodeRequest(request, response, http.settings.bodyLimit);
+    const found = findRoute(sent.path);
+    const { status, headers, body } = await http.answer(sent, found?.route, found?.parameters ?? {});
+    const hasBody = status !== 204 && status !== 304;
+    const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...length });
+    response.end(hasBody && request.method !== 'HEAD' ? body : undefined);
+  };
+  return (request, response) => void respond(request, response).catch(() => response.destroy());
+}
+
+/** A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -16,13 +30,11 @@ export class NodeRequest implements HttpRequest {
   readonly #response: ServerResponse;
   readonly #bodyLimit: number;
 
-  /** @param bodyLimit how many bytes of body are read at most: `settings.bodyLimit` of the interface */
+  /** @param bodyLimit the largest body that is read, in bytes: `settings.bodyLimit` of the interface */
   constructor(request: IncomingMessage, response: ServerResponse, bodyLimit: number) {
     const { method = '', url = '' } = request;
-    const { path, query } = splitRequestTarget(url);
     this.method = method;
-    this.path = path;
-    this.query = query;
+    ({ path: this.path, query: this.query } = splitRequestTarget(url));
     this.#request = request;
     this.#response = response;
     this.#bodyLimit = bodyLimit;
@@ -43,7 +55,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   async hasBody(): Promise<boolean> {
-    // A length says it; who waits for "100 Continue" means to send something, and is not to be told to.
+    // A length says it. A client that waits for "100 Continue" has a body, and must not be asked for it here.
     if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
     const request = this.#request;
     if (request.readableLength === 0 && !request.complete)
@@ -51,31 +63,32 @@ export class NodeRequest implements HttpRequest {
     return request.readableLength > 0;
   }
 
-  async readBody(): Promise<Uint8Array> {
+  readBody(): Promise<Uint8Array> {
+    const request = this.#request;
     const limit = this.#bodyLimit;
-    if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
     const chunks: Uint8Array[] = [];
     let length = 0;
-    try {
-      // Left early, the request must not be destroyed: its answer is still to be sent.
-      for await (const chunk of this.#request.iterator({ destroyOnReturn: false })) {
-        const bytes = chunk as Uint8Array;
-        length += bytes.length;
-        if (length > limit) throw payloadTooLarge(limit);
-        chunks.push(bytes);
-      }
-    } catch (error) {
-      throw error instanceof HttpError ? error : clientGone();
-    }
-    return Buffer.concat(chunks);
+    return new Promise((resolve, reject) => {
+      if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
+      const take = (chunk: Uint8Array): void => {
+        length += chunk.length;
+        chunks.push(chunk);
+        if (length <= limit) return;
+        request.off('data', take).pause();
+        reject(payloadTooLarge(limit));
+      };
+      request.once('end', () => resolve(Buffer.concat(chunks)));
+      request.once('error', (error) => reject(error instanceof HttpError ? error : clientGone()));
+      request.once('close', () => reject(clientGone()));
+      request.on('data', take);
+    });
   }
 
   onGone(listener: () => void): void {
-    // Also when the server has answered in the listener's place: a body that is no chunks ends in no other way.
     this.#response.once('close', listener);
   }
 
-  /** Read raw: Node's `headers` drops repeated ones. */
+  /** From the raw headers: `headers` drops repeated ones. */
   #values(name: string): string[] {
     const { rawHeaders } = this.#request;
     const values: string[] = [];

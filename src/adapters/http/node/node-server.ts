@@ -1,201 +1,204 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { errorAnswer } from '../answer/error-answers.js';
 import { HttpError } from '../http-error.js';
-import { silentLog, type HttpLog } from '../http-log.js';
-import { Connection } from './connection.js';
-import { readMessageHead } from './message-head.js';
-import { asBytes, closingAnswer, parserError, type ClosingAnswer } from './raw-answer.js';
-import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
-import { closeAfterUnreadBody, continueWhenRead, endThenDestroy } from './unread-body.js';
+import { silentLog, unfailing, type HttpLog } from '../http-log.js';
+import { commonHeaders, requestId } from '../request/request-id.js';
+import { Connection, connectionOf, type ServerState } from './connection.js';
+import {
+  headFault,
+  lastResponse,
+  parserFault,
+  refusedRequest,
+  unparsedRequest,
+  type RefusedRequest,
+} from './refusals.js';
+import { serverLimits, type ServerLimits } from './server-limits.js';
+import { ServerRequest, ServerResponse } from './server-messages.js';
 
-/** How a server differs from the usual one. */
+/** Options of a `NodeServer`. */
 export interface NodeServerOptions {
-  /** Those that differ from `SERVER_LIMITS`. */
+  /** Limits that differ from `SERVER_LIMITS`. */
   readonly limits?: Partial<ServerLimits> | undefined;
-  /**
-   * Told of requests that the server answers by itself, because no listener can be given them. Nobody is when
-   * left out.
-   */
+  /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
+  /** Returns further headers of such a response, for example those for cross-origin requests. */
+  readonly headers?: ((request: RefusedRequest) => Readonly<Record<string, string>>) | undefined;
 }
 
+/** How often a stopping server looks for idle connections, in milliseconds. */
+const STOPPING_INTERVAL = 20;
+
 /**
- * A listening server for any request listener. It keeps the bounds of `SERVER_LIMITS`, gives the faults that
- * no listener gets to see an answer in the interface's shape, takes the requests of a connection one after
- * the other, never reads a body that nobody wants, and stops without losing an answer.
+ * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a
+ * time from each connection, answers what no listener can be given in the interface's Error shape, survives what
+ * a listener throws or rejects with, and stops without losing a response.
  */
 export class NodeServer {
-  readonly #server: Server;
-  readonly #listener: RequestListener;
-  readonly #limits: ServerLimits;
+  readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
+  readonly #state: ServerState;
   readonly #log: HttpLog;
-  readonly #connections = new Map<Socket, Connection>();
-  #draining = false;
-  #closed = false;
+  readonly #headers: NonNullable<NodeServerOptions['headers']>;
+  readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  #checking: NodeJS.Timeout | undefined;
+  #drainedAt = Infinity;
 
-  constructor(listener: RequestListener, { limits, log = silentLog }: NodeServerOptions = {}) {
+  /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
+  constructor(listener: RequestListener, { limits, log = silentLog, headers }: NodeServerOptions = {}) {
     this.#listener = listener;
-    this.#limits = { ...SERVER_LIMITS, ...limits };
-    this.#log = log;
-    this.#server = this.#createServer();
+    this.#state = { limits: serverLimits(limits), isDraining: false };
+    this.#log = unfailing(log);
+    this.#headers = headers ?? (() => ({}));
+    this.#http = this.#createHttpServer();
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    this.#server.maxConnections = this.#state.limits.maxConnections;
   }
 
-  /** Resolves to the port when the server accepts connections; port 0 takes a free one. */
+  /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
         this.#server.off('error', reject);
+        this.#check(this.#state.limits.connectionsCheckingInterval);
         resolve((this.#server.address() as AddressInfo).port);
       });
     });
   }
 
-  /** From now on every answer closes its connection, so that clients go elsewhere; new ones are still served. */
+  /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
   drain(): void {
-    this.#draining = true;
-    for (const { current } of this.#connections.values()) {
-      if (current && !current.headersSent) current.setHeader('Connection', 'close');
-    }
+    if (this.#state.isDraining) return;
+    this.#state.isDraining = true;
+    this.#drainedAt = performance.now();
   }
 
   /**
-   * Accepts nothing more, closes idle connections, and waits for requests in flight; those not answered
-   * within `milliseconds` are cut off. Resolves to whether all were answered.
+   * Stops listening, ends idle connections, and waits until every request is answered and every response is
+   * with the operating system. Connections that are still open after `milliseconds` are cut off.
+   * @returns whether all requests were answered
    */
   close(milliseconds: number): Promise<boolean> {
     this.drain();
-    this.#closed = true;
     return new Promise((resolve) => {
       let answered = true;
-      const timer = setTimeout(() => {
-        answered = false;
-        for (const socket of this.#connections.keys()) socket.destroy();
+      const deadline = setTimeout(() => {
+        for (const connection of this.#connections) {
+          if (connection.current) answered = false;
+          connection.destroy();
+        }
       }, milliseconds);
       this.#server.close(() => {
-        clearTimeout(timer);
+        clearTimeout(deadline);
+        clearInterval(this.#checking);
         resolve(answered);
       });
-      for (const [socket, { current, closing }] of this.#connections) {
-        if (current === undefined && !closing) socket.destroy();
-      }
+      this.#check(STOPPING_INTERVAL);
     });
   }
 
-  #createServer(): Server {
-    const limits = this.#limits;
-    const server = createServer({
-      headersTimeout: limits.headersTimeout,
-      requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: limits.connectionsCheckingInterval,
-      keepAliveTimeout: limits.keepAliveTimeout,
-      maxHeaderSize: limits.maxHeaderSize,
+  #createHttpServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
+    const { maxHeaderSize, maxHeadersCount, maxRequestsPerSocket, keepAliveTimeout } = this.#state.limits;
+    const http = createHttpServer({
+      IncomingMessage: ServerRequest,
+      ServerResponse,
+      maxHeaderSize,
+      keepAliveTimeout, // said in the responses; kept by #check
       insecureHTTPParser: false,
-      requireHostHeader: false, // Node's own answer to that has no body: readMessageHead sees to it
-      noDelay: true,
+      requireHostHeader: false, // headFault checks it: Node's response to that has no body
     });
-    server.maxHeadersCount = limits.maxHeadersCount;
-    server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
-    server.maxConnections = limits.maxConnections;
-    server.on('connection', (socket: Socket) => {
-      this.#connections.set(socket, new Connection(socket));
-      socket.once('close', () => this.#connections.delete(socket));
+    http.maxHeadersCount = maxHeadersCount;
+    http.maxRequestsPerSocket = maxRequestsPerSocket;
+    for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
+      http.on(event, (request, response) => this.#begin(request, response));
+    }
+    http.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+      this.#fail(socket as unknown as Connection, parserFault(error), error.rawPacket);
     });
-    server.on('request', (request, response) => this.#receive(request, response));
-    server.on('checkContinue', (request, response) => {
-      // Node looks no further than whether it is among the expectations.
-      if (!/^100-continue$/i.test(request.headers.expect ?? ''))
-        return this.#receive(request, response, unmet());
-      continueWhenRead(request, response);
-      this.#receive(request, response);
+    http.on('connect', (request: ServerRequest) => {
+      const headers = { Allow: 'GET, HEAD, POST, OPTIONS' };
+      const error = new HttpError('method_not_allowed', 'CONNECT is not supported.', headers);
+      this.#refuse(connectionOf(request), error, refusedRequest(request));
     });
-    server.on('checkExpectation', (request, response) => this.#receive(request, response, unmet()));
-    server.on('clientError', (error, socket) => this.#refuse(socket as Socket, parserError(error)));
-    server.on('connect', (request, socket) => {
-      // Node has let go of the socket: without a listener, a client that resets it would end the process.
-      socket.on('error', () => socket.destroy());
-      const allow = 'GET, HEAD, POST, OPTIONS';
-      this.#refuse(
-        socket as Socket,
-        new HttpError('method_not_allowed', 'There are no tunnels.', { Allow: allow }),
-        request,
-      );
-    });
-    return server;
+    return http;
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse, refusal?: HttpError): void {
-    const connection = this.#connections.get(request.socket);
-    if (connection === undefined || connection.closing) return;
-    // Node says so too with the last request it takes, but leaves the connection open unless it is said here.
-    const isLast = connection.received + 1 === this.#limits.maxRequestsPerSocket;
-    if (isLast) response.setHeader('Connection', 'close');
-    connection.receive(request, response, () => this.#start(connection, request, response, refusal));
+  #accept(socket: Socket): void {
+    const connection = new Connection(socket, this.#state);
+    this.#connections.add(connection);
+    connection.once('close', () => this.#connections.delete(connection));
+    this.#http.emit('connection', connection);
   }
 
-  #start(
+  #begin(request: ServerRequest, response: ServerResponse): void {
+    const client = connectionOf(request);
+    client.begin({ request, response });
+    const fault = headFault(request);
+    if (fault) return this.#refuse(client, fault, refusedRequest(request));
+    if (request.headers.expect !== undefined) {
+      request.whenWanted(() => response.headersSent || response.writeContinue());
+    }
+    try {
+      const answering = this.#listener(request, response);
+      if (answering instanceof Promise)
+        answering.catch((error: unknown) => this.#rescue(request, response, error));
+    } catch (error) {
+      this.#rescue(request, response, error);
+    }
+  }
+
+  /** Responds for a listener that threw or rejected. */
+  #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
+    const refused = refusedRequest(request);
+    const id = requestId(refused.header('x-request-id'));
+    this.#log.failed(id, error);
+    if (response.writableEnded) return;
+    if (response.headersSent) connectionOf(request).destroy();
+    else this.#refuse(connectionOf(request), error, refused, id);
+  }
+
+  /** Deals with input that is malformed or late. Its listener answers if it reads the body and listens for errors. */
+  #fail(connection: Connection, fault: HttpError, bytes?: Buffer): void {
+    if (!connection.isParsing) return;
+    connection.stopParsing();
+    if (connection.current === undefined) return this.#refuse(connection, fault, unparsedRequest(bytes));
+    const { request, response } = connection.current;
+    request.fail(fault, () => {
+      if (response.headersSent) connection.destroy();
+      else this.#refuse(connection, fault, refusedRequest(request));
+    });
+  }
+
+  /** Responds in place of a listener and closes the connection. */
+  #refuse(
     connection: Connection,
-    request: IncomingMessage,
-    response: ServerResponse,
-    refusal: HttpError | undefined,
+    error: unknown,
+    request: RefusedRequest,
+    id = requestId(request.header('x-request-id')),
   ): void {
-    response.once('close', () => {
-      connection.finish();
-      if (this.#closed && connection.current === undefined) request.socket.destroySoon();
-    });
-    const { fault = refusal, announcesBody } = readMessageHead(request);
-    if (this.#draining) response.setHeader('Connection', 'close');
-    if (announcesBody) closeAfterUnreadBody(request, response, this.#limits, () => connection.close());
-    if (fault) this.#answer(response, closingAnswer(fault, sentRequestId(request)), request);
-    else this.#listener(request, response);
+    if (!connection.writable) return;
+    const { method, path } = request;
+    const { status, code, headers, body } = errorAnswer(error, id);
+    const all = { ...commonHeaders(id), ...this.#headers(request), ...headers };
+    connection.end(lastResponse(status, all, body, method));
+    this.#log.answered({ requestId: id, method, path, status, code, milliseconds: 0 });
   }
 
-  /** Answers what no listener gets to see, in its turn, and closes the connection. `request` is known for CONNECT. */
-  #refuse(socket: Socket, error: HttpError, request?: IncomingMessage): void {
-    const connection = this.#connections.get(socket);
-    if (connection === undefined || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    if (connection.closing) return; // the linger after an answer sees to it
-    socket.pause();
-    const { current } = connection;
-    if (current && !current.req.complete) {
-      // The fault is in the body that this response's listener may be reading.
-      connection.close();
-      if (current.headersSent) socket.destroy();
-      else this.#answer(current, closingAnswer(error, sentRequestId(current.req)), current.req);
-      return;
-    }
-    // It is in the last request that came: those before it are answered first.
-    const cut = connection.takeCut() ?? request;
-    const answer = closingAnswer(error, cut && sentRequestId(cut));
-    connection.closeAfterOthers(() => {
-      this.#logAnswer(answer);
-      endThenDestroy(socket, this.#limits.lingerTime, asBytes(answer));
-    });
-  }
-
-  #answer(response: ServerResponse, answer: ClosingAnswer, request: IncomingMessage): void {
-    this.#logAnswer(answer, request);
-    response.writeHead(answer.status, answer.headers);
-    response.end(request.method === 'HEAD' ? undefined : answer.body);
-  }
-
-  #logAnswer({ requestId, status, code }: ClosingAnswer, request?: IncomingMessage): void {
-    const { method = '-', url = '-' } = request ?? {};
-    const [path = '-'] = url.split('?', 1);
-    this.#log.answered({ requestId, method, path, status, code, milliseconds: 0 });
+  /** Checks all connections regularly. */
+  #check(interval: number): void {
+    const { keepAliveTimeout, stopGrace } = this.#state.limits;
+    clearInterval(this.#checking);
+    this.#checking = setInterval(() => {
+      const now = performance.now();
+      const isStopping = !this.#server.listening;
+      for (const connection of this.#connections) {
+        if (connection.isLate(now)) {
+          this.#fail(connection, new HttpError('request_timeout', 'The request did not come in time.'));
+        } else if (!isStopping) connection.endIfIdle(now - keepAliveTimeout);
+        else if (this.#drainedAt < now - stopGrace) connection.endIfIdle(now - stopGrace);
+      }
+    }, interval).unref();
   }
 }
-
-const unmet = (): HttpError => new HttpError('expectation_failed', 'Only Expect: 100-continue is met.');
-
-const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
-  headers['x-request-id']?.toString();

@@ -1,29 +1,39 @@
 /**
- * The bounds of the listening server, all of them set rather than left to the runtime, whose own change
- * between versions. Times are in milliseconds, sizes in bytes.
+ * The limits of the listening server. All of them are set here, because Node's own defaults change between
+ * versions. Times are in milliseconds, sizes in bytes.
  */
 export const SERVER_LIMITS = {
-  /** From the connection, or the end of the request before, to the end of a request's headers. */
+  /** Time for the headers of a request, from the connection or from the first byte of a later request. */
   headersTimeout: 10_000,
-  /** To the end of its body. */
+  /** Time for a whole request, its body included, from the same moment. */
   requestTimeout: 15_000,
-  /** How often the two above are looked after. */
+  /** How often the server checks all timeouts but `writeTimeout`. */
   connectionsCheckingInterval: 1_000,
-  /** How long an unused connection is kept: longer than the balancers in front keep theirs. */
+  /** How long an idle connection stays open. Longer than proxies in front keep theirs. */
   keepAliveTimeout: 65_000,
-  /** Request line and headers together. */
+  /** A client that reads nothing of its response for this long, or up to twice as long, is cut off. */
+  writeTimeout: 10_000,
+  /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
-  /** No bound by number: Node 22 would drop the headers beyond it in silence, Authorization among them. */
+  /** Number of headers; 0 is no limit. With one, Node 22 silently drops further headers, such as Authorization. */
   maxHeadersCount: 0,
-  /** After so many a connection is closed, so that clients come to be spread anew. */
+  /** Requests on one connection; the last response closes it, so that clients spread anew. 0 is no limit. */
   maxRequestsPerSocket: 10_000,
-  /** Connections at the same time; further ones are dropped. */
+  /** Open connections; the server drops further ones. */
   maxConnections: 2_000,
-  /** How long a connection stays half open after an answer that came before the end of its request. */
+  /** How long the server waits for the client to close after the last response on a connection. */
   lingerTime: 1_000,
-  /** How much of that request is read and thrown away meanwhile; more is left in the network. */
+  /** How much the server reads and throws away meanwhile. */
   lingerBytes: 64 * 1024,
+  /** How long a stopping server still waits for requests on idle connections. */
+  stopGrace: 500,
 } as const;
 
-/** All bounds of a listening server; `SERVER_LIMITS` says what each means, and its unit. */
+/** The limits of a listening server; see `SERVER_LIMITS` for meanings, units and defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
+
+/** `SERVER_LIMITS` with the given ones instead; `undefined` keeps the default. */
+export function serverLimits(given: Partial<ServerLimits> = {}): ServerLimits {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...SERVER_LIMITS, ...Object.fromEntries(set) };
+}
