@@ -6,24 +6,22 @@ import type { ServerRequest, ServerResponse } from './server-messages.js';
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
-/** How many pieces of input one connection may have parsed before others get their turn. */
+/** How many pieces of input a connection may have parsed before others get their turn. */
 const PIECES_PER_TURN = 16;
 
 type Callback = (error?: Error | null) => void;
-
-const isLineEnd = (byte: number | undefined): boolean => byte === 13 || byte === 10;
-
-/** What all connections of a server share. */
-export interface ServerState {
-  readonly limits: ServerLimits;
-  /** Every response closes its connection. */
-  isDraining: boolean;
+interface Chunk {
+  readonly chunk: Buffer | string;
+  readonly encoding: BufferEncoding;
 }
 
-/** A request and its response. */
-export interface Exchange {
-  readonly request: ServerRequest;
-  readonly response: ServerResponse;
+/** What the connections of a server share. */
+export interface ServerState {
+  readonly limits: ServerLimits;
+  /** When the server began to drain: since then every response closes its connection. */
+  drainedAt?: number;
+  /** The server stops: idle connections end soon. */
+  isStopping?: boolean;
 }
 
 /**
@@ -33,35 +31,27 @@ export interface Exchange {
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
-  readonly remotePort: number | undefined;
-  readonly localAddress: string | undefined;
-  readonly localPort: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
-  #current: Exchange | undefined;
+  #response: ServerResponse | undefined;
   #requests = 0;
   #input: Buffer = NOTHING;
   #inputEnded = false;
   #bodyLeft = 0;
   #isParsing = true;
-  #isTurnPlanned = false;
   #isLast = false;
-  #discarded = 0;
   #isIdle = false;
   #since = performance.now();
+  #discarded = 0;
+  #turn: NodeJS.Immediate | undefined;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, server: ServerState) {
     super({ decodeStrings: false });
+    this.remoteAddress = socket.remoteAddress;
     this.#socket = socket;
     this.#server = server;
-    ({
-      remoteAddress: this.remoteAddress,
-      remotePort: this.remotePort,
-      localAddress: this.localAddress,
-      localPort: this.localPort,
-    } = socket);
-    this.on('error', () => {}); // of the socket, which closes by itself
+    this.on('error', () => {}); // the socket's, which closes then
     socket.on('error', () => {});
     socket.on('close', () => this.destroy());
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -69,13 +59,13 @@ export class Connection extends Duplex {
       this.#inputEnded = true;
       this.#parse();
     });
-    // Node calls this when nothing was read or written, and the client took nothing of what is being written.
+    // Node emits it when nothing was read or written, and the client took no byte of what is being written.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
   }
 
-  /** The request whose headers were parsed and whose response is not out. */
-  get current(): Exchange | undefined {
-    return this.#current;
+  /** The response to the request in work, whose headers were parsed. */
+  get response(): ServerResponse | undefined {
+    return this.#response;
   }
 
   /** Whether input is still parsed. */
@@ -84,21 +74,19 @@ export class Connection extends Duplex {
   }
 
   /** Called when the headers of a request were parsed. */
-  begin(exchange: Exchange): void {
-    this.#current = exchange;
+  begin(response: ServerResponse): void {
+    this.#response = response;
     this.#requests += 1;
-    this.#bodyLeft = Number(exchange.request.headers['content-length'] ?? 0);
-    exchange.response.once('close', this.#finish);
+    this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
+    response.once('close', this.#finish);
   }
 
-  /** Called when a response begins. Returns whether the connection closes after it, as it does after an unread body. */
-  closesAfterResponse(): boolean {
-    const request = this.#current?.request;
-    const hasArrived =
-      request?.complete ||
-      (request?.headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
-    const { limits, isDraining } = this.#server;
-    this.#isLast = !hasArrived || isDraining || this.#requests === limits.maxRequestsPerSocket;
+  /** Called when a response begins. Returns whether it is the connection's last, as it is if the body is not here yet. */
+  decideLast({ complete, headers }: ServerRequest): boolean {
+    const { limits, drainedAt } = this.#server;
+    const isHere =
+      complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
+    this.#isLast = !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
     return this.#isLast;
   }
 
@@ -109,30 +97,20 @@ export class Connection extends Duplex {
     this.#socket.resume();
   }
 
-  /** Whether the client is too slow to send a request. */
-  isLate(now: number): boolean {
-    if (!this.#isParsing || this.#current?.request.complete) return false;
-    const { requestTimeout, headersTimeout } = this.#server.limits;
-    if (this.#current) return now - this.#since > requestTimeout;
-    return !this.#isIdle && now - this.#since > headersTimeout;
+  /** Called regularly: ends a connection that is idle, watches one that is written to, and returns whether a request is late. */
+  check(now: number): boolean {
+    const { limits, drainedAt = 0, isStopping } = this.#server;
+    const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
+    if (this.#socket.writableLength > 0 && !this.#socket.timeout) this.#socket.setTimeout(writeTimeout);
+    const waited = now - this.#since;
+    if (this.#response) return !this.#response.req.complete && this.#isParsing && waited > requestTimeout;
+    const isOver = isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout;
+    if (isOver) this.end();
+    return !isOver && !this.#isIdle && waited > headersTimeout;
   }
 
-  /** Ends the connection if no request has begun since the time `before`. */
-  endIfIdle(before: number): void {
-    if (this.#current === undefined && this.#since < before) this.end();
-  }
-
-  /** Listeners may treat a connection as a socket; the limits of the server hold whatever they set. */
+  /** For listeners that treat a connection as a socket: the limits of the server hold instead. */
   setTimeout(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setKeepAlive(enable?: boolean, initialDelay?: number): this {
-    this.#socket.setKeepAlive(enable, initialDelay);
     return this;
   }
 
@@ -142,33 +120,26 @@ export class Connection extends Duplex {
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
     this.#socket.write(chunk, encoding, callback);
-    if (this.#socket.writableLength > 0) this.#socket.setTimeout(this.#server.limits.writeTimeout);
   }
 
-  override _writev(
-    chunks: Array<{ chunk: Buffer | string; encoding: BufferEncoding }>,
-    callback: Callback,
-  ): void {
-    // `node:http` adds an empty chunk to the end of every response.
-    const [first, second, ...more] = chunks;
-    if (first && second?.chunk.length === 0 && more.length === 0)
-      return this._write(first.chunk, first.encoding, callback);
+  override _writev(chunks: Chunk[], callback: Callback): void {
+    const full = chunks.filter(({ chunk }) => chunk.length > 0); // `node:http` ends a response with an empty one
+    const { chunk, encoding }: Chunk = full.pop() ?? { chunk: '', encoding: 'latin1' };
     this.#socket.cork();
-    for (const { chunk, encoding } of chunks.slice(0, -1)) this.#socket.write(chunk, encoding);
-    const last = chunks.at(-1);
-    this._write(last?.chunk ?? '', last?.encoding ?? 'latin1', callback);
+    for (const { chunk, encoding } of full) this.#socket.write(chunk, encoding);
+    this.#socket.write(chunk, encoding, callback);
     this.#socket.uncork();
   }
 
-  /** Says that nothing more comes, then gives the client a moment to read what came and to close. */
-  override _final(callback: () => void): void {
+  /** Tells the client that nothing more comes, then gives it a moment to read what came and to close. */
+  override _final(callback: Callback): void {
     this.stopParsing();
     this.#socket.end();
     this.#linger = setTimeout(() => this.destroy(), this.#server.limits.lingerTime).unref();
     callback();
   }
 
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+  override _destroy(error: Error | null, callback: Callback): void {
     this.stopParsing();
     clearTimeout(this.#linger);
     this.#socket.destroy();
@@ -186,20 +157,19 @@ export class Connection extends Duplex {
   }
 
   #parse(): void {
-    let length = 0;
-    for (let pieces = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
+    for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
         this.#parseSoon();
         break;
+      }
+      if (this.#isIdle) {
+        this.#isIdle = false;
+        this.#since = performance.now();
       }
       const input = this.#input;
       const isAll = length === input.length;
       this.#input = isAll ? NOTHING : input.subarray(length);
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
-      if (this.#isIdle) {
-        this.#isIdle = false;
-        this.#since = performance.now();
-      }
       this.push(isAll ? input : input.subarray(0, length));
     }
     if (!this.#isParsing) return;
@@ -211,28 +181,25 @@ export class Connection extends Duplex {
   /** How much of the input may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.#current?.request.complete || this.readableLength > 0) return 0;
+    if (input.length === 0 || this.readableLength > 0 || this.#response?.req.complete) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
     if (this.#inputEnded) return input.length;
-    // The empty line may go on in the next chunk.
-    let length = input.length;
-    while (length > 0 && input.length - length < 3 && isLineEnd(input[length - 1])) length -= 1;
-    return length;
+    // The beginning of an empty line waits for its end, which may come in the next chunk.
+    const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
+    return input.length - (begun ?? 0);
   }
 
   #parseSoon(): void {
-    if (this.#isTurnPlanned) return;
-    this.#isTurnPlanned = true;
-    setImmediate(() => {
-      this.#isTurnPlanned = false;
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
       this.#parse();
     });
   }
 
   readonly #finish = (): void => {
-    this.#current = undefined;
+    this.#response = undefined;
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
@@ -240,5 +207,5 @@ export class Connection extends Duplex {
   };
 }
 
-/** `node:http` takes connections of any kind, and types them as sockets. */
+/** `node:http` takes streams for connections, and types them as sockets. */
 export const connectionOf = ({ socket }: ServerRequest): Connection => socket as unknown as Connection;

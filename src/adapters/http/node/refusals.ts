@@ -1,8 +1,11 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError } from '../http-error.js';
+import { requestId } from '../request/request-id.js';
 
-/** What is known of a request that the server answers by itself. */
+/** What is known of a request that the server responds to itself. */
 export interface RefusedRequest {
+  /** Its request id if it sent a valid one, else a new one. */
+  readonly id: string;
   /** As sent; `-` if it could not be read. */
   readonly method: string;
   /** As sent, without the query; `-` if it could not be read. */
@@ -13,20 +16,23 @@ export interface RefusedRequest {
 
 export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {
   const [path = '-'] = url.split('?', 1);
-  return { method, path, header: (name) => headers[name]?.toString() };
+  const header = (name: string): string | undefined => headers[name]?.toString();
+  return { id: requestId(header('x-request-id')), method, path, header };
 }
 
-/** A request that Node could not parse, from the bytes in which it found the fault. */
+/** A request that Node could not parse, by the bytes in which it found the fault. */
 export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   const text = bytes?.toString('latin1') ?? '';
   const header = (name: string): string | undefined =>
     new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(text)?.[1];
-  return { method: '-', path: '-', header };
+  return { id: requestId(header('x-request-id')), method: '-', path: '-', header };
 }
 
-/** What Node's parser or a timeout found wrong, as an error of the interface. */
-export function parserFault(error: NodeJS.ErrnoException): HttpError {
-  switch (error.code) {
+export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
+/** What Node's parser found wrong, as an error of the interface. */
+export function parserFault({ code }: ParserError): HttpError {
+  switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new HttpError('headers_too_large', 'The request line and headers are too large.');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
@@ -36,11 +42,11 @@ export function parserFault(error: NodeJS.ErrnoException): HttpError {
   }
 }
 
-/** What HTTP/1.1 forbids in the headers of a request and Node's parser accepts. */
+/** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function headFault(request: IncomingMessage): HttpError | undefined {
-  const { rawHeaders, headers, httpVersion, httpVersionMajor } = request;
-  // HTTP/0.9 has neither headers nor a status to answer with.
-  if (httpVersionMajor !== 1) return malformed('The request is not HTTP/1.1');
+  const { rawHeaders, headers, httpVersion } = request;
+  // HTTP/0.9 has neither headers nor a status to respond with.
+  if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
@@ -48,32 +54,32 @@ export function headFault(request: IncomingMessage): HttpError | undefined {
   }
   if (hosts !== 1) return malformed('The request needs exactly one Host header');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid');
-  // Node reports another encoding only after the listener was called (RFC 9112, 6.1).
-  const encoding = headers['transfer-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+  // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     return malformed('The only supported Transfer-Encoding is chunked');
-  }
-  if (headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)) {
+  if (httpVersion === '1.1' && (headers.expect ?? '100-continue').toLowerCase() !== '100-continue')
     return new HttpError('expectation_failed', 'The only supported expectation is 100-continue.');
-  }
   return undefined;
 }
 
 const malformed = (fault: string): HttpError => new HttpError('malformed_request', `${fault}.`);
 
-/** A last response, after which the connection closes, as it goes over the wire. */
+export const lateRequest = (): HttpError =>
+  new HttpError('request_timeout', 'The request did not come in time.');
+
+export const connectRefused = (): HttpError =>
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });
+
+/** The last response of a connection, as it goes over the wire. */
 export function lastResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string,
   method: string,
 ): string {
-  const lines = Object.entries({
-    ...headers,
-    Date: new Date().toUTCString(),
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  return `${statusLine}${lines.join('')}\r\n${method === 'HEAD' ? '' : body}`;
+  const length = { 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), ...length })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${method === 'HEAD' ? '' : body}`;
 }

@@ -2,26 +2,25 @@ import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
 import type { HttpError } from '../http-error.js';
 import { connectionOf } from './connection.js';
 
-/** A request that knows when its listener begins to read its body, and whose body can end in a fault. */
+/** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
 export class ServerRequest extends IncomingMessage {
   #isWanted = false;
   #fault: HttpError | undefined;
 
-  /** Has the body end with an error, once it is read. Calls `unheard` if the reader does not listen for errors. */
+  /** Calls `run` when the listener begins to read the body, at once if it has begun. */
+  whenWanted(run: () => void): void {
+    if (this.#isWanted) run();
+    else this.once('wanted', run);
+  }
+
+  /** Makes reading the body fail. Calls `unheard` if the reader does not listen for errors. */
   fail(fault: HttpError, unheard: () => void): void {
     const deliver = (): void => {
       if (this.listenerCount('error') === 0) return unheard();
       this.#fault = fault;
       this.destroy(fault);
     };
-    // Readers begin to read before they listen for errors.
-    this.whenWanted(() => process.nextTick(deliver));
-  }
-
-  /** Calls `run` when the listener begins to read the body, at once if it does already. */
-  whenWanted(run: () => void): void {
-    if (this.#isWanted) run();
-    else this.once('wanted', run);
+    this.whenWanted(() => process.nextTick(deliver)); // by then the reader listens
   }
 
   override _read(size: number): void {
@@ -32,19 +31,19 @@ export class ServerRequest extends IncomingMessage {
     super._read(size);
   }
 
-  /** After a fault the connection stays open for the response. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    if (this.#fault) callback(this.#fault);
+    if (this.#fault)
+      callback(error); // the response still needs the connection
     else super._destroy(error, callback);
   }
 }
 
-/** A response that closes its connection if need be, however it is written. */
+/** A response that closes the connection where the connection asks for it. */
 export class ServerResponse extends NodeResponse<ServerRequest> {
-  /** `node:http` calls it for every response, before anything is sent. */
+  /** `node:http` calls it for headers that are written implicitly, too. */
   override writeHead(...head: unknown[]): this {
-    if (!this.headersSent && connectionOf(this.req).closesAfterResponse())
-      this.setHeader('Connection', 'close');
+    const isLast = !this.headersSent && connectionOf(this.req).decideLast(this.req);
+    if (isLast) this.setHeader('Connection', 'close');
     return (super.writeHead as (...head: unknown[]) => this).apply(this, head);
   }
 }
