@@ -6,7 +6,9 @@ import type { ServerRequest, ServerResponse } from './server-messages.js';
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
-/** How many pieces of input a connection may have parsed before others get their turn. */
+/** How much input may wait for a response, in bytes, before the socket is paused. */
+const MOST_WAITING = 16 * 1024;
+/** How many pieces of input are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
 type Callback = (error?: Error | null) => void;
@@ -20,7 +22,7 @@ export interface ServerState {
   readonly limits: ServerLimits;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
-  /** The server stops: idle connections end soon. */
+  /** Whether the server stops: idle connections end soon. */
   isStopping?: boolean;
 }
 
@@ -36,7 +38,6 @@ export class Connection extends Duplex {
   #response: ServerResponse | undefined;
   #requests = 0;
   #input: Buffer = NOTHING;
-  #inputEnded = false;
   #bodyLeft = 0;
   #isParsing = true;
   #isLast = false;
@@ -56,10 +57,10 @@ export class Connection extends Duplex {
     socket.on('close', () => this.destroy());
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
-      this.#inputEnded = true;
-      this.#parse();
+      this.#input = NOTHING; // a client that ends its side waits for nothing, by Node's rules
+      this.push(null);
     });
-    // Node emits it when nothing was read or written, and the client took no byte of what is being written.
+    // Emitted when nothing was read and the client took nothing of what was written.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
   }
 
@@ -81,7 +82,7 @@ export class Connection extends Duplex {
     response.once('close', this.#finish);
   }
 
-  /** Called when a response begins. Returns whether it is the connection's last, as it is if the body is not here yet. */
+  /** Called when a response begins. Returns whether it is the last: one that does not wait for the body is. */
   decideLast({ complete, headers }: ServerRequest): boolean {
     const { limits, drainedAt } = this.#server;
     const isHere =
@@ -90,14 +91,14 @@ export class Connection extends Duplex {
     return this.#isLast;
   }
 
-  /** Parses nothing more. Reads a little further input nevertheless: left unread, it would reset the connection. */
+  /** Parses nothing more, but reads on for a bit: input left unread would reset the connection. */
   stopParsing(): void {
     this.#isParsing = false;
     this.#input = NOTHING;
     this.#socket.resume();
   }
 
-  /** Called regularly: ends a connection that is idle, watches one that is written to, and returns whether a request is late. */
+  /** Called regularly. Ends the connection if it was idle for too long; returns whether its request is late. */
   check(now: number): boolean {
     const { limits, drainedAt = 0, isStopping } = this.#server;
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
@@ -109,14 +110,18 @@ export class Connection extends Duplex {
     return !isOver && !this.#isIdle && waited > headersTimeout;
   }
 
-  /** For listeners that treat a connection as a socket: the limits of the server hold instead. */
+  /** For `request.setTimeout` and its like, which have no effect: the limits of the server hold. */
   setTimeout(): this {
     return this;
   }
 
-  override _read(): void {
+  override resume(): this {
     if (this.#input.length > 0) this.#parseSoon();
+    return super.resume();
   }
+
+  /** Does nothing: `#parse` emits the input, which needs no second buffer. */
+  override _read(): void {}
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
     this.#socket.write(chunk, encoding, callback);
@@ -125,10 +130,10 @@ export class Connection extends Duplex {
   override _writev(chunks: Chunk[], callback: Callback): void {
     const full = chunks.filter(({ chunk }) => chunk.length > 0); // `node:http` ends a response with an empty one
     const { chunk, encoding }: Chunk = full.pop() ?? { chunk: '', encoding: 'latin1' };
-    this.#socket.cork();
+    if (full.length > 0) this.#socket.cork();
     for (const { chunk, encoding } of full) this.#socket.write(chunk, encoding);
     this.#socket.write(chunk, encoding, callback);
-    this.#socket.uncork();
+    if (full.length > 0) this.#socket.uncork();
   }
 
   /** Tells the client that nothing more comes, then gives it a moment to read what came and to close. */
@@ -170,22 +175,20 @@ export class Connection extends Duplex {
       const isAll = length === input.length;
       this.#input = isAll ? NOTHING : input.subarray(length);
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
-      this.push(isAll ? input : input.subarray(0, length));
+      this.emit('data', isAll ? input : input.subarray(0, length));
     }
-    if (!this.#isParsing) return;
-    if (this.#input.length >= EMPTY_LINE.length) this.#socket.pause();
-    else if (this.#inputEnded && this.#input.length === 0) this.push(null);
-    else if (this.#socket.isPaused()) this.#socket.resume();
+    // Up to there it reads on, to notice if the client leaves.
+    if (this.#input.length > MOST_WAITING) this.#socket.pause();
+    else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
   }
 
   /** How much of the input may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.readableLength > 0 || this.#response?.req.complete) return 0;
+    if (input.length === 0 || this.isPaused() || this.#response?.req.complete) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
-    if (this.#inputEnded) return input.length;
     // The beginning of an empty line waits for its end, which may come in the next chunk.
     const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
     return input.length - (begun ?? 0);
