@@ -1,10 +1,11 @@
 /*
- * Takes animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and
- * then lists all that are available:
+ * Reads animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and then
+ * lists all that are available:
  *
  *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node examples/client.mjs
  *
- * Started again with the same lines within 24 hours, it adds nothing: the key of each create is made of its line.
+ * Started again with the same lines within 24 hours, it adds nothing: the idempotency key of each create is made of the
+ * line's number and text.
  */
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -13,29 +14,40 @@ import { AnimalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
 
-const store = new AnimalStoreClient({
+const animalStore = new AnimalStoreClient({
   baseUrl: BASE_URL,
   apiKey: API_KEY,
   onRetry: ({ operation, retry, delay, error }) =>
     console.error(`${operation}: ${error.message} Retry ${retry} in ${Math.round(delay)} ms.`),
-  onDeprecated: ({ operation, sunset }) => console.error(`${operation} goes on ${sunset?.toUTCString()}`),
+  onDeprecated: ({ operation, sunset }) => console.error(`${operation} will be removed on ${sunset}`),
 });
 
-// Ctrl-C ends what is under way, in order.
+// Ctrl-C ends the current call. A reader that leaves (`| head`) ends the program.
 const interruption = new AbortController();
 process.once('SIGINT', () => interruption.abort(new Error('interrupted')));
 const { signal } = interruption;
+process.stdout.on('error', ({ code }) => {
+  if (code !== 'EPIPE') throw new Error(`standard output failed: ${code}`);
+  interruption.abort(new Error('nobody reads the output'));
+});
+
+let number = 0;
 
 try {
   for await (const line of createInterface({ input: process.stdin, signal })) {
     const [, name, category] = /^(.*\S)\s+(-?\d+)$/.exec(line) ?? [];
-    if (name === undefined) throw new TypeError(`not a name and a category: ${line}`);
-    const token = createHash('sha256').update(line).digest('hex');
+    if (name === undefined) throw new TypeError(`line is not a name and a category: ${line}`);
+    number += 1;
+    const key = createHash('sha256').update(`${number} ${line}`).digest('hex');
     const animal = { name, categoryId: BigInt(category) };
-    const { pet, replayed } = await store.createPet(animal, { request: { scope: 'example', token }, signal });
-    console.log(replayed ? 'was there' : 'added', stringify(pet));
+    const { pet, replayed } = await animalStore.createPet(animal, {
+      idempotencyKey: { scope: 'example', key },
+      signal,
+    });
+    console.log(replayed ? 'exists' : 'added', stringify(pet));
   }
-  for await (const pet of store.allPets({ status: 'available' }, { signal })) console.log(stringify(pet));
+  for await (const pet of animalStore.allPets({ status: 'available' }, { signal }))
+    console.log(stringify(pet));
 } catch (error) {
   if (isAnimalStoreError(error)) console.error(error.code, error.message);
   else if (error instanceof ServiceError) {

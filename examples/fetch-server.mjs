@@ -1,5 +1,5 @@
-// The animal store on a runtime that serves Fetch handlers by itself. In memory; in a file where the runtime has
-// node:sqlite and ANIMALS_FILE names one.
+// The animal store on a runtime that serves Fetch handlers: in memory, or in the file that ANIMALS_FILE names if the
+// runtime has node:sqlite.
 //   API_KEY=a-key-of-your-own bun examples/fetch-server.mjs
 //   API_KEY=a-key-of-your-own deno serve --allow-env --host 127.0.0.1 --port 8080 examples/fetch-server.mjs
 import process from 'node:process';
@@ -12,7 +12,7 @@ const { API_KEY, ANIMALS_FILE, PORT = '8080' } = process.env;
 
 const pets = ANIMALS_FILE ? await animalsInFile(ANIMALS_FILE) : await animalsInMemory();
 const http = new HttpInterface({
-  store: createAnimalStore({ pets }),
+  animalStore: createAnimalStore({ pets }),
   authenticator: new ApiKeyAuthenticator({ staticKeys: [API_KEY] }),
   readiness: new Readiness((call) => pets.check(call)),
 });
@@ -20,8 +20,8 @@ const http = new HttpInterface({
 export default { fetch: createFetchHandler(http), hostname: '127.0.0.1', port: Number(PORT) };
 
 async function animalsInMemory() {
-  const { MemoryPetRepository } = await import('animal-store/memory');
-  return new MemoryPetRepository();
+  const { openMemoryStore } = await import('animal-store/memory');
+  return openMemoryStore().pets;
 }
 
 async function animalsInFile(file) {

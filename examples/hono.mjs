@@ -1,18 +1,18 @@
-// The animal store within a Hono application, below a prefix. Links and Locations have it because the base path
-// does. (Where a framework strips the prefix, leave the base path as it is, and give its address as publicUrl.)
-// With animal-store, @hono/node-server and hono installed beside it:
+// The animal store in a Hono application, below a prefix. Link and Location have the prefix because the base path has
+// it. (Where a framework strips the prefix, keep the base path and set publicUrl.)
+// With animal-store, @hono/node-server and hono installed:
 //   API_KEY=a-key-of-your-own node hono.mjs
 import { serve } from '@hono/node-server';
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
-import { MemoryPetRepository } from 'animal-store/memory';
+import { openMemoryStore } from 'animal-store/memory';
 import { Hono } from 'hono';
 
-const pets = new MemoryPetRepository();
+const { pets } = openMemoryStore();
 const http = new HttpInterface({
-  store: createAnimalStore({ pets }),
+  animalStore: createAnimalStore({ pets }),
   authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
   readiness: new Readiness((call) => pets.check(call)),
   settings: { basePath: '/shop/v1' },

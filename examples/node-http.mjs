@@ -1,24 +1,24 @@
-// The animal store within a server of your own on node:http: it answers below /v1, the program everything else.
-// With animal-store, @hono/node-server and hono installed beside it:
+// The animal store in your own server on node:http: it responds below /v1, the program everywhere else.
+// With animal-store installed:
 //   API_KEY=a-key-of-your-own node node-http.mjs
 import { createServer } from 'node:http';
-import { getRequestListener } from '@hono/node-server'; // from Node's requests to Fetch's, and back
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
-import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
-import { MemoryPetRepository } from 'animal-store/memory';
+import { openMemoryStore } from 'animal-store/memory';
+import { createNodeListener } from 'animal-store/node';
 
-const pets = new MemoryPetRepository();
-const http = new HttpInterface({
-  store: createAnimalStore({ pets }),
-  authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
-  readiness: new Readiness((call) => pets.check(call)),
-});
-const animals = getRequestListener(createFetchHandler(http), { overrideGlobalObjects: false });
+const { pets } = openMemoryStore();
+const animals = createNodeListener(
+  new HttpInterface({
+    animalStore: createAnimalStore({ pets }),
+    authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
+    readiness: new Readiness((call) => pets.check(call)),
+  }),
+);
 
 const server = createServer((request, response) => {
-  if (/^\/v1(?:\/|$)/.test(request.url)) return void animals(request, response);
+  if (/^\/v1(?:\/|$)/.test(request.url)) return animals(request, response);
   response.setHeader('Content-Type', 'text/plain');
   response.end('The shop. Its animals are at /v1/pets.\n');
 });

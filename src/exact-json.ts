@@ -3,12 +3,8 @@
  * only the last of two equal members; JSON.stringify throws on a bigint.
  */
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-const INT64_DIGITS = 19;
-const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX;
+const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
-const DEFAULT_MAX_DEPTH = 16;
 /** The number of repeated members that are listed. A bound, so that listing them stays cheap. */
 const MAX_DUPLICATES = 16;
 
@@ -67,7 +63,7 @@ function toInt64(number: string): bigint | undefined {
   // The number of zeros after the last significant digit. Number() may round a huge exponent, even to Infinity: no text
   // has enough digits to bring such a number back into range.
   const zeros = Number(exponent) - fraction.length + (digits.length - end);
-  if (zeros < 0 || end - first + zeros > INT64_DIGITS) return undefined;
+  if (zeros < 0 || end - first + zeros > 19) return undefined;
   const value = BigInt(sign + digits.slice(first, end) + '0'.repeat(zeros));
   return isInt64(value) ? value : undefined;
 }
@@ -98,7 +94,7 @@ export interface JsonDocument {
  */
 export function readJson(
   text: string,
-  { maxDepth = DEFAULT_MAX_DEPTH }: { readonly maxDepth?: number | undefined } = {},
+  { maxDepth = 16 }: { readonly maxDepth?: number | undefined } = {},
 ): JsonDocument {
   const reader = new Reader(text, maxDepth, (source) => new JsonNumber(source));
   const value = reader.read();
@@ -116,22 +112,16 @@ export function parse(text: string): unknown {
   const [duplicate] = reader.duplicates;
   if (duplicate === undefined) return value;
   const pointer = duplicate.length > 64 ? `${duplicate.slice(0, 64)}...` : duplicate;
-  throw new JsonSyntaxError(`Member ${pointer} is repeated`, reader.duplicateAt);
+  throw new JsonSyntaxError(`Member ${pointer} is repeated`, reader.firstDuplicateAt ?? 0);
 }
 
-/** Stand for containers that are nested too deep. */
-const DEEP_ARRAY: never[] = [];
-const DEEP_OBJECT: Record<string, never> = {};
-Object.freeze(DEEP_ARRAY);
-Object.freeze(DEEP_OBJECT);
-
+const WORDS = Object.entries({ true: true, false: false, null: null });
 const closing = (container: object): string => (Array.isArray(container) ? ']' : '}');
 
 /** Reads one text. Keeps its own stack, so that no nesting overflows the engine's. */
 class Reader<Num> {
   readonly duplicates: string[] = [];
-  /** The position of the first duplicate. */
-  duplicateAt = 0;
+  firstDuplicateAt: number | undefined;
   tooDeep = false;
   readonly #text: string;
   readonly #maxDepth: number;
@@ -166,48 +156,41 @@ class Reader<Num> {
 
   /** Reads a scalar or an empty container. Opens any other container up to its first value: `undefined`. */
   #begin(): JsonValue<Num> | undefined {
-    switch (this.#peek()) {
-      case '"':
-        return this.#string();
-      case '{':
-        return this.#enter(this.#open.length < this.#maxDepth ? {} : DEEP_OBJECT);
-      case '[':
-        return this.#enter(this.#open.length < this.#maxDepth ? [] : DEEP_ARRAY);
-      case 't':
-        return this.#word('true', true);
-      case 'f':
-        return this.#word('false', false);
-      case 'n':
-        return this.#word('null', null);
-      case undefined:
-      default:
-        return this.#number();
-    }
-  }
-
-  #enter(container: Container<Num>): Container<Num> | undefined {
-    this.#at += 1;
-    this.#open.push(container);
-    if (!this.#building()) this.tooDeep = true;
-    if (this.#peek() === closing(container)) return this.#leave(container);
-    if (!Array.isArray(container)) this.#name(container);
-    return undefined;
-  }
-
-  /** After a value: moves to the next value, or returns the container if it ends here. */
-  #proceed(container: Container<Num>): Container<Num> | undefined {
     const next = this.#peek();
-    if (next === closing(container)) return this.#leave(container);
-    if (next !== ',') throw this.#expected(`"," or "${closing(container)}"`);
-    this.#at += 1;
-    if (!Array.isArray(container)) this.#name(container);
-    return undefined;
+    if (next === '"') return this.#string();
+    if (next === '{' || next === '[') {
+      const container = next === '{' ? {} : [];
+      this.#at += 1;
+      this.#open.push(container);
+      if (!this.#building()) this.tooDeep = true;
+      return this.#proceed(container, true);
+    }
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
+      return value;
+    }
+    const start = this.#at;
+    NUMBER.lastIndex = start;
+    if (!NUMBER.test(this.#text)) throw this.#expected('a value');
+    this.#at = NUMBER.lastIndex;
+    return this.#building() ? this.#toNumber(this.#text.slice(start, this.#at)) : null;
   }
 
-  #leave(container: Container<Num>): Container<Num> {
-    this.#open.pop();
-    this.#at += 1;
-    return container;
+  /** Moves to the next value of the container, or returns the container if it ends here. */
+  #proceed(container: Container<Num>, isFirst = false): Container<Num> | undefined {
+    const next = this.#peek();
+    if (next === closing(container)) {
+      this.#open.pop();
+      this.#at += 1;
+      return container;
+    }
+    if (!isFirst) {
+      if (next !== ',') throw this.#expected(`"," or "${closing(container)}"`);
+      this.#at += 1;
+    }
+    if (!Array.isArray(container)) this.#name(container);
+    return undefined;
   }
 
   /** Whether values at the current depth are wanted. */
@@ -228,14 +211,13 @@ class Reader<Num> {
   }
 
   #noteDuplicate(start: number): void {
-    if (this.duplicates.length === 0) this.duplicateAt = start;
+    this.firstDuplicateAt ??= start;
     if (this.duplicates.length === MAX_DUPLICATES) return;
-    const path = this.#open.map((container, depth) =>
-      Array.isArray(container) ? String(container.length) : (this.#names[depth] ?? ''),
-    );
-    this.duplicates.push(
-      path.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    );
+    const path = this.#open.map((container, depth) => {
+      const token = Array.isArray(container) ? String(container.length) : (this.#names[depth] ?? '');
+      return `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    });
+    this.duplicates.push(path.join(''));
   }
 
   #add(container: Container<Num>, value: JsonValue<Num>): void {
@@ -248,20 +230,6 @@ class Reader<Num> {
     if (name in container) {
       Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
     } else container[name] = value;
-  }
-
-  #word<Word extends boolean | null>(word: string, value: Word): Word {
-    if (!this.#text.startsWith(word, this.#at)) throw this.#expected('a value');
-    this.#at += word.length;
-    return value;
-  }
-
-  #number(): Num | null {
-    const start = this.#at;
-    NUMBER.lastIndex = start;
-    if (!NUMBER.test(this.#text)) throw this.#expected('a value');
-    this.#at = NUMBER.lastIndex;
-    return this.#building() ? this.#toNumber(this.#text.slice(start, this.#at)) : null;
   }
 
   /** Moves past the string that begins here and returns it, or an empty one where values are not wanted. */
@@ -282,8 +250,7 @@ class Reader<Num> {
     this.#at = at + 1;
     if (!this.#building()) return '';
     if (!escaped && at - start <= LONGEST_COPIED_SLICE) return text.slice(start, at);
-    const copy: string = JSON.parse(text.slice(start - 1, at + 1));
-    return copy;
+    return String(JSON.parse(text.slice(start - 1, at + 1)));
   }
 
   /** Moves past white space and returns the character there; `undefined` at the end. */
@@ -317,21 +284,16 @@ export function stringify(value: unknown, space?: string | number): string {
 /** In every supported Node.js and in browsers since 2025, but not in the compiler's library. */
 const rawJson: unknown = Reflect.get(JSON, 'rawJSON');
 
-function raw(text: string): unknown {
-  if (typeof rawJson === 'function') return rawJson(text);
-  throw new Error(
-    'This runtime lacks JSON.rawJSON: animal-store needs Node.js 22.22.2 or later, or a browser of 2025',
-  );
-}
-
 function replaceNumber(this: unknown, name: string, value: unknown): unknown {
   // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
   const original: unknown = Object(this)[name];
   const number = typeof original === 'bigint' ? original : value;
-  if (typeof number === 'bigint') {
-    if (!isInt64(number)) throw new RangeError('An integer is outside int64');
-    return raw(String(number));
-  }
+  if (typeof number === 'bigint' && !isInt64(number)) throw new RangeError('An integer is outside int64');
   if (typeof number === 'number' && !Number.isFinite(number)) throw new RangeError(`JSON has no ${number}`);
-  return number instanceof JsonNumber ? raw(number.text) : number;
+  if (typeof number !== 'bigint' && !(number instanceof JsonNumber)) return number;
+  if (typeof rawJson === 'function')
+    return rawJson(typeof number === 'bigint' ? String(number) : number.text);
+  throw new Error(
+    'This runtime lacks JSON.rawJSON: animal-store needs Node.js 22.22.2 or later, or a browser of 2025',
+  );
 }

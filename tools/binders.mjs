@@ -1,6 +1,6 @@
-// Runs the contract suites under every test runner that they are bound to, each installed from a package.json of
-// its own, and holds what the runner reports to what runContract finds without any. Beside the tests in
-// test/binders it runs those that docs/contract-suites.md shows for the runner.
+// Runs the contract suites under each test runner, installed from its own package.json, and compares the runner's report
+// with the results of runContract. Runs the tests in test/binders and the programs of docs/contract-suites.md.
+// Usage: npm run binders [-- RUNNER...]; default: all four.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Resolves to the exit code and what was printed: that tests fail is expected. */
+/** Resolves to the exit code and the output: tests are expected to fail. */
 const run = (command, args, cwd) =>
   new Promise((resolve, reject) => {
     execFile(command, args, { cwd, maxBuffer: 100_000_000 }, (error, out, err) => {
@@ -18,7 +18,7 @@ const run = (command, args, cwd) =>
     });
   });
 
-// The runners' own names for outcomes.
+/** The runners' names for outcomes. */
 const OUTCOMES = { passed: 'passed', failed: 'failed', skipped: 'skipped', pending: 'skipped' };
 
 const fromJest = (out) =>
@@ -26,7 +26,7 @@ const fromJest = (out) =>
     assertionResults.map(({ title, status }) => [title, OUTCOMES[status]]),
   );
 
-/** What each runner's report says of each test. */
+/** Reads each runner's report: titles and outcomes. */
 const REPORTS = {
   mocha(out) {
     const { passes, failures, pending } = JSON.parse(out);
@@ -35,32 +35,32 @@ const REPORTS = {
     );
   },
   'node-test': (out) =>
-    // Suites are lines like those of tests, and are told by what stands below them.
+    // Suites have lines too; what follows them differs.
     [
       ...out.matchAll(
         /^ +(not )?ok \d+ - (.*?)(?: # SKIP (.*))?\n +---\n +duration_ms: .*\n +type: 'test'/gm,
       ),
-    ].map(([, not, title, skip]) => [unescape(title), outcomeOf(not, skip)]),
+    ].map(([, not, title, skip]) => [
+      title.replaceAll(/\\([\\#])/g, '$1'),
+      skip !== undefined ? 'skipped' : not ? 'failed' : 'passed',
+    ]),
   vitest: fromJest,
   jest: fromJest,
 };
 
-const outcomeOf = (not, skip) => (skip !== undefined ? 'skipped' : not ? 'failed' : 'passed');
-const unescape = (title) => title.replaceAll(/\\([\\#])/g, '$1');
+/** Titles without what a binder adds, with their outcomes, in one order. */
+const comparable = (results) =>
+  results.map(([title, outcome]) => `${title.replace(/ \((?:skipped|note): .*\)$/s, '')}: ${outcome}`).sort();
 
-/** Titles without what a binder puts behind them, each with its outcome, in an order that all runners share. */
-const comparable = (told) =>
-  told.map(([title, outcome]) => `${title.replace(/ \((?:skipped|note): .*\)$/s, '')}: ${outcome}`).sort();
-
-/** Puts the programs of the page into the folders of their runners. */
-async function writeDocumented(folder) {
+/** Writes the programs of the page into the folders of their runners. */
+async function writeDocumented(folder, runners) {
   const page = await readFile(join(root, 'docs/contract-suites.md'), 'utf8');
   const programs = new Map(
     [...page.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name, code]) => [name, code]),
   );
-  await writeFile(join(folder, 'store.mjs'), programs.get('store.mjs'));
-  for (const runner of Object.keys(REPORTS)) {
+  for (const runner of ['.', ...runners])
     await writeFile(join(folder, runner, 'store.mjs'), programs.get('store.mjs'));
+  for (const runner of runners) {
     await writeFile(join(folder, runner, 'store.test.js'), programs.get(`${runner}.test.mjs`));
   }
 }
@@ -69,22 +69,22 @@ async function expectedResults(folder) {
   const { runContract, storeContracts } = await import('animal-store/contract');
   const { BOUND } = await import(pathToFileURL(join(folder, 'subjects.mjs')).href);
   const { openStore } = await import(pathToFileURL(join(folder, 'store.mjs')).href);
+  const all = [...storeContracts.map((contract) => ['', contract, openStore]), ...BOUND];
   const results = [];
-  for (const contract of storeContracts) results.push(...(await runContract(contract, openStore)));
-  for (const [, contract, open, options] of BOUND)
+  for (const [, contract, open, options] of all)
     results.push(...(await runContract(contract, open, options)));
   return results;
 }
 
+const runners = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(REPORTS);
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-binders-'));
 try {
   await cp(join(root, 'test/binders'), folder, { recursive: true });
   await mkdir(join(folder, 'node_modules'));
   await symlink(root, join(folder, 'node_modules', 'animal-store'));
-  await writeDocumented(folder);
+  await writeDocumented(folder, runners);
   const results = await expectedResults(folder);
-  let failed = false;
-  for (const [runner, read] of Object.entries(REPORTS)) {
+  for (const runner of runners) {
     const cwd = join(folder, runner);
     const installed = runner === 'node-test' ? { code: 0 } : await run('npm', ['ci'], cwd);
     if (installed.code !== 0) throw new Error(`npm ci failed for ${runner}:\n${installed.err}`);
@@ -96,32 +96,20 @@ try {
         runner === 'jest' && capability?.declared === false ? 'skipped' : outcome,
       ]),
     );
-    let told;
+    let reported;
     try {
-      told = comparable(read(out));
-    } catch (error) {
-      throw new Error(
-        `${runner} reports what cannot be read:\n${out.slice(0, 2000)}\n${err.slice(0, 5000)}`,
-        {
-          cause: error,
-        },
-      );
+      reported = comparable(REPORTS[runner](out));
+    } catch (cause) {
+      throw new Error(`The report of ${runner} cannot be read:\n${out.slice(0, 2000)}\n${err}`, { cause });
     }
-    const difference = [...new Set(expected).symmetricDifference(new Set(told))];
-    const count = (outcome) => told.filter((line) => line.endsWith(`: ${outcome}`)).length;
-    console.log(
-      `${runner}: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped: ` +
-        (difference.length === 0 && told.length === expected.length
-          ? 'as it has to be'
-          : 'not as it has to be'),
-    );
-    if (difference.length === 0 && told.length === expected.length) continue;
-    failed = true;
+    const difference = [...new Set(expected).symmetricDifference(new Set(reported))];
+    const isEqual = difference.length === 0 && reported.length === expected.length;
+    console.log(`${runner}: ${reported.length} tests, ${isEqual ? 'as' : 'not as'} runContract`);
     for (const line of difference.slice(0, 20)) {
-      console.log(`  ${expected.includes(line) ? 'not told' : 'told'}: ${line}`);
+      console.log(`  ${expected.includes(line) ? 'missing' : 'only here'}: ${line}`);
     }
+    if (!isEqual) process.exitCode = 1;
   }
-  process.exitCode = failed ? 1 : 0;
 } finally {
   await rm(folder, { recursive: true });
 }

@@ -1,5 +1,5 @@
-// Brings build/src up to date before the program runs. Without the compiler (npm ci --omit=dev) the files
-// built before are run as they are.
+// Brings build/src up to date before the program runs, and the further projects that are named. Without the
+// compiler (npm ci --omit=dev) the files built before run as they are.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,9 @@ const compiler = `${root}node_modules/typescript/bin/tsc`;
 const program = `${root}build/src/bootstrap/main.js`;
 
 if (existsSync(compiler)) {
-  const { status } = spawnSync(process.execPath, [compiler, '--build', 'src'], {
+  // The script of the docs page refers to src: this builds both.
+  const projects = ['src/adapters/http/docs-page', ...process.argv.slice(2)];
+  const { status } = spawnSync(process.execPath, [compiler, '--build', ...projects], {
     cwd: root,
     stdio: ['ignore', 2, 2], // a command's stdout is its own output only
   });

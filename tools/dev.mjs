@@ -12,7 +12,11 @@ if (!existsSync(`${root}${compiler}`)) {
 
 const start = (args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 
-spawnSync(process.execPath, [compiler, '--build', 'src'], { cwd: root, stdio: 'inherit' });
+// The script of the docs page refers to src: this builds both.
+spawnSync(process.execPath, [compiler, '--build', 'src/adapters/http/docs-page'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 // Watched one by one: TypeScript 7.0's --build --watch compiles once, and then overlooks changes.
 const projects = ['src', 'src/adapters/http/docs-page'];
 const children = [

@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { median } from './median.mjs';
 
 const CLIENTS = 64;
 const KEY = 'measuring-key-0123456789';
@@ -69,6 +68,8 @@ async function load({ port, operation, seconds }) {
   const elapsed = (performance.now() - began) / 1000;
   return { requests: sorted.length, failed: counts.failed, elapsed, p50: at(0.5), p99: at(0.99) };
 }
+
+const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
 /** CPU time that a process has used, in microseconds (Linux; `undefined` elsewhere). */
 function cpuOf(pid) {

@@ -1,23 +1,23 @@
 import { InvalidPetError, createAnimalStore, stringify } from 'animal-store';
-import { openSqliteStore } from 'animal-store/sqlite'; // or: new MemoryPetRepository() of 'animal-store/memory'
+import { openSqliteStore } from 'animal-store/sqlite';
 
-const { pets, close } = await openSqliteStore('animals.db');
-const store = createAnimalStore({ pets });
+const store = await openSqliteStore('animals.db');
+const animals = createAnimalStore({ pets: store.pets });
 
-const { pet } = await store.createPet({ name: 'Bella', categoryId: 2n ** 63n - 1n });
-console.log(stringify(await store.getPet(pet.id))); // exact: JSON.stringify refuses bigints
+const { pet } = await animals.createPet({ name: 'Bella', categoryId: 2n ** 63n - 1n });
+console.log(stringify(await animals.getPet(pet.id))); // exact; JSON.stringify refuses bigints
 
-const { pets: page, next } = await store.listPets({ status: 'available', limit: 20 });
-console.log(page.length, next);
+const { pets, next } = await animals.listPets({ status: 'available', limit: 20 });
+console.log(pets.length, next);
 
-await store.createPet({ name: ' ', categoryId: 7 }).catch((error) => {
+await animals.createPet({ name: ' ', categoryId: 7 }).catch((error) => {
   if (error instanceof InvalidPetError) console.log(error.code, error.faults);
 });
 
-// With a token of the caller's own, repeating a create is safe: for 24 hours it gives the same animal.
-const request = { scope: 'till-3', token: 'receipt-4711' };
-const first = await store.createPet({ name: 'Milo', categoryId: 2 }, { request });
-const again = await store.createPet({ name: 'Milo', categoryId: 2 }, { request });
+// With an idempotency key a create can be retried: for 24 hours it returns the same animal.
+const idempotencyKey = { scope: 'till-3', key: 'receipt-4711' };
+const first = await animals.createPet({ name: 'Milo', categoryId: 2 }, { idempotencyKey });
+const again = await animals.createPet({ name: 'Milo', categoryId: 2 }, { idempotencyKey });
 console.log(first.pet.id === again.pet.id, again.replayed);
 
-await close();
+await store.close();

@@ -1,31 +1,36 @@
-// The animal store within a Koa application of one's own: the whole HTTP interface below a prefix, and a page of
-// the shop's that returns an animal. Run with PORT, or 8080.
+// The animal store in your Koa application: its operations below a prefix, a middleware of yours around them, and a page
+// of your own that returns an animal. PORT defaults to 8080.
 import { createAnimalStore, isAnimalStoreError, parseInt64, stringify } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { HttpInterface, Readiness } from 'animal-store/http';
-import { animalStore } from 'animal-store/koa';
-import { MemoryPetRepository } from 'animal-store/memory';
+import { animalStoreRouter } from 'animal-store/koa';
+import { openMemoryStore } from 'animal-store/memory';
 import Koa from 'koa';
 
-const pets = new MemoryPetRepository();
-const store = createAnimalStore({ pets });
-const animals = animalStore(
+const { pets } = openMemoryStore();
+const animalStore = createAnimalStore({ pets });
+const router = animalStoreRouter(
   new HttpInterface({
-    store,
+    animalStore,
     authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
     readiness: new Readiness((call) => pets.check(call)),
-    settings: { basePath: '/shop/v1' }, // so that Location and Link have the prefix
+    settings: { basePath: '/shop/v1' },
   }),
 );
 
 const app = new Koa();
-app.use((context, next) => (/^\/shop\/v1(?:\/|$)/.test(context.path) ? animals(context, next) : next()));
+app.use(async (context, next) => {
+  await next();
+  const { operation, principal } = context.state; // set by the router
+  if (operation) console.error(operation, principal?.keyId ?? 'without a key', context.status);
+});
+app.use(router.routes()); // other paths and methods go on to the next middleware
 app.use(async (context) => {
   const [, digits = ''] = /^\/window\/(-?\d+)$/.exec(context.path) ?? [];
   const id = parseInt64(digits); // Number(digits) would round
   if (id === undefined) return context.throw(404);
   try {
-    context.body = stringify(await store.getPet(id)); // as text: Koa's own JSON.stringify refuses bigints
+    context.body = stringify(await animalStore.getPet(id)); // as text: Koa's JSON.stringify refuses bigints
     context.type = 'application/json';
   } catch (error) {
     if (isAnimalStoreError(error) && error.code === 'pet_not_found') context.throw(404, error.message);

@@ -1,4 +1,4 @@
-// A test of a program that calls the service, without any server: the client talks to the service's own answers.
+// A test of a program that calls the service, without a server: the client calls the fetch handler directly.
 // Run with: node --test
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,13 +7,13 @@ import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { AnimalStoreClient } from 'animal-store/client';
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
-import { MemoryPetRepository } from 'animal-store/memory';
+import { openMemoryStore } from 'animal-store/memory';
 
 function serviceForTests() {
-  const pets = new MemoryPetRepository();
+  const { pets } = openMemoryStore();
   const handle = createFetchHandler(
     new HttpInterface({
-      store: createAnimalStore({ pets }),
+      animalStore: createAnimalStore({ pets }),
       authenticator: new ApiKeyAuthenticator({ staticKeys: ['key-for-tests'] }),
       readiness: new Readiness((call) => pets.check(call)),
     }),
@@ -21,20 +21,20 @@ function serviceForTests() {
   return (url, init) => handle(new Request(url, init));
 }
 
-/** What is tested: it would be a module of its own. */
-async function namesOnSale(store) {
+/** The program under test; usually a module of its own. */
+async function namesOnSale(animals) {
   const names = [];
-  for await (const { name } of store.allPets({ status: 'available' })) names.push(name);
+  for await (const { name } of animals.allPets({ status: 'available' })) names.push(name);
   return names;
 }
 
 await test('only animals that are available are on sale', async () => {
-  const store = new AnimalStoreClient({
+  const animals = new AnimalStoreClient({
     baseUrl: 'http://localhost/v1',
     apiKey: 'key-for-tests',
     fetch: serviceForTests(),
   });
-  await store.createPet({ name: 'Bella', categoryId: 1 });
-  await store.createPet({ name: 'Milo', categoryId: 1, status: 'sold' });
-  assert.deepEqual(await namesOnSale(store), ['Bella']);
+  await animals.createPet({ name: 'Bella', categoryId: 1 });
+  await animals.createPet({ name: 'Milo', categoryId: 1, status: 'sold' });
+  assert.deepEqual(await namesOnSale(animals), ['Bella']);
 });

@@ -36,10 +36,7 @@ export interface AnimalStore {
 
 /** Options of every call. */
 export interface Call {
-  /**
-   * When aborted, the call rejects with `signal.reason` as soon as possible. A write may or may not have happened
-   * by then, but one that is still queued never reaches the store.
-   */
+  /** An abort rejects the call with `signal.reason`. A write may have happened; one still queued never will. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -68,9 +65,8 @@ export interface CreateCall extends Call {
 }
 
 /**
- * Identifies one create, so that a retry does not add a second animal. Over HTTP this is the header
- * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). Both parts have 1 to 255 UTF-16 code units, without
- * U+0000 and lone surrogates.
+ * Identifies one create, so that a retry does not add a second animal: over HTTP the header Idempotency-Key. Both parts
+ * have 1 to 255 UTF-16 code units, without U+0000 and lone surrogates.
  */
 export interface IdempotencyKey {
   /** Whose key it is: keys of different scopes never collide. Over HTTP the id of the API key. */

@@ -1,7 +1,7 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
-import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
+import type { PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
@@ -46,16 +46,16 @@ export interface CopyReport {
   readonly lastId: bigint;
 }
 
-const COPY_FAULTS = {
+/** Why a copy failed. After `not_equal` the target must not be used. */
+export type CopyFault = 'not_copyable' | 'source_empty' | 'target_not_empty' | 'not_equal';
+
+const COPY_FAULTS: Readonly<Record<CopyFault, string>> = {
   not_copyable: 'One of the stores does not support copying: it has no transfer or keeps no API keys.',
   source_empty: 'The source is empty: check its URL. Nothing was written.',
   target_not_empty: 'The target is not empty: choose a new one. Nothing was written.',
   not_equal:
-    'The target differs from the source. Stop everything that writes to the source, and copy again into a new target.',
-} as const;
-
-/** Why a copy failed. After `not_equal` the target must not be used. */
-export type CopyFault = keyof typeof COPY_FAULTS;
+    'The target differs from the source. Stop all writes to the source, and copy again into a new target.',
+};
 
 /** A catalogue was not copied. The source is unchanged. */
 export class CopyError extends Error {
@@ -97,23 +97,31 @@ export const copyCatalogue =
     // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
     await to.transfer.reserveIds(lastId, call);
     const copied = counter('copying');
-    for await (const batch of petBatches(from.pets, batchSize, call)) {
+    const petsOf = (pets: PetRepository) =>
+      batches<Pet>((last) => pets.list({ after: last?.id, limit: batchSize }, call));
+    for await (const batch of petsOf(from.pets)) {
       await to.transfer.writePets(batch, call);
       copied(batch.length);
     }
     let claims = 0;
-    for await (const batch of claimBatches(from.transfer, { limit: batchSize, now }, call)) {
+    const readClaims = (after: PetClaim | undefined) =>
+      from.transfer.readClaims({ after, limit: batchSize, now }, call);
+    for await (const batch of batches(readClaims)) {
       await to.transfer.writeClaims(batch, call);
       claims += batch.length;
     }
     const apiKeys = await from.apiKeys.list(call);
     for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
-    const pets = await comparePets(
-      petBatches(from.pets, batchSize, call),
-      petBatches(to.pets, batchSize, call),
-      counter('comparing'),
-    );
+    const compared = counter('comparing');
+    const copies = petsOf(to.pets);
+    let pets = 0;
+    for await (const batch of petsOf(from.pets)) {
+      requireSamePets(batch, (await copies.next()).value ?? []);
+      compared(batch.length);
+      pets += batch.length;
+    }
+    requireSamePets([], (await copies.next()).value ?? []);
     if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
       throw new CopyError('not_equal', 'API keys');
     }
@@ -125,60 +133,24 @@ function copyable({ pets, apiKeys, transfer }: Store): Pick<FullStore, 'pets' | 
   return { pets, apiKeys, transfer };
 }
 
-async function* petBatches(pets: PetRepository, limit: number, call: Call): AsyncGenerator<readonly Pet[]> {
-  for (let after = 0n; ;) {
-    const batch = await pets.list({ after, limit }, call);
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    yield batch;
-    after = last.id;
-  }
+/** The batches that follow each other, where `read` returns the one after a record. */
+async function* batches<T>(
+  read: (after: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for (let batch = await read(undefined); batch.length > 0; batch = await read(batch.at(-1))) yield batch;
 }
 
-async function* claimBatches(
-  from: CatalogueTransfer,
-  range: { readonly limit: number; readonly now: Date },
-  call: Call,
-): AsyncGenerator<readonly PetClaim[]> {
-  for (let after: PetClaim | undefined; ;) {
-    const batch: readonly PetClaim[] = await from.readClaims({ ...range, after }, call);
-    after = batch.at(-1);
-    if (after === undefined) return;
-    yield batch;
-  }
-}
-
-/** Resolves to the number of animals if both have the same ones. */
-async function comparePets(
-  source: AsyncIterable<readonly Pet[]>,
-  target: AsyncIterable<readonly Pet[]>,
-  compared: (count: number) => void,
-): Promise<number> {
-  const copies = each(target);
-  let count = 0;
-  for await (const batch of source) {
-    for (const pet of batch) {
-      const { value: copy } = await copies.next();
-      if (!copy || !isSamePet(pet, copy)) throw new CopyError('not_equal', `animal ${pet.id}`);
+function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
+  for (let index = 0; index < Math.max(pets.length, copies.length); index += 1) {
+    const [pet, copy] = [pets[index], copies[index]];
+    if (!pet || !copy || !isSamePet(pet, copy)) {
+      throw new CopyError('not_equal', `animal ${(pet ?? copy)?.id}`);
     }
-    count += batch.length;
-    compared(batch.length);
   }
-  const { value: surplus } = await copies.next();
-  if (surplus) throw new CopyError('not_equal', `animal ${surplus.id}`);
-  return count;
 }
 
-async function* each(batches: AsyncIterable<readonly Pet[]>): AsyncGenerator<Pet, undefined> {
-  for await (const batch of batches) yield* batch;
-  return undefined;
+function areSameKeys(some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean {
+  // Stores may order the fields differently.
+  const fields = Object.keys(Object.assign({}, ...some, ...others));
+  return JSON.stringify(some, fields) === JSON.stringify(others, fields);
 }
-
-const areSameKeys = (some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean =>
-  JSON.stringify(some.map(sortedEntries)) === JSON.stringify(others.map(sortedEntries));
-
-/** Every field that has a value, in one order for the keys of every store. */
-const sortedEntries = (apiKey: ApiKeyRecord): readonly unknown[] =>
-  Object.entries(apiKey)
-    .filter(([, value]) => value !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1));

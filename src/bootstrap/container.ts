@@ -1,34 +1,188 @@
-import { Container, type ContainerModule } from 'inversify';
-import { apiKeyAuthentication } from './modules/api-key-authentication.js';
-import { application } from './modules/application.js';
-import { httpInterface } from './modules/http-interface.js';
-import { koaTransport } from './modules/koa-transport.js';
-import { memoryStore } from './modules/memory-store.js';
-import { mongodbStore } from './modules/mongodb-store.js';
-import { sqliteStore } from './modules/sqlite-store.js';
-import type { Settings } from './settings.js';
-import { TOKENS } from './tokens.js';
+import { Container, ContainerModule } from 'inversify';
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
+import { HttpInterface, type DeprecatedCall } from '../adapters/http/http-interface.js';
+import { silentLog, type HttpLog } from '../adapters/http/http-log.js';
+import { createKoaApp } from '../adapters/http/koa/animal-store-router.js';
+import { readDocsFiles } from '../adapters/http/node/docs-files.js';
+import { Readiness } from '../adapters/http/health.js';
+import { createAnimalStore } from '../application/create-animal-store.js';
+import { systemClock } from '../application/ports/clock.js';
+import type * as core from '../index.js';
+import { loadAdapters } from './load-adapters.js';
+import { SettingsError, judgeSettings, type Environment, type Settings } from './settings.js';
+import { add, every, token } from './wiring.js';
+
+/** Everything that is bound, and can be replaced or decorated. */
+export const TOKENS = {
+  settings: token<Settings>('Settings'),
+  clock: token<core.Clock>('Clock'),
+  /** There may be several: `STORE_URL` chooses by scheme. */
+  storeFactory: token<core.StoreFactory>('StoreFactory'),
+  /** How the store of `STORE_URL` is opened. */
+  openOptions: token<core.OpenOptions>('OpenOptions'),
+  store: token<core.Store>('Store'),
+  petRepository: token<core.PetRepository>('PetRepository'),
+  /** `undefined` if the store keeps no keys. */
+  apiKeyRepository: token<core.ApiKeyRepository | undefined>('ApiKeyRepository'),
+  animalStore: token<core.AnimalStore>('AnimalStore'),
+  authenticator: token<core.Authenticator>('Authenticator'),
+  readiness: token<Readiness>('Readiness'),
+  /** Bound by `serve` only. */
+  logger: token<Logger>('Logger'),
+  httpLog: token<HttpLog>('HttpLog'),
+  /** Called once a day for each key and deprecated operation that it calls. */
+  onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
+  httpInterface: token<HttpInterface>('HttpInterface'),
+  /** The transport. */
+  requestListener: token<RequestListener>('RequestListener'),
+} as const;
+
+const t = TOKENS;
+
+/** `STORE_URL=memory:` */
+const memoryStore = storeModule({
+  scheme: 'memory',
+  check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone: such a store has no name'),
+  open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
+});
+
+/** `STORE_URL=sqlite:PATH`. Everything after the first colon is the path, taken literally. */
+const sqliteStore = storeModule({
+  scheme: 'sqlite',
+  check: async (url) =>
+    /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
+  async open(url, options) {
+    const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
+    return openSqliteStore(url.slice('sqlite:'.length), options);
+  },
+});
+
+/** `STORE_URL=mongodb://...`: the whole URL is a connection string of MongoDB. */
+const mongodbStore = storeModule({
+  scheme: ['mongodb', 'mongodb+srv'],
+  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+  open: async (url, options) =>
+    (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
+});
+
+/** A store factory, which loads its adapter when it is first used. */
+function storeModule(factory: core.StoreFactory): ContainerModule {
+  return new ContainerModule((options) => add(options, t.storeFactory, factory));
+}
+
+/** The use cases on the store that the settings name. */
+const application = new ContainerModule((options) => {
+  add(options, t.clock, systemClock);
+  add(options, t.openOptions, {});
+  add(
+    options,
+    t.store,
+    [t.settings, every(t.storeFactory), t.openOptions],
+    async ({ storeUrl }, factories, open) =>
+      (await factoryFor('STORE_URL', storeUrl, factories)).open(storeUrl, open),
+  );
+  add(options, t.petRepository, [t.store], ({ pets }) => pets);
+  add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
+    createAnimalStore({ pets, clock }),
+  );
+});
+
+/** Static keys of the settings, managed keys of the store. */
+const apiKeyAuthentication = new ContainerModule((options) => {
+  add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
+  add(
+    options,
+    t.authenticator,
+    [t.settings, t.apiKeyRepository, t.clock],
+    ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
+  );
+});
+
+/** The HTTP interface, on Koa. */
+const http = new ContainerModule((options) => {
+  add(options, t.httpLog, silentLog);
+  add(options, t.onDeprecatedCall, () => {});
+  add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
+  add(
+    options,
+    t.httpInterface,
+    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
+    async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall) => {
+      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall };
+      return new HttpInterface({ ...parts, settings: settings.http, docs: await readDocsFiles() });
+    },
+  );
+  add(options, t.requestListener, [t.httpInterface], (httpInterface) => {
+    const handle = createKoaApp(httpInterface).callback();
+    return (request, response) => void handle(request, response);
+  });
+});
 
 /**
- * Wires the service: one module for each adapter, and the modules of others after ours. A module adds by
- * `bind` and replaces by `rebind`. Nothing is opened before it is asked for. What has to be opened and closed
- * comes as a store factory; a repository is rebound to be decorated, and closes with the store it is from.
+ * Wires the service, then loads the modules of others, which may `add`, `replace` and `decorate`. Nothing is opened
+ * before it is needed. What is opened and closed comes from a store factory; a repository closes with its store.
  */
 export async function createContainer(
   settings: Settings,
-  adapters: readonly ContainerModule[] = [],
+  modules: readonly ContainerModule[] = [],
 ): Promise<Container> {
-  const container = new Container({ defaultScope: 'Singleton' });
-  container.bind(TOKENS.settings).toConstantValue(settings);
-  await container.loadAsync(
-    memoryStore,
-    sqliteStore,
-    mongodbStore,
-    application,
-    apiKeyAuthentication,
-    httpInterface,
-    koaTransport,
-    ...adapters,
-  );
+  const container = new Container();
+  add(container, TOKENS.settings, settings);
+  const stores = [memoryStore, sqliteStore, mongodbStore];
+  await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
   return container;
+}
+
+/**
+ * Wires the service by its environment, with the modules given and those that `ADAPTERS` names. Opens nothing.
+ * @throws {SettingsError} naming every invalid setting and every module that cannot be loaded.
+ */
+export async function configure(
+  environment: Environment,
+  modules: readonly ContainerModule[] = [],
+): Promise<Container> {
+  const { settings, faults } = judgeSettings(environment);
+  const loaded = await loadAdapters(settings.adapters);
+  faults.push(...loaded.faults);
+  const container = await createContainer(settings, [...modules, ...loaded.adapters]);
+  try {
+    await factoryFor('STORE_URL', settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    faults.push(...error.faults);
+  }
+  if (faults.length > 0) throw new SettingsError(faults);
+  return container;
+}
+
+/**
+ * Finds the factory for a URL: the last one with its scheme, so that adapters of others can replace ours.
+ * @param setting the setting or option that the URL comes from
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
+async function factoryFor(
+  setting: string,
+  url: string,
+  factories: readonly core.StoreFactory[],
+): Promise<core.StoreFactory> {
+  const [scheme = ''] = url.split(':', 1);
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  const fault = factory ? await factory.check?.(url) : unknown;
+  if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
+  return factory;
+}
+
+/** Opens another store than that of `STORE_URL`. Parameters and errors are those of `factoryFor` and of its `open`. */
+export async function openStore(
+  container: Container,
+  setting: string,
+  url: string,
+  options?: core.OpenOptions,
+): Promise<core.Store> {
+  const factories = await container.getAllAsync(TOKENS.storeFactory);
+  return (await factoryFor(setting, url, factories)).open(url, options);
 }

@@ -1,60 +1,61 @@
 import { pino, type Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
-import type { DeprecatedCall } from '../adapters/http/routes/route.js';
-import { UnavailableError } from '../domain/errors.js';
+import type { DeprecatedCall } from '../adapters/http/http-interface.js';
+import type { Clock } from '../application/ports/clock.js';
+import { isAnimalStoreError } from '../domain/errors.js';
+import type { Io } from './command-line.js';
 import type { Settings } from './settings.js';
 
-/** A log on stderr: stdout is for the output of commands. */
-export async function createLogger({ logLevel, logFormat }: Settings, terminal: boolean): Promise<Logger> {
+/** A log on stderr. */
+export async function createLogger({ logLevel, logFormat }: Settings, { stderr }: Io): Promise<Logger> {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (logFormat === 'pretty' || (logFormat === 'auto' && terminal)) {
-    const { default: pretty } = await import('pino-pretty');
-    return pino(
-      options,
-      pretty({
-        destination: 2,
-        sync: true,
-        singleLine: true,
-        translateTime: 'HH:MM:ss.l',
-        ignore: 'url,docs,store',
-      }),
-    );
+  if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
+    const { prettyFactory } = await import('pino-pretty');
+    const form = { singleLine: true, translateTime: 'HH:MM:ss.l', ignore: 'url,docs,store' };
+    const format = prettyFactory({ ...form, colorize: stderr.isTTY });
+    return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
-  // Lines are written together: a write of its own for each would cost more than the rest of a small request.
+  if (!('fd' in stderr)) return pino(options, stderr); // a stream of tests
+  // Lines are written together: one write for each costs more than the rest of a small request.
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
-/** What the HTTP side tells, as log lines: one for every answer, and one more for a 5xx: what was behind it. */
+/** Logs one line for each response, and one more with the cause of a 5xx. */
 export const httpLogTo = (logger: Logger): HttpLog => ({
-  answered(request) {
-    const milliseconds = Math.round(request.milliseconds * 1000) / 1000;
-    logger.info({ ...request, milliseconds }, 'answered');
-  },
+  responded: (request) =>
+    logger.info({ ...request, milliseconds: Math.round(request.milliseconds * 1000) / 1000 }, 'responded'),
   failed(requestId, error) {
-    // With nothing behind it (too busy, too late, closing) there is no fault to look for. Under overload that is
-    // most of the log, and a stack would cost more than the refusal.
-    if (error instanceof UnavailableError && error.cause === undefined) {
-      logger.warn({ requestId, reason: error.message }, 'refused');
-      return;
-    }
-    logger.error({ requestId, err: error }, 'failed');
+    // No stack: under overload, or while the store is away, such lines are most of the log.
+    if (!isUnavailable(error)) logger.error({ requestId, err: error }, 'failed');
+    else if (error.cause === undefined) logger.warn({ requestId, reason: reasonOf(error) }, 'refused');
+    else logger.error({ requestId, reason: reasonOf(error) }, 'failed');
   },
 });
 
-/** Logs one warning a day (UTC) for each key and deprecated operation. */
-export function deprecatedCallLogTo(logger: Logger): (call: DeprecatedCall) => void {
+/** Logs one warning a day (in UTC) for each key and deprecated operation. */
+export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: DeprecatedCall) => void {
   const logged = new Set<string>();
   let today = '';
   return ({ operationId, keyId, sunset }) => {
-    const day = new Date().toISOString().slice(0, 10);
+    const day = dayOf(clock.now());
     if (day !== today || logged.size >= 10_000) logged.clear();
     today = day;
     const id = `${operationId} ${keyId}`;
     if (logged.has(id)) return;
     logged.add(id);
-    logger.warn(
-      { operationId, keyId, sunset: sunset.toISOString().slice(0, 10) },
-      'deprecated operation called',
-    );
+    logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
   };
+}
+
+const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+
+/** Whether a driven side, such as the store, cannot do its work now. */
+export const isUnavailable = (error: unknown): error is Error =>
+  isAnimalStoreError(error) && error.code === 'service_unavailable';
+
+/** The message of an error and what its causes add to it, in one line. */
+export function reasonOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
+  const cause = error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : '';
+  return text.includes(cause) ? text : `${text} ${cause}`;
 }

@@ -1,39 +1,32 @@
-/** Before this `node:sqlite` lacks what the embedded store needs. */
-const NEEDED = [22, 16, 0] as const;
+import { readFileSync } from 'node:fs';
 
-/** The first releases of the long-term lines without known security faults; as in `engines` of package.json. */
-const SAFE: ReadonlyMap<number, readonly number[]> = new Map([
-  [22, [22, 22, 2]],
-  [24, [24, 14, 1]],
-]);
+/** Before this, Node.js lacks a part of `node:sqlite` that the embedded store needs. */
+const OLDEST = '22.16.0';
 
-const parts = (version: string): number[] => version.split('.').map(Number);
+/** The package.json of this package: the one place that names its version and the supported versions of Node.js. */
+export const MANIFEST = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string; readonly engines: { readonly node: string } };
 
-function isBefore(version: readonly number[], other: readonly number[]): boolean {
-  const index = other.findIndex((part, place) => part !== version[place]);
-  return index !== -1 && (version[index] ?? 0) < (other[index] ?? 0);
+/** What is wrong with a version of Node.js, in one line. If `fatal`, the animal store cannot run on it. */
+export function nodeVersionFault(version: string): { fatal: boolean; message: string } | undefined {
+  const ranges = MANIFEST.engines.node;
+  if (ranges.split(' || ').some((range) => isIn(version, range))) return undefined;
+  return isBefore(version, OLDEST)
+    ? { fatal: true, message: `Node.js ${version} is too old for the animal store: use ${ranges}.` }
+    : { fatal: false, message: `Warning: Node.js ${version} has known security faults: use ${ranges}.` };
 }
 
-/** Why this Node.js cannot run the animal store, or `undefined`. */
-export const tooOldToRun = (version: string): string | undefined =>
-  isBefore(parts(version), NEEDED)
-    ? `The animal store needs Node.js ${NEEDED.join('.')} or later, and this is ${version}.`
-    : undefined;
-
-/** Why this Node.js should be updated, or `undefined`. */
-export function tooOldToTrust(version: string): string | undefined {
-  const [major = 0] = parts(version);
-  const safe = SAFE.get(major);
-  const unsafe = safe ? isBefore(parts(version), safe) : major < 24;
-  return unsafe
-    ? `Warning: Node.js ${version} has known security faults or is out of support; use ^22.22.2 or >=24.14.1.`
-    : undefined;
+/** Knows the two kinds of range in package.json: `^1.2.3` and `>=1.2.3`. */
+function isIn(version: string, range: string): boolean {
+  const first = range.replace(/^(?:\^|>=)/, '');
+  return !isBefore(version, first) && (range.startsWith('>=') || parseInt(version) === parseInt(first));
 }
 
-/**
- * Node.js 22 warns, at every start, that its SQLite is experimental: it is the module that 24 has, and what
- * the store needs of it is tested on both. Every other warning is printed as before.
- */
+const isBefore = (version: string, other: string): boolean =>
+  version.localeCompare(other, 'en', { numeric: true }) < 0;
+
+/** Hides what Node.js 22 prints at every start, that its SQLite is experimental, and no other warning. */
 export function hideSqliteWarning(process: NodeJS.Process): void {
   const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
   process.emitWarning = (...warning: unknown[]) => {

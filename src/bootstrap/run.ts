@@ -1,97 +1,65 @@
-import { readFileSync } from 'node:fs';
-import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
-import { runCli } from '../adapters/cli/cli.js';
-import type { Operations, Terminal } from '../adapters/cli/operations.js';
+import { CommanderError } from 'commander';
+import type { ContainerModule } from 'inversify';
 import { openApiDocument } from '../adapters/http/open-api/open-api-document.js';
-import type { Clock } from '../application/ports/clock.js';
-import { isAnimalStoreError } from '../domain/errors.js';
-import { checkStore } from './check-store.js';
-import { createContainer } from './container.js';
-import { copy } from './copy.js';
-import { loadAdapters } from './load-adapters.js';
-import { managedKeys } from './managed-keys.js';
-import { openingStore } from './modules/store-opening.js';
-import { serve } from './serve.js';
-import { SettingsError, readSettings } from './settings.js';
-import type { OpenOptions } from '../application/ports/store.js';
-import { TOKENS } from './tokens.js';
-
-/** Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings. */
-export async function run(args: readonly string[], process: NodeJS.Process): Promise<number> {
-  const operations: Operations = {
-    serve: () => serve(readSettings(process.env), process),
-    openApi: () => openApiDocument(readSettings(process.env).http),
-    withKeys: (use, options) => withKeys(process.env, use, options),
-    copy: (request, onProgress) => copy(request, onProgress, process),
-    checkStore: (request, onProgress) => checkStore(request, onProgress, process),
-  };
-  const { stdout, stderr } = process;
-  const terminal: Terminal = {
-    out: (text) => void stdout.write(text),
-    note: (text) => void stderr.write(`${text}\n`),
-    // A line as wide as the terminal would break, and could not be rewritten. One that does not know its width
-    // (within `script`, or an editor) says 0.
-    ...(stderr.isTTY && {
-      show: (line) => void stderr.write(`\r${line.slice(0, (stderr.columns || 80) - 1)}\u001b[K`),
-    }),
-  };
-  try {
-    return await runCli(args, operations, terminal, version());
-  } catch (error) {
-    terminal.note(description(error, process.env['HOST']));
-    return error instanceof SettingsError ? 2 : 1;
-  }
-}
-
-async function withKeys<T>(
-  environment: NodeJS.ProcessEnv,
-  use: (keys: ManagedApiKeys, clock: Clock) => Promise<T>,
-  options?: OpenOptions,
-): Promise<T> {
-  const settings = readSettings(environment);
-  if (settings.storeUrl === 'memory:') {
-    throw new Error(
-      'A memory store is inside the service that runs it: its keys cannot be reached from here. Use API_KEYS.',
-    );
-  }
-  const adapters = await loadAdapters(settings.adapters);
-  const container = await createContainer(settings, [openingStore(options), ...adapters]);
-  const store = await container.getAsync(TOKENS.store);
-  try {
-    const keys = await managedKeys(container);
-    if (keys === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    return await use(keys, container.get(TOKENS.clock));
-  } finally {
-    await store.close();
-  }
-}
-
-const OWN_ADDRESS = 'HOST to an address of this machine';
+import { InvalidParameterError } from '../domain/errors.js';
+import { addCheckStoreCommand } from './check-store-command.js';
+import * as cli from './command-line.js';
+import { addCopyCommand } from './copy-command.js';
+import { addKeyCommands } from './key-commands.js';
+import { reasonOf } from './logger.js';
+import { MANIFEST } from './node-version.js';
+import { serve } from './serve-command.js';
+import { SETTINGS, SettingsError, readSettings } from './settings.js';
 
 /**
- * One line for what people can do something about; a stack for faults of the program.
- * @param host as it is set
+ * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
+ * @param modules loaded before those of `ADAPTERS`
  */
-function description(error: unknown, host: string | undefined): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof SettingsError) return ['These settings cannot be used:', ...error.faults].join('\n  ');
-  if ('code' in error && error.code === 'EADDRINUSE')
-    return `${error.message}. Set PORT; 0 takes a free one.`;
-  if ('code' in error && 'syscall' in error && error.syscall === 'listen') {
-    const advice = error.code === 'EACCES' ? 'PORT to one that this user may take' : OWN_ADDRESS;
-    return `${error.message}. Set ${advice}.`;
-  }
-  // A store may be at a host that is not found, too.
-  if ('hostname' in error && error.hostname === host) return `${error.message}. Set ${OWN_ADDRESS}.`;
-  if (isAnimalStoreError(error) && error.cause instanceof Error)
-    return `${error.message} ${error.cause.message}`;
-  const isProgramFault = [TypeError, RangeError, ReferenceError, SyntaxError].some(
-    (kind) => error instanceof kind,
+export async function run(
+  args: readonly string[],
+  io: cli.Io,
+  modules: readonly ContainerModule[] = [],
+): Promise<number> {
+  const commands: cli.Commands = { io, modules, exitCode: 0 };
+  const program = cli.createProgram(io, MANIFEST.version);
+  const settings = SETTINGS.map(
+    ({ name, default: value, help }) => [name, value ? `${help} (default: ${value})` : help] as const,
   );
-  return isProgramFault ? (error.stack ?? error.message) : error.message;
+  const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
+  const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
+  cli
+    .addCommand(program, 'serve', serving, example)
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
+    .action(async () => void (commands.exitCode = await serve(io, modules)));
+  addKeyCommands(program, commands);
+  const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
+  cli
+    .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
+    .action(() => void io.stdout.write(openApiDocument(readSettings(io.env).http)));
+  addCopyCommand(program, commands);
+  addCheckStoreCommand(program, commands);
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    return commands.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
+    cli.note(io, description(error, io.env['HOST']));
+    if (error instanceof cli.InterruptedError) return error.exitCode;
+    const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
+    return wrong.some((kind) => error instanceof kind) ? 2 : 1;
+  }
 }
 
-function version(): string {
-  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+/** One line for what a user can correct, a stack for faults of the program. */
+function description(error: unknown, host: string | undefined): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
+  const { code, syscall, hostname }: NodeJS.ErrnoException & { readonly hostname?: string } = error;
+  // The host of a store may be unknown, too.
+  if (syscall === 'listen' || (hostname !== undefined && hostname === host)) {
+    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
+    return `${error.message}. Set ${isPort ? 'PORT to a free one, or to 0' : 'HOST to an address of this machine'}.`;
+  }
+  const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
+  return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
 }

@@ -1,34 +1,35 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from 'inversify';
-import { DOCS_PATH } from '../adapters/http/routes/docs-routes.js';
+import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../adapters/http/node/node-server.js';
-import { TOKENS } from './tokens.js';
+import type { RefusedRequest } from '../adapters/http/node/refusals.js';
+import { crossOriginHeaders } from '../adapters/http/response-headers.js';
+import { DOCS_PATH } from '../adapters/http/docs-routes.js';
+import { TOKENS } from './container.js';
 
-/** The service while it runs. */
+/** The running service. */
 export interface Service {
-  /** Where the operations are, base path included. */
+  /** The address of the operations, base path included. */
   readonly url: string;
-  /** Where people read what the operations are, and try them. */
+  /** The address of the docs page. */
   readonly docsUrl: string;
   /**
-   * Stops in order: not ready, every answer closes its connection, no new connections, requests in flight
-   * answered, store closed. Resolves to whether all of it was done in time.
-   * @param drainDelay for how long requests are still taken, in milliseconds; as in the settings when left out
+   * Stops in order: readiness off, every response closes its connection, no new connections, requests in flight
+   * finish, store closed. Resolves to whether all of it finished in time.
+   * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
 }
 
-/** Opens the store and listens. What was opened is closed again if that fails. */
+/** Opens the store and listens. If that fails, closes what it opened. */
 export async function startService(container: Container): Promise<Service> {
   const { host, port, http, shutdownDeadline, ...settings } = container.get(TOKENS.settings);
   const store = await container.getAsync(TOKENS.store);
   try {
     const readiness = await container.getAsync(TOKENS.readiness);
-    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), {
-      log: container.get(TOKENS.httpLog),
-    });
-    const listening = await server.listen(port, host);
-    const origin = `http://${addressOf(host)}:${listening}`;
+    const log = await container.getAsync(TOKENS.httpLog);
+    const headers = (request: RefusedRequest) => crossOriginHeaders(http.corsOrigins, request);
+    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { log, headers });
+    const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
       url: origin + http.basePath,
       docsUrl: origin + DOCS_PATH,
@@ -37,32 +38,25 @@ export async function startService(container: Container): Promise<Service> {
         server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
-        const answered = await server.close(shutdownDeadline);
-        const closed = await within(end - performance.now(), store.close());
-        return answered && closed;
+        const finished = await server.close(shutdownDeadline);
+        return (await within(end - performance.now(), store.close())) && finished;
       },
     };
   } catch (error) {
-    await store.close().catch(() => undefined); // why it failed matters more
+    await store.close().catch(() => {}); // the first error matters more
     throw error;
   }
 }
 
-/** The host as it stands in a URL that works on this machine. */
+/** The host in a URL that works on this machine. */
 function addressOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return reachable.includes(':') ? `[${reachable}]` : reachable;
 }
 
+/** Whether the work is done in time. The timer keeps the process, which must not end in the middle of the stop. */
 async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  const stop = new AbortController();
-  const done = work.then(() => true);
-  // Referenced: when nothing else is left to wait for, the process must not end in the middle of stopping.
-  const late = delay(Math.max(0, milliseconds), false, { signal: stop.signal }).catch(() => false);
-  try {
-    return await Promise.race([done, late]);
-  } finally {
-    stop.abort();
-  }
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, Math.max(0, milliseconds), false);
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }

@@ -1,61 +1,75 @@
-import { readFileSync } from 'node:fs';
-import { environmentFault } from '../adapters/api-keys/api-key-format.js';
-import { staticKeyFault } from '../adapters/api-keys/static-api-keys.js';
-import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../adapters/http/http-settings.js';
-import { OPERATIONS } from '../adapters/http/operations.js';
-import {
-  oneOf,
-  readBytes,
-  readDate,
-  readInteger,
-  readMilliseconds,
-  readServerUrl,
-} from './setting-values.js';
+import * as read from './setting-values.js';
 
-/** What the service runs on, from the environment. */
-export interface Settings {
-  /** The address to listen on (`HOST`): a name, or an IP address; `127.0.0.1` when not set. */
-  readonly host: string;
-  /** The port to listen on (`PORT`), 0 to 65,535: 0 takes a free one; 8080 when not set. */
-  readonly port: number;
-  /** What the HTTP interface runs on (`BASE_PATH`, `PUBLIC_URL`, `BODY_LIMIT` and the like). */
-  readonly http: HttpSettings;
-  /** Where animals are kept (`STORE_URL`); its scheme chooses the `StoreFactory`. May hold a password. */
-  readonly storeUrl: string;
-  /**
-   * Modules that bring adapters of others (`ADAPTERS`): specifiers, relative ones from the working directory.
-   */
-  readonly adapters: readonly string[];
-  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE` together: secrets. */
-  readonly staticKeys: readonly string[];
-  /** The word in new managed keys (`KEY_ENVIRONMENT`): `live` when not set. */
-  readonly keyEnvironment: string;
-  /**
-   * How long requests are still taken after the signal to stop (`DRAIN_DELAY`), in milliseconds: when not
-   * set, none on a host that only this machine reaches, else 5,000.
-   */
-  readonly drainDelay: number;
-  /**
-   * How long stopping may take (`SHUTDOWN_DEADLINE`), in milliseconds, the delay above apart: 25,000 when not
-   * set.
-   */
-  readonly shutdownDeadline: number;
-  /** The least of what is logged (`LOG_LEVEL`). */
-  readonly logLevel: LogLevel;
-  /** How the log is written (`LOG_FORMAT`); `auto`: pretty on a terminal, JSON lines elsewhere. */
-  readonly logFormat: 'auto' | 'pretty' | 'json';
+/** A line of the table. `default` is read in place of a variable that is not set or empty. */
+export interface Setting<T = unknown> {
+  /** The environment variable. */
+  readonly name: string;
+  readonly default: string;
+  /** Throws an Error whose message continues a sentence that starts with the name. */
+  readonly read: (text: string) => T;
+  readonly help: string;
 }
 
-/** From all to nothing: a level stands for itself and all that follow. */
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+const setting = <T>(name: string, text: string, reader: Setting<T>['read'], help: string): Setting<T> => ({
+  name,
+  default: text,
+  read: reader,
+  help,
+});
 
-const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
+const STORE = 'sqlite:data/animal-store.db';
+const DRAIN = '0s on a loopback host, else 5s';
 
-/** Settings that cannot be used: every fault, none of them telling a secret. Nothing was opened or changed. */
+/** All settings. `readSettings`, `serve --help` and the check of the README follow this table. */
+const TABLE = {
+  host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
+  port: setting('PORT', '8080', read.integer(0, 65_535), 'port to listen on; 0 takes a free one'),
+  http: {
+    basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
+    publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
+    stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
+    bodyLimit: setting('BODY_LIMIT', '256kb', read.bytes, 'largest request body, up to 16mb'),
+    requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
+    maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
+    deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
+    getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
+    corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
+  },
+  storeUrl: setting('STORE_URL', STORE, read.storeUrl, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
+  adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
+  staticKeys: {
+    list: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
+    one: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
+    file: setting('API_KEYS_FILE', '', read.keysFile, 'file with static API keys'),
+  },
+  keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
+  drainDelay: setting('DRAIN_DELAY', '', read.drainDelay, `delay of the stop (default: ${DRAIN})`),
+  shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.milliseconds(1), 'longest time for the stop'),
+  logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
+  logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
+};
+
+type Values<Table> = {
+  readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : Values<Table[K]>;
+};
+
+/** What the service runs on. */
+export type Settings = Omit<Values<typeof TABLE>, 'staticKeys'> & {
+  readonly drainDelay: number;
+  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`: secrets. */
+  readonly staticKeys: readonly string[];
+};
+
+/** Settings by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Invalid settings. The message names all of them, and no secret. Nothing was opened or changed. */
 export class SettingsError extends Error {
-  /** Always this text: a class's own name is lost where code is minified. */
+  // A literal: minifiers rename classes.
   override readonly name = 'SettingsError';
-  /** One line for each setting that is wrong, beginning with its name. */
+  /** One line for each invalid setting, starting with its name. */
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -64,134 +78,47 @@ export class SettingsError extends Error {
   }
 }
 
-/** Settings by name, as `process.env` has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
- * Reads all settings. One that is empty counts as not set.
- * @throws {SettingsError} naming every setting that is wrong
+ * Reads all settings. An empty one counts as not set.
+ * @throws {SettingsError} naming every invalid setting.
  */
 export function readSettings(environment: Environment): Settings {
-  const faults: string[] = [];
-  /** The setting's value, or `fallback` if it is not set; a value that `read` refuses by throwing is a fault. */
-  const setting = <T>(name: string, fallback: T, read: (text: string) => T): T => {
-    const text = environment[name];
-    if (text === undefined || text === '') return fallback;
-    try {
-      return read(text);
-    } catch (error) {
-      faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
-      return fallback;
-    }
-  };
-
-  const defaults = DEFAULT_HTTP_SETTINGS;
-  const host = setting('HOST', '127.0.0.1', readHost);
-  const settings: Settings = {
-    host,
-    port: setting('PORT', 8080, readInteger(0, 65_535)),
-    http: {
-      basePath: setting('BASE_PATH', defaults.basePath, readBasePath),
-      publicUrl: setting('PUBLIC_URL', undefined, readServerUrl),
-      stagingUrl: setting('STAGING_URL', undefined, readServerUrl),
-      bodyLimit: setting('BODY_LIMIT', defaults.bodyLimit, readBytes),
-      requestDeadline: setting('REQUEST_DEADLINE', defaults.requestDeadline, readMilliseconds(1)),
-      maxInFlight: setting('MAX_IN_FLIGHT', defaults.maxInFlight, readInteger(1, 100_000)),
-      deprecatedSince: setting('DEPRECATED_SINCE', defaults.deprecatedSince, readDeprecatedSince),
-      getPet: setting('GET_PET', defaults.getPet, oneOf(['on', 'off'])),
-      corsOrigins: setting('CORS_ORIGINS', defaults.corsOrigins, readOrigins),
-    },
-    storeUrl: setting('STORE_URL', 'sqlite:data/animal-store.db', readStoreUrl),
-    adapters: setting('ADAPTERS', [], list),
-    staticKeys: [
-      ...setting('API_KEYS', [], readKeys),
-      ...setting('API_KEY', [], readKeys),
-      ...setting('API_KEYS_FILE', [], readKeysFile),
-    ],
-    keyEnvironment: setting('KEY_ENVIRONMENT', 'live', readKeyEnvironment),
-    drainDelay: setting('DRAIN_DELAY', isLoopback(host) ? 0 : 5_000, readMilliseconds(0)),
-    shutdownDeadline: setting('SHUTDOWN_DEADLINE', 25_000, readMilliseconds(1)),
-    logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
-    logFormat: setting('LOG_FORMAT', 'auto', oneOf(['auto', 'pretty', 'json'])),
-  };
+  const { settings, faults } = judgeSettings(environment);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
 }
 
+/** Reads all settings, with defaults in place of the invalid ones, which `faults` names. */
+export function judgeSettings(environment: Environment): { settings: Settings; faults: string[] } {
+  const faults: string[] = [];
+  const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
+    try {
+      return reader(environment[name] || fallback);
+    } catch (error) {
+      faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+      return reader(fallback);
+    }
+  };
+  const values = mapLines(TABLE, valueOf) as Values<typeof TABLE>;
+  const staticKeys = Object.values(values.staticKeys).flat();
+  const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
+  return { settings: { ...values, staticKeys, drainDelay }, faults };
+}
+
+type Lines = { readonly [key: string]: Setting | Lines };
+
+const mapLines = (lines: Lines, use: (line: Setting) => unknown): object =>
+  Object.fromEntries(
+    Object.entries(lines).map(([key, line]) => [key, isLine(line) ? use(line) : mapLines(line, use)]),
+  );
+
+const isLine = (line: Setting | Lines): line is Setting => typeof line['read'] === 'function';
+
+/** All settings, in the order of the table. */
+export const SETTINGS: readonly Setting[] = Object.values<Setting | Lines>(TABLE).flatMap((line) =>
+  isLine(line) ? [line] : (Object.values(line) as Setting[]),
+);
+
 /** Whether only this machine can reach the host. */
 export const isLoopback = (host: string): boolean =>
   /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i.test(host);
-
-/** The values of a setting that takes several, separated by commas or lines. */
-const list = (text: string): string[] =>
-  text
-    .split(/[,\r\n]/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
-function readHost(text: string): string {
-  if (/[\s/]/.test(text)) throw new Error('must be a host name or an address');
-  return text.replace(/^\[(.*)\]$/, '$1'); // as it stands in URLs
-}
-
-function readBasePath(text: string): string {
-  if (/^(?:\/[\w.~-]+)*\/v1$/.test(text)) return text;
-  throw new Error('must be a path like /v1 or /animals/v1, its last segment v1');
-}
-
-/** No more than the form: whether something answers to the scheme is known when the adapters are loaded. */
-function readStoreUrl(text: string): string {
-  if (/^[a-z][a-z0-9+.-]*:/.test(text)) return text;
-  throw new Error('must begin with the scheme of a store, as in sqlite:data/animal-store.db or memory:');
-}
-
-function readDeprecatedSince(text: string): Date {
-  const since = readDate(text);
-  if (since <= OPERATIONS.getPet.deprecation.sunset) return since;
-  throw new Error('must not be after the sunset of the operation (RFC 9745, 4)');
-}
-
-/** Patterns are not among what may stand there, though a URL may have a star in its host. */
-const isOrigin = (text: string): boolean =>
-  URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
-
-/** Each as browsers send it, letter by letter: one that is spelled otherwise would never match. */
-function readOrigins(text: string): string[] {
-  const origins = list(text);
-  if (origins.length === 1 && origins[0] === '*') return origins;
-  const wrong = origins.flatMap((origin, index) => (isOrigin(origin) ? [] : [index + 1]));
-  if (wrong.length === 0) return origins;
-  throw new Error(
-    `must be * or origins like https://animals.example, without a path: not so number ${wrong.join(', ')}`,
-  );
-}
-
-function readKeyEnvironment(text: string): string {
-  const fault = environmentFault(text);
-  if (fault !== undefined) throw new Error(fault);
-  return text;
-}
-
-/** Keys are named by their place only: what is wrong with one must not tell it. */
-function readKeys(text: string): string[] {
-  const keys = list(text);
-  const wrong = keys.flatMap((key, index) => (staticKeyFault(key) === undefined ? [] : [index + 1]));
-  if (wrong.length > 0)
-    throw new Error(`holds keys that are not bearer tokens (RFC 6750): number ${wrong.join(', ')}`);
-  return keys;
-}
-
-function readKeysFile(file: string): string[] {
-  const keys = readKeys(readText(file));
-  if (keys.length === 0) throw new Error('names a file that holds no key');
-  return keys;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new Error(`names a file that cannot be read (${code})`, { cause: error });
-  }
-}

@@ -12,7 +12,7 @@ export const ANIMAL_STORE_ERROR_CODES = [
 /** What went wrong, for programs: stable, one for each class of error. */
 export type AnimalStoreErrorCode = (typeof ANIMAL_STORE_ERROR_CODES)[number];
 
-/** What is wrong with one field of an animal, or with one parameter. `field` is empty for the whole. */
+/** What is wrong with one field of an animal, or with one parameter. */
 export interface Fault {
   /** The name of the field or parameter, as the caller gave it: `categoryId`. Empty for the whole. */
   readonly field: string;
@@ -23,22 +23,19 @@ export interface Fault {
 const sentence = (faults: readonly Fault[]): string =>
   faults.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ');
 
-/**
- * Base of every error that a caller of the animal store has to expect. Anything else that is thrown is a
- * fault of the program, except the reason of an aborted signal.
- */
+/** Base of every error to expect from the animal store. Any other, except an abort's reason, is a fault of the program. */
 export abstract class AnimalStoreError extends Error {
-  /** The name of the class, always the same text: what the engine knows it by is lost where code is minified. */
+  /** The name of the class, also where code is minified. */
   declare readonly name: string;
   /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
   abstract readonly code: AnimalStoreErrorCode;
 }
 
-/** The animal given breaks a rule; `faults` holds every one of them. Nothing was stored. */
+/** The animal breaks a rule. Nothing was stored. */
 export class InvalidPetError extends AnimalStoreError {
   override readonly name = 'InvalidPetError';
   readonly code = 'invalid_pet';
-  /** Every one of them: one or more. */
+  /** Every fault: one or more. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -47,11 +44,11 @@ export class InvalidPetError extends AnimalStoreError {
   }
 }
 
-/** A parameter of a call is outside its declared values; `faults` holds every one of them. */
+/** A parameter of a call is not valid. */
 export class InvalidParameterError extends AnimalStoreError {
   override readonly name = 'InvalidParameterError';
   readonly code = 'invalid_parameter';
-  /** Every one of them: one or more. */
+  /** Every fault: one or more. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -77,7 +74,7 @@ export class InvalidCursorError extends AnimalStoreError {
 export class PetNotFoundError extends AnimalStoreError {
   override readonly name = 'PetNotFoundError';
   readonly code = 'pet_not_found';
-  /** The identifier asked for, as text. */
+  /** The requested id, as text. */
   readonly petId: string;
 
   constructor(petId: bigint | string, options?: ErrorOptions) {
@@ -86,20 +83,20 @@ export class PetNotFoundError extends AnimalStoreError {
   }
 }
 
-/** An earlier create with the same request token is still undecided: ask again after `retryAfter` seconds. */
+/** An earlier create with the same idempotency key is still in progress: retry after `retryAfter` seconds. */
 export class IdempotencyConflictError extends AnimalStoreError {
   override readonly name = 'IdempotencyConflictError';
   readonly code = 'idempotency_conflict';
-  /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
+  /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
-  constructor(options?: ErrorOptions & { retryAfter?: number }) {
+  constructor(options?: ErrorOptions & { retryAfter?: number | undefined }) {
     super('An earlier request with the same idempotency key is not decided yet: repeat it shortly.', options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
 }
 
-/** The request token was used before, for another animal. Nothing was stored. */
+/** The idempotency key was used before, for another animal. Nothing was stored. */
 export class IdempotencyKeyReusedError extends AnimalStoreError {
   override readonly name = 'IdempotencyKeyReusedError';
   readonly code = 'idempotency_key_reused';
@@ -110,18 +107,17 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
 }
 
 /**
- * A driven side could not be reached or could not do its work, now. Reads change nothing; a write may or
- * may not have happened, unless the call that threw promises more. Ask again after `retryAfter` seconds.
- * The cause is for logs only: it may tell of the inside.
+ * A store or service cannot be reached or cannot do its work now. A write may or may not have happened. Retry after
+ * `retryAfter` seconds. The cause is for logs only: it may reveal internals.
  */
 export class UnavailableError extends AnimalStoreError {
   override readonly name = 'UnavailableError';
   readonly code = 'service_unavailable';
-  /** Seconds after which it is worth asking again; 1 when whoever threw did not say. */
+  /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
   /** @param doing what failed, as in "reading an animal"; logged, not shown to clients. */
-  constructor(doing: string, options?: ErrorOptions & { retryAfter?: number }) {
+  constructor(doing: string, options?: ErrorOptions & { retryAfter?: number | undefined }) {
     super(`The store is not available (${doing}).`, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
@@ -137,9 +133,6 @@ export type AnyAnimalStoreError =
   | IdempotencyKeyReusedError
   | UnavailableError;
 
-/**
- * Whether `value` is an error of the animal store. Decided by its code and not by its class, so that an error
- * thrown by an adapter that was built against another copy of this package counts too.
- */
+/** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */
 export const isAnimalStoreError = (value: unknown): value is AnyAnimalStoreError =>
   value instanceof Error && 'code' in value && ANIMAL_STORE_ERROR_CODES.some((code) => code === value.code);

@@ -39,14 +39,13 @@ export interface NewPet {
 /** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
-/** Unicode's White_Space property, for a character class. `\s` is a different set in every language. */
+/** Unicode's White_Space property, for a character class: `\s` differs between languages. */
 const WHITE_SPACE = '\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
-
 const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
 
 /**
- * The rule for a name as a regular expression that every common engine compiles: at least one character that is
- * not white space, and no U+0000. It cannot exclude lone surrogates: most languages have no such characters.
+ * The rule for a name as a regular expression that every common engine compiles. It does not exclude lone surrogates,
+ * which most languages do not have.
  */
 export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\x00${WHITE_SPACE}][^\x00]*$`;
 
@@ -86,9 +85,7 @@ export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function unsavedPet(pet: NewPet): UnsavedPet {
-  if (typeof pet !== 'object' || pet === null) {
-    throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
-  }
+  if (Object(pet) !== pet) throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = pet;
   const faults = newPetFaults({ name, categoryId, status });
@@ -101,8 +98,7 @@ export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): 
   Object.freeze({ id, name, categoryId, status });
 
 /**
- * The animal in data from outside this program, such as a database document or a response body. Integers may be
- * bigints or safe numbers.
+ * The animal in data from outside, such as a database document. Integers may be bigints or safe numbers.
  * @throws {InvalidPetError} naming every fault.
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
@@ -83,70 +84,58 @@ describe('Importing', () => {
     });
   });
 
-  describe('an adapter', () => {
-    // What must be there shows that looking works; what must not be there is all that others bring.
-    const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
-      ['./http', ['adapters/http'], ['typebox']],
-      ['./client', ['adapters/http'], []],
-      ['./api-keys', ['adapters/api-keys'], []],
-      ['./memory', ['adapters/memory'], []],
-      ['./sqlite', ['adapters/sqlite'], []],
-    ];
-    for (const [entry, folders, packages] of ENTRIES) {
-      it(`${entry} prints nothing, reads no environment, and loads ${packages.join(', ') || 'no package'}`, async () => {
-        const effects = await importing(await entryUrl(entry));
-        expect(foldersIn(effects)).to.deep.equal(folders);
-        expect(packagesIn(effects)).to.deep.equal(packages);
-        expect(effects.environment).to.deep.equal([]);
-      });
-    }
-
-    it('./fetch runs without Node.js: it loads no package, no other transport and no module of Node.js', async () => {
-      const effects = await importing(await entryUrl('./fetch'));
-      expect(effects.exports).to.deep.equal(['createFetchHandler']);
-      expect(foldersIn(effects)).to.deep.equal(['adapters/http']);
-      expect(packagesIn(effects)).to.deep.equal([]);
-      expect(effects.loaded.filter((url) => url.startsWith('node:'))).to.deep.equal([]);
-      expect(
-        effects.loaded.filter((url) => /\/http\/(?:koa|node|client|docs-page)\//.test(url)),
-      ).to.deep.equal([]);
+  // What must be there shows that looking works; what must not be there is all that others bring.
+  const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
+    ['./http', ['adapters/http'], ['typebox']],
+    ['./fetch', ['adapters/http'], []],
+    ['./client', ['adapters/http'], []],
+    ['./api-keys', ['adapters/api-keys'], []],
+    ['./memory', ['adapters/memory'], []],
+    ['./sqlite', ['adapters/sqlite'], []],
+  ];
+  for (const [entry, folders, packages] of ENTRIES) {
+    it(`${entry} prints nothing, reads no environment, and loads ${packages.join(', ') || 'no package'}`, async () => {
+      const effects = await importing(entryUrl(entry));
+      expect(foldersIn(effects)).to.deep.equal(folders);
+      expect(packagesIn(effects)).to.deep.equal(packages);
       expect(effects.environment).to.deep.equal([]);
     });
+  }
 
-    it('./mongodb loads the driver, prints nothing, and loads no other adapter', async () => {
-      const effects = await importing(await entryUrl('./mongodb'));
-      expect(foldersIn(effects)).to.deep.equal(['adapters/mongodb']);
-      expect(packagesIn(effects)).to.include('mongodb');
-    });
+  it('./mongodb and ./koa load their own packages, and no other adapter, store or container', async () => {
+    const mongodb = await importing(entryUrl('./mongodb'));
+    expect(foldersIn(mongodb)).to.deep.equal(['adapters/mongodb']);
+    expect(packagesIn(mongodb)).to.include('mongodb');
+    const koa = await importing(entryUrl('./koa'));
+    expect(foldersIn(koa)).to.deep.equal(['adapters/http']);
+    expect(packagesIn(koa)).to.include.members(['koa', '@koa/router', 'koa-bodyparser']);
+    expect(packagesIn(koa)).to.not.include.members(['inversify', 'pino']);
+  });
 
-    it('./client loads the inner layers, its own folder and a rule of the interface: nothing that a browser lacks', async () => {
-      const { loaded } = await importing(await entryUrl('./client'));
-      const http = 'adapters\\/http\\/(?:client\\/|request/idempotency-key\\.js)';
-      const places = new RegExp(`/build/src/(?:${http}|application/|domain/|exact-json\\.js)`);
-      for (const url of loaded) expect(url).to.match(places);
-      expect(loaded.length).to.be.greaterThan(10);
-    });
-
-    it('./koa loads koa, and neither a store nor the container', async () => {
-      const effects = await importing(await entryUrl('./koa'));
-      expect(foldersIn(effects)).to.deep.equal(['adapters/http']);
-      expect(packagesIn(effects)).to.include.members(['koa', '@koa/router', 'koa-bodyparser']);
-      expect(packagesIn(effects)).to.not.include.members(['inversify', 'pino']);
-    });
+  it('./fetch and ./client load nothing that only Node.js has', async () => {
+    for (const [entry, folder] of [
+      ['./fetch', 'fetch'],
+      ['./client', 'client'],
+    ] as const) {
+      const { loaded } = await importing(entryUrl(entry));
+      expect(loaded.some((url) => url.includes(`/http/${folder}/`))).to.equal(true);
+      for (const url of loaded)
+        expect(url).to.not.match(/^node:|\/adapters\/http\/(?:koa|node|docs-page\/browser)\//);
+    }
   });
 
   it('any module prints nothing and does nothing, but the command and the docs page', async () => {
     const built = new URL('build/src/', ROOT);
     const modules = (await readdir(built, { recursive: true }))
-      .filter((name) => name.endsWith('.js') && !/main\.js$|\bdocs-page\b.page\.js$/.test(name))
+      .filter((name) => name.endsWith('.js') && !/main\.js$|docs-page.browser.page\.js$/.test(name))
       .map((name) => new URL(name.replaceAll('\\', '/'), built).href);
     const { loaded, exports } = await importing(...modules);
     expect(loaded).to.include.members(modules);
-    expect(exports).to.include.members(['createContainer', 'openSqliteStore', 'runCli']);
+    expect(exports).to.include.members(['createContainer', 'openSqliteStore', 'animalStoreRouter']);
   });
 
   it('animal-store/bootstrap prints nothing, and loads no store before one is asked for', async () => {
-    const effects = await importing(await entryUrl('./bootstrap'));
+    const effects = await importing(entryUrl('./bootstrap'));
     expect(packagesIn(effects)).to.include('inversify');
     expect(foldersIn(effects)).to.not.include.members(['adapters/sqlite', 'adapters/memory']);
     expect(effects.loaded).to.not.include('node:sqlite');
@@ -154,9 +143,9 @@ describe('Importing', () => {
 });
 
 /** Where the package's manifest says that an entry is. */
-async function entryUrl(entry: string): Promise<string> {
+function entryUrl(entry: string): string {
   const manifest: { exports: Record<string, string> } = JSON.parse(
-    await readFile(new URL('package.json', ROOT), 'utf8'),
+    readFileSync(new URL('package.json', ROOT), 'utf8'),
   );
   const path = manifest.exports[entry];
   if (path === undefined) throw new Error(`package.json has no entry ${entry}`);

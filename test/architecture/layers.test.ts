@@ -10,16 +10,15 @@ import {
   NODE_RULE,
   RUNTIME_RULE,
 } from './rules.js';
-import { readModules, readSourceTree, type Module, type SourceTree } from './source-tree.js';
-import { findViolations, type Violation } from './violations.js';
+import { readModule, readSourceTree, type Module, type SourceTree } from './source-tree.js';
+import { findViolations } from './violations.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const lawOf = (place: string): string =>
   LAYERS.find((layer) => layer.place.test(place))?.law ?? 'no law for this place';
 
-/** What is found when `line` is put at the end of the module, which may be a new one. */
-const plant = (tree: SourceTree, path: string, line: string): Violation[] =>
-  findViolations(readModules(new Map(tree).set(path, `${tree.get(path) ?? ''}\n${line}\n`)));
+const readModules = (tree: SourceTree): Module[] =>
+  [...tree].map(([path, source]) => readModule(path, source));
 
 describe('The architecture', () => {
   let tree: SourceTree;
@@ -44,33 +43,16 @@ describe('The architecture', () => {
     });
 
     it('with the same result as a search for lines that import', () => {
-      // Files are formatted, so such lines can be told by their form; a second opinion on the reader.
+      // The files are formatted, so their imports have one form: a second opinion on the parser.
       const line = /^(?:import|export|\}).* from '(?<from>[^']+)';$|\bimport\('(?<dynamic>[^']+)'\)/;
-      for (const { path, source, imports } of modules) {
-        const searched = source
+      for (const { path, imports } of modules) {
+        const searched = (tree.get(path) ?? '')
           .split('\n')
           .map((text) => line.exec(text)?.groups)
           .flatMap((groups) => groups?.['from'] ?? groups?.['dynamic'] ?? []);
         const read = imports.flatMap(({ specifier }) => specifier ?? []);
-        expect(read, path).to.deep.equal(searched);
+        expect(read, path).to.have.members(searched);
       }
-    });
-
-    it('with the edges that are known to be there', () => {
-      const edges = modules.flatMap(({ path, imports }) =>
-        imports.map(({ target }) => `${path} -> ${target}`),
-      );
-      expect(edges).to.include.members([
-        'src/application/create-pet.ts -> src/domain/pet.ts',
-        'src/application/create-pet.ts -> src/application/ports/clock.ts',
-        'src/index.ts -> src/domain/errors.ts',
-        'src/adapters/http/koa/koa-transport.ts -> koa',
-        'src/adapters/http/schemas.ts -> typebox/compile',
-        'src/adapters/sqlite/open-sqlite-connection.ts -> node:sqlite',
-        'src/bootstrap/modules/sqlite-store.ts -> src/adapters/sqlite/open-sqlite-store.ts',
-        'src/bootstrap/main.ts -> src/bootstrap/run.ts',
-        'src/bootstrap/load-adapters.ts -> undefined',
-      ]);
     });
 
     it('with a use of every home that the rules give to a technology', () => {
@@ -84,75 +66,48 @@ describe('The architecture', () => {
 
   describe('is defended: a violation that is planted is caught', () => {
     const domain = 'src/domain/pet.ts';
-    const application = 'src/application/create-pet.ts';
+    const json = 'src/exact-json.ts';
+    const application = 'src/application/animal-store.ts';
+    const entry = 'src/index.ts';
     const http = 'src/adapters/http/http-interface.ts';
+    const page = 'src/adapters/http/docs-page/browser/page.ts';
     const fetch = 'src/adapters/http/fetch/fetch-handler.ts';
-    const koa = 'src/adapters/http/koa/koa-transport.ts';
-    const page = 'src/adapters/http/docs-page/page.ts';
-    const client = 'src/adapters/http/client/animal-store-client.ts';
+    const koa = 'src/adapters/http/koa/animal-store-router.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
+    const bootstrap = 'src/bootstrap/main.ts';
     const contract = 'test/contract/planted.ts';
-    const httpContract = 'test/contract/http/run-row.ts';
+    const httpContract = 'test/contract/http/planted.ts';
 
     const PLANTED: ReadonlyArray<readonly [path: string, line: string, law: string]> = [
-      [domain, "import { PAGE_LIMIT } from '../application/list-pets.js';", lawOf(domain)],
       [domain, "import type { Clock } from '../application/ports/clock.js';", lawOf(domain)],
-      [domain, "export { parse } from '../exact-json.js';", lawOf(domain)],
-      [domain, "export * from '../bootstrap/tokens.js';", lawOf(domain)],
-      ['src/exact-json.ts', "import { INT64_MAX } from './domain/int64.js';", lawOf('src/exact-json.ts')],
+      [json, "import { INT64_MAX } from './domain/int64.js';", lawOf(json)],
       [application, "import '../adapters/memory/memory-pet-repository.js';", lawOf(application)],
-      [application, "void import('../bootstrap/serve.js');", lawOf(application)],
-      [application, "import { parse } from '../exact-json.js';", lawOf(application)],
-      ['src/index.ts', "export * from './adapters/memory/index.js';", lawOf('src/index.ts')],
-      ['src/index.ts', "export { TOKENS } from './bootstrap/tokens.js';", lawOf('src/index.ts')],
-      [http, "import type { KoaRequest } from './koa/koa-request.js';", lawOf(http)],
+      [application, "void import('../bootstrap/container.js');", lawOf(application)],
+      [entry, "export * from './adapters/memory/index.js';", lawOf(entry)],
       [http, "import { NodeServer } from './node/node-server.js';", lawOf(http)],
-      [http, "import { TOKENS } from '../../bootstrap/tokens.js';", lawOf(http)],
+      [http, "export { TOKENS } from '../../bootstrap/wiring.js';", lawOf(http)],
+      [page, "import { INT64_MAX } from '../../../../domain/int64.js';", lawOf(page)],
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
-      [koa, "import { runCli } from '../../cli/cli.js';", lawOf(koa)],
-      [page, "import { parse } from '../../../exact-json.js';", lawOf(page)],
-      [page, "import type { ErrorCode } from '../answer/error-answers.js';", lawOf(page)],
-      [fetch, "import '../koa/koa-transport.js';", lawOf(fetch)],
       [fetch, "import { NodeRequest } from '../node/node-request.js';", lawOf(fetch)],
-      [client, "import { splitTarget } from '../koa/koa-request.js';", lawOf(client)],
-      [memory, "import { retryWhileBusy } from '../sqlite/busy-retry.js';", lawOf(memory)],
-      [memory, "import type { HttpLog } from '../http/http-log.js';", lawOf(memory)],
-      [memory, "type T = import('../../bootstrap/tokens.js').Token<string>;", lawOf(memory)],
-      ['src/bootstrap/run.ts', "import '../../test/contract/contract.js';", lawOf('src/bootstrap/run.ts')],
+      [memory, "type Log = import('../http/http-log.js').HttpLog;", lawOf(memory)],
+      [bootstrap, "import '../../test/contract/contract.js';", lawOf(bootstrap)],
       [contract, "import '../../src/adapters/memory/memory-pet-repository.js';", lawOf(contract)],
-      [httpContract, "import '../../../src/adapters/http/koa/koa-transport.js';", lawOf(httpContract)],
+      [httpContract, "import '../../../src/adapters/http/koa/koa-request.js';", lawOf(httpContract)],
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],
-      [contract, "import { connect } from 'node:net';", NODE_RULE.law],
-      [application, "import type { Readable } from 'node:stream';", NODE_RULE.law],
+      [fetch, "import type { Readable } from 'node:stream';", NODE_RULE.law],
       [http, "import { STATUS_CODES } from 'node:http';", NODE_RULE.law],
-      [page, "import { readFile } from 'node:fs/promises';", NODE_RULE.law],
-      [fetch, "import { Readable } from 'node:stream';", NODE_RULE.law],
-      [client, "import { randomUUID } from 'node:crypto';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],
       [application, "import { Container } from 'inversify';", HOME_RULE.law],
-      [http, "import Koa from 'koa';", HOME_RULE.law],
-      [http, "import { pino } from 'pino';", HOME_RULE.law],
-      [koa, "import Type from 'typebox';", HOME_RULE.law],
       [koa, "import { Compile } from 'typebox/compile';", HOME_RULE.law],
       [memory, "import { DatabaseSync } from 'node:sqlite';", HOME_RULE.law],
-      [memory, "import { Router } from '@koa/router';", HOME_RULE.law],
-      [memory, "import 'unheard-of';", HOME_RULE.law],
       [memory, "import 'animal-store/sqlite';", HOME_RULE.law],
       [contract, "import { expect } from 'chai';", HOME_RULE.law],
       [domain, 'process.exit(1);', GLOBALS_RULE.law],
-      [application, "console.log('created');", GLOBALS_RULE.law],
-      [application, 'const later = setTimeout(() => {}, 1);', GLOBALS_RULE.law],
-      ['src/exact-json.ts', "export const bytes = Buffer.from('[]');", GLOBALS_RULE.law],
-      ['src/index.ts', 'void globalThis.process;', GLOBALS_RULE.law],
+      [application, 'const later = { setTimeout };', GLOBALS_RULE.law],
       [http, 'let timer: NodeJS.Timeout;', RUNTIME_RULE.law],
       [fetch, 'const length = Buffer.byteLength(body);', RUNTIME_RULE.law],
-      [fetch, 'setImmediate(() => {});', RUNTIME_RULE.law],
-      [client, "export const bytes = Buffer.from('[]');", RUNTIME_RULE.law],
-      [client, 'setImmediate(() => {});', RUNTIME_RULE.law],
-      [koa, 'void import(name);', COMPUTED_RULE.law],
       [koa, 'void import(`./${name}.js`);', COMPUTED_RULE.law],
       [domain, "import { Horse } from './horse.js';", EXISTENCE_RULE.law],
-      ['src/planted.ts', '', EXISTENCE_RULE.law],
       ['src/presentation/planted.ts', '', EXISTENCE_RULE.law],
       ['src/domain/int64.ts', "import type { Pet } from './pet.js';", CYCLE_RULE.law],
       [memory, "export * from './memory-pet-repository.js';", CYCLE_RULE.law],
@@ -160,7 +115,8 @@ describe('The architecture', () => {
 
     for (const [path, line, law] of PLANTED) {
       it(`${line || 'a module'} in ${path}: ${law}`, () => {
-        const found = plant(tree, path, line);
+        const planted = readModule(path, `${tree.get(path) ?? ''}\n${line}\n`);
+        const found = findViolations([...modules.filter((module) => module.path !== path), planted]);
         // What points outwards closes a cycle as well.
         const broken = found.filter((other) => other.law === law || other.law !== CYCLE_RULE.law);
         expect(broken.map((violation) => violation.law)).to.deep.equal([law]);
@@ -190,18 +146,17 @@ describe('The architecture', () => {
       ]);
     });
 
-    it('a cycle of three with its whole way', () => {
+    it('a cycle of two with its whole way', () => {
       const found = findViolations(
         readModules(
           new Map([
             ['src/domain/a.ts', "import './b.js';"],
-            ['src/domain/b.ts', "import type { C } from './c.js';"],
-            ['src/domain/c.ts', "export * from './a.js';"],
+            ['src/domain/b.ts', "export * from './a.js';"],
           ]),
         ),
       );
       expect(found.map(({ message }) => message)).to.deep.equal([
-        'src/domain/a.ts: src/domain/a.ts -> src/domain/b.ts -> src/domain/c.ts -> src/domain/a.ts, but ' +
+        'src/domain/a.ts: src/domain/a.ts -> src/domain/b.ts -> src/domain/a.ts, but ' +
           'no module needs itself in the end. Move what both ends need to a module of its own.',
       ]);
     });

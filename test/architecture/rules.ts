@@ -14,13 +14,11 @@ export interface LayerRule {
 
 const INNER = ['src/domain/', 'src/application/', 'src/exact-json.ts'];
 
-/** What every transport shares: it is apart from any. */
+/** The HTTP interface, which every transport shares. */
 const HTTP_INTERFACE = [
   'src/adapters/http/*',
-  'src/adapters/http/answer/',
+  'src/adapters/http/docs-page/*',
   'src/adapters/http/open-api/',
-  'src/adapters/http/request/',
-  'src/adapters/http/routes/',
 ];
 
 /** Every module is in one place. */
@@ -51,25 +49,24 @@ export const LAYERS: readonly LayerRule[] = [
   },
   {
     law: 'the HTTP interface knows none of its transports',
-    place: /^src\/adapters\/http\/(?:(?:answer|open-api|request|routes)\/)?[^/]+$/,
+    place: /^src\/adapters\/http\/(?:(?:docs-page|open-api)\/)?[^/]+$/,
     mayImport: [...INNER, ...HTTP_INTERFACE],
-    instead: 'Let HttpRequest, HttpAnswer or Route say what is needed, and every transport provide it.',
+    instead: 'Let HttpRequest or HttpResponse say what is needed, and every transport provide it.',
   },
   {
-    law: 'the docs page runs in a browser, and imports nothing but itself',
-    place: /^src\/adapters\/http\/docs-page\//,
-    mayImport: ['src/adapters/http/docs-page/'],
-    instead: 'Let the OpenAPI document say what the page is to show.',
+    law: 'the script of the docs page runs in a browser, and imports only itself and exact JSON',
+    place: /^src\/adapters\/http\/docs-page\/browser\//,
+    mayImport: ['src/adapters/http/docs-page/browser/', 'src/exact-json.ts'],
+    instead: 'Let the HTML of the page carry what the script needs.',
   },
   {
     law: 'a transport knows the HTTP interface, and no other transport',
-    place:
-      /^src\/adapters\/http\/(?!(?:answer|docs-page|koa|open-api|request|routes)\/)(?<transport>[^/]+)\//,
+    place: /^src\/adapters\/http\/(?!(?:docs-page|koa|open-api)\/)(?<transport>[^/]+)\//,
     mayImport: [...INNER, ...HTTP_INTERFACE, 'src/adapters/http/<transport>/'],
     instead: 'Move what both need to src/adapters/http.',
   },
   {
-    law: 'a transport on Node.js knows its requests, and no other transport',
+    law: 'the Koa router knows the requests of Node.js, and no other transport',
     place: /^src\/adapters\/http\/koa\//,
     mayImport: [
       ...INNER,
@@ -131,8 +128,10 @@ export const HOME_RULE = {
     ['koa', /^src\/adapters\/http\/koa\//],
     ['@koa/router', /^src\/adapters\/http\/koa\//],
     ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
-    ['typebox', /^src\/adapters\/http\/(?:(?:open-api|request)\/)?[^/]+$/],
+    ['typebox', /^src\/adapters\/http\/(?:open-api\/)?[^/]+$/],
     ['inversify', /^src\/bootstrap\//],
+    ['cli-progress', /^src\/bootstrap\//],
+    ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
     ['mongodb', /^src\/adapters\/mongodb\//],
@@ -160,7 +159,7 @@ export const GLOBALS_RULE = {
 /** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */
 export const RUNTIME_RULE = {
   law: 'what every runtime is to run names nothing that only Node.js has',
-  places: [/^src\/adapters\/http\/(?:(?:fetch|client)\/.*|[^/]+)$/],
+  places: [/^src\/adapters\/http\/(?:(?:fetch|client|docs-page|open-api)\/.*|[^/]+)$/],
   names: new Set(
     [
       ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'NodeJS'],
@@ -174,7 +173,7 @@ export const RUNTIME_RULE = {
 export const COMPUTED_RULE = {
   law: 'only what loads others imports what cannot be seen here',
   // Adapters of others, and the suites, which are compiled after the program.
-  place: /^src\/bootstrap\/(?:load-adapters|contract-suites)\.ts$/,
+  place: /^src\/bootstrap\/(?:load-adapters|check-store-command)\.ts$/,
   instead: 'Write the name out as one string.',
 } as const;
 

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { isMember } from './imports.js';
 import {
   COMPUTED_RULE,
   CYCLE_RULE,
@@ -11,7 +10,6 @@ import {
   RUNTIME_RULE,
 } from './rules.js';
 import type { Module } from './source-tree.js';
-import { readTokens } from './tokens.js';
 
 /** A rule broken: where, by what, and what to do about it, in one line. */
 export interface Violation {
@@ -82,16 +80,15 @@ function outsideViolations(path: string, specifier: string, where: string, what:
   return NODE_RULE.places.some((place) => place.test(path)) ? [] : [violation(NODE_RULE, where, what)];
 }
 
-function namesViolations(
+const namesViolations = (
   rule: typeof GLOBALS_RULE | typeof RUNTIME_RULE,
-  { path, source }: Module,
-): Violation[] {
-  if (!rule.places.some((place) => place.test(path))) return [];
-  const tokens = readTokens(source);
-  return tokens
-    .filter(({ kind, text }, index) => kind === 'word' && rule.names.has(text) && !isMember(tokens, index))
-    .map(({ text, line }) => violation(rule, `${path}:${line}`, `uses ${text}`));
-}
+  { path, names }: Module,
+): Violation[] =>
+  rule.places.some((place) => place.test(path))
+    ? names
+        .filter(({ name }) => rule.names.has(name))
+        .map(({ name, line }) => violation(rule, `${path}:${line}`, `uses ${name}`))
+    : [];
 
 /** Each cycle once, from where it is first met. Types count too: a cycle of types ties modules together as well. */
 function cycleViolations(modules: readonly Module[]): Violation[] {

@@ -1,246 +1,126 @@
-import { rejects } from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ContainerModule, type Container } from 'inversify';
-import { MemoryDeprecatedCallRepository } from '../../src/adapters/memory/memory-deprecated-call-repository.js';
-import { MemoryPetRepository } from '../../src/adapters/memory/memory-pet-repository.js';
-import { SqlitePetRepository } from '../../src/adapters/sqlite/sqlite-pet-repository.js';
-import type { HttpRequest } from '../../src/adapters/http/http-message.js';
+import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { SCOPES, type Authenticator } from '../../src/application/ports/authenticator.js';
-import type { DeprecatedCallRepository } from '../../src/application/ports/deprecated-call-repository.js';
-import { createContainer } from '../../src/bootstrap/container.js';
-import { provideValue } from '../../src/bootstrap/provide.js';
-import { SettingsError, readSettings } from '../../src/bootstrap/settings.js';
-import type { StoreFactory } from '../../src/bootstrap/store-factory.js';
-import { TOKENS, type Token } from '../../src/bootstrap/tokens.js';
+import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
+import { readSettings } from '../../src/bootstrap/settings.js';
+import { replace, type Token } from '../../src/bootstrap/wiring.js';
+import { Shelf, factory } from './test-io.js';
 
 const BELLA = { name: 'Bella', categoryId: 1n };
 
-/** A module that adds a store factory, as an adapter's does. */
-const factory = (value: StoreFactory): ContainerModule =>
-  new ContainerModule((options) => provideValue(options, TOKENS.storeFactory, value));
+/** A module that replaces what is bound, as an adapter's may. */
+const replacing = <T>(token: Token<T>, value: T): ContainerModule =>
+  new ContainerModule((options) => replace(options, token, value));
 
-/** A module that puts `value` in the place of what is bound, as an adapter's may. */
-const replacement = <T>(token: Token<T>, value: T): ContainerModule =>
-  new ContainerModule(({ rebind }) => provideValue({ bind: rebind }, token, value));
+const SERVICE = 'http://localhost/v1/pets';
+const headers = { Authorization: 'Bearer key-of-the-test' };
 
-/** A store of its own each time, which keeps no API keys, and counts how often it was opened. */
-function countedStore(): { readonly opened: string[]; readonly open: StoreFactory['open'] } {
-  const opened: string[] = [];
-  const open: StoreFactory['open'] = async (url) => {
-    opened.push(url);
-    const pets = new MemoryPetRepository();
-    return { pets, location: `nowhere ${opened.length}`, close: () => pets.close() };
-  };
-  return { opened, open };
+/** The status of a request with a key. */
+async function statusOf(container: Container, url = SERVICE): Promise<number> {
+  const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
+  return (await handle(new Request(url, { headers }))).status;
 }
 
-const listPets: HttpRequest = {
-  method: 'GET',
-  path: '/v1/pets',
-  query: '',
-  header: (name) => (name === 'authorization' ? 'Bearer key-of-the-test' : undefined),
-  isRepeated: () => false,
-  announcesBody: false,
-  hasBody: async () => false,
-  readBody: async () => new Uint8Array(),
-  onGone: () => {},
-};
-
-/** The status of a list with a key. */
-async function statusOfList(of: Container): Promise<number> {
-  const http = await of.getAsync(TOKENS.httpInterface);
-  return (await http.answer(listPets, http.routes[0], {})).status;
-}
+const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
+  createContainer(readSettings(environment), modules);
 
 describe('The container', () => {
-  const containers: Container[] = [];
-  async function container(
-    environment: Record<string, string>,
-    ...adapters: readonly ContainerModule[]
-  ): Promise<Container> {
-    const made = await createContainer(readSettings(environment), adapters);
-    containers.push(made);
-    return made;
-  }
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'animal-store-container-'));
-  });
-  afterEach(async () => {
-    for (const made of containers.splice(0)) {
-      const store = await made.getAsync(TOKENS.store).catch(() => undefined);
-      await store?.close();
-    }
-    rmSync(folder, { recursive: true });
-  });
-
-  describe('chooses the store by one setting:', () => {
+  describe('chooses the store by STORE_URL:', () => {
     it('memory:', async () => {
-      const pets = await (await container({ STORE_URL: 'memory:' })).getAsync(TOKENS.petRepository);
-      expect(pets).to.be.instanceOf(MemoryPetRepository);
+      const { location } = await (await container({ STORE_URL: 'memory:' })).getAsync(TOKENS.store);
+      expect(location).to.match(/^memory/);
     });
 
-    it('sqlite:, all behind the colon being a path', async () => {
+    it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-container-')));
       const file = join(folder, 'a b?c=d', 'pets.db');
       const made = await container({ STORE_URL: `sqlite:${file}` });
-      expect(await made.getAsync(TOKENS.petRepository)).to.be.instanceOf(SqlitePetRepository);
-      expect((await made.getAsync(TOKENS.store)).location).to.equal(file);
-      expect(existsSync(file)).to.equal(true);
+      expect(existsSync(file)).to.equal(false);
+      const store = await made.getAsync(TOKENS.store);
+      expect([store.location, existsSync(file)]).to.deep.equal([file, true]);
+      await store.close();
+      rmSync(folder, { recursive: true });
     });
 
-    it('the scheme that an adapter brings, which gets the whole URL', async () => {
-      const shelf = countedStore();
-      const adapter = factory({ scheme: 'shelf', open: shelf.open });
-      const made = await container({ STORE_URL: 'shelf://third/from:left' }, adapter);
-      expect((await made.getAsync(TOKENS.store)).location).to.equal('nowhere 1');
-      expect(shelf.opened).to.deep.equal(['shelf://third/from:left']);
-    });
-
-    it('any of several schemes of one adapter', async () => {
-      const shelf = countedStore();
-      const adapter = factory({ scheme: ['shelf', 'shelf+tls'], open: shelf.open });
-      await (await container({ STORE_URL: 'shelf+tls:x' }, adapter)).getAsync(TOKENS.store);
-      expect(shelf.opened).to.deep.equal(['shelf+tls:x']);
-    });
-
-    it('of two with the same scheme the one bound last, so that an adapter can take the place of ours', async () => {
-      const [first, second] = [countedStore(), countedStore()];
-      const adapters = [first, second].map(({ open }) => factory({ scheme: 'memory', open }));
-      await (await container({ STORE_URL: 'memory:' }, ...adapters)).getAsync(TOKENS.petRepository);
-      expect([first.opened, second.opened]).to.deep.equal([[], ['memory:']]);
-    });
-
-    it('and names the schemes that there are when the one set is none of them', async () => {
-      const adapter = factory({ scheme: ['shelf', 'shelf+tls'], open: countedStore().open });
-      const made = await container({ STORE_URL: 'mongo://me:secret@host' }, adapter);
-      await rejects(made.getAsync(TOKENS.animalStore), (error: unknown) => {
-        expect(error).to.be.instanceOf(SettingsError);
-        expect(error).to.have.deep.property('faults', [
-          'STORE_URL has the scheme mongo:, and known are memory, sqlite, mongodb, mongodb+srv, shelf, shelf+tls',
-        ]);
-        return true;
+    it('a scheme of an adapter, which gets the whole URL', async () => {
+      const urls: string[] = [];
+      const shelf = factory('shelf', async (url) => {
+        urls.push(url);
+        return openMemoryStore();
       });
+      await (await container({ STORE_URL: 'shelf://third/from:left' }, shelf)).getAsync(TOKENS.animalStore);
+      expect(urls).to.deep.equal(['shelf://third/from:left']);
     });
 
-    it('and says when the URL fits no store of the scheme', async () => {
-      const memory = await container({ STORE_URL: 'memory:a' });
-      await rejects(
-        memory.getAsync(TOKENS.store),
-        new SettingsError(['STORE_URL must be memory: alone, for it has no name']),
-      );
-      const sqlite = await container({ STORE_URL: 'sqlite:' });
-      await rejects(
-        sqlite.getAsync(TOKENS.store),
-        new SettingsError(['STORE_URL names no file, as sqlite:data/animal-store.db does']),
-      );
-      const neither = await container({ STORE_URL: 'sqlite::memory:' });
-      await rejects(
-        neither.getAsync(TOKENS.store),
-        new SettingsError(['STORE_URL for a store in memory is memory:']),
-      );
+    it('of two adapters with the same scheme the last one, so that an adapter can replace ours', async () => {
+      const [first, second] = [new Shelf({}, 'memory'), new Shelf({}, 'memory')];
+      const made = await container({ STORE_URL: 'memory:' }, first.module, second.module);
+      await made.getAsync(TOKENS.petRepository);
+      expect([first.opened.length, second.opened.length]).to.deep.equal([0, 1]);
     });
   });
 
-  it('opens nothing before it is asked for', async () => {
-    const file = join(folder, 'pets.db');
-    const made = await container({ STORE_URL: `sqlite:${file}` });
-    expect(existsSync(file)).to.equal(false);
-    await made.getAsync(TOKENS.petRepository);
-    expect(existsSync(file)).to.equal(true);
-  });
-
-  it('opens one store, however many ask for it at once', async () => {
-    const shelf = countedStore();
-    const made = await container({ STORE_URL: 'shelf:' }, factory({ scheme: 'shelf', open: shelf.open }));
-    await Promise.all([
-      made.getAsync(TOKENS.requestListener),
-      made.getAsync(TOKENS.animalStore),
-      made.getAsync(TOKENS.store),
-    ]);
+  it('opens one store, however many need it at once', async () => {
+    const shelf = new Shelf();
+    const made = await container({ STORE_URL: 'shelf:' }, shelf.module);
+    const { requestListener, animalStore, store } = TOKENS;
+    await Promise.all([made.getAsync(requestListener), made.getAsync(animalStore), made.getAsync(store)]);
     expect(shelf.opened).to.have.length(1);
   });
 
-  it('gives the use cases and the repository the same animals', async () => {
-    const made = await container({ STORE_URL: 'memory:' });
-    const { pet } = await (await made.getAsync(TOKENS.animalStore)).createPet(BELLA);
-    expect(await (await made.getAsync(TOKENS.petRepository)).findById(pet.id)).to.deep.equal(pet);
-  });
-
   it('serves with static keys on a store that keeps none', async () => {
-    const adapter = factory({ scheme: 'shelf', open: countedStore().open });
-    const good = await container({ STORE_URL: 'shelf:', API_KEYS: 'key-of-the-test' }, adapter);
-    expect(await good.getAsync(TOKENS.apiKeyRepository)).to.equal(undefined);
-    expect(await statusOfList(good)).to.equal(200);
-    expect(await statusOfList(await container({ STORE_URL: 'shelf:' }, adapter))).to.equal(401);
+    const shelf = new Shelf({ apiKeys: undefined });
+    const settings = { STORE_URL: 'shelf:' };
+    expect(
+      await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
+    ).to.equal(200);
+    expect(await statusOf(await container(settings, shelf.module))).to.equal(401);
   });
 
-  describe('lets an adapter put its own in the place of', () => {
+  describe('lets an adapter replace', () => {
+    const settings = { STORE_URL: 'memory:' };
+
     it('the repository of the animals', async () => {
-      const pets = new MemoryPetRepository();
+      const { pets } = openMemoryStore();
       await pets.add({ ...BELLA, status: 'sold' });
-      const made = await container({ STORE_URL: 'memory:' }, replacement(TOKENS.petRepository, pets));
+      const made = await container(settings, replacing(TOKENS.petRepository, pets));
       const page = await (await made.getAsync(TOKENS.animalStore)).listPets();
       expect(page.pets.map(({ status }) => status)).to.deep.equal(['sold']);
     });
 
     it('the authenticator', async () => {
-      const asked: string[] = [];
       const anyone: Authenticator = {
-        async authenticate(credential) {
-          asked.push(credential);
-          return { ok: true, principal: { keyId: 'anyone', scopes: new Set(SCOPES) } };
-        },
+        authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
       };
-      const made = await container({ STORE_URL: 'memory:' }, replacement(TOKENS.authenticator, anyone));
-      expect(await statusOfList(made)).to.equal(200);
-      expect(asked).to.deep.equal(['key-of-the-test']);
+      const made = await container(settings, replacing(TOKENS.authenticator, anyone));
+      expect(await statusOf(made)).to.equal(200);
     });
 
     it('the clock', async () => {
       let now = new Date('2026-11-20T10:00:00Z');
-      const made = await container({ STORE_URL: 'memory:' }, replacement(TOKENS.clock, { now: () => now }));
-      const store = await made.getAsync(TOKENS.animalStore);
-      const request = { scope: 'shop', token: 'once' };
-      const create = async (): Promise<boolean> => (await store.createPet(BELLA, { request })).replayed;
+      const made = await container(settings, replacing(TOKENS.clock, { now: () => now }));
+      const animalStore = await made.getAsync(TOKENS.animalStore);
+      const idempotencyKey = { scope: 'shop', key: 'once' };
+      const create = async () => (await animalStore.createPet(BELLA, { idempotencyKey })).replayed;
       expect([await create(), await create()]).to.deep.equal([false, true]);
       now = new Date('2026-11-21T10:00:00Z');
       expect(await create()).to.equal(false);
     });
 
-    it('the store of counts of deprecated calls, and their log', async () => {
-      const counts = new MemoryDeprecatedCallRepository();
-      const first: string[] = [];
+    it('the log and the listener for deprecated calls', async () => {
+      const seen: unknown[] = [];
       const made = await container(
-        { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' },
-        replacement<DeprecatedCallRepository | undefined>(TOKENS.deprecatedCallRepository, counts),
-        replacement(TOKENS.deprecatedCallLog, {
-          firstOfDay: ({ operationId }) => void first.push(operationId),
-          notWritten: () => {},
-          lost: () => {},
-        }),
+        { ...settings, API_KEYS: 'key-of-the-test' },
+        replacing(TOKENS.httpLog, { responded: ({ status }) => void seen.push(status), failed: () => {} }),
+        replacing(TOKENS.onDeprecatedCall, ({ operationId }) => void seen.push(operationId)),
       );
-      const http = await made.getAsync(TOKENS.httpInterface);
-      const route = http.routes.find(({ path }) => path.endsWith('{petId}'));
-      await http.answer({ ...listPets, path: '/v1/pets/1' }, route, { petId: '1' });
-      await (await made.getAsync(TOKENS.deprecatedCallCounter)).write();
-      expect((await counts.list()).map(({ calls }) => calls)).to.deep.equal([1]);
-      expect(first).to.deep.equal(['getPet']);
-    });
-
-    it('the log of the answers', async () => {
-      const statuses: number[] = [];
-      const made = await container(
-        { STORE_URL: 'memory:' },
-        replacement(TOKENS.httpLog, {
-          answered: ({ status }) => void statuses.push(status),
-          failed: () => {},
-        }),
-      );
-      await statusOfList(made);
-      expect(statuses).to.deep.equal([401]);
+      expect(await statusOf(made, `${SERVICE}/1`)).to.equal(404);
+      expect(seen).to.deep.equal(['getPet', 404]);
     });
   });
 });

@@ -4,7 +4,7 @@ import { chromium, type Browser } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The Chromium to run in: the program that `CHROMIUM` names, else the first there is on the path. */
+/** The program that `CHROMIUM` names, else the first Chromium on the path. */
 function findChromium(): string | undefined {
   const { CHROMIUM: given, PATH = '' } = process.env;
   if (given) return given;
@@ -24,32 +24,31 @@ function isExecutable(file: string): boolean {
 
 const executablePath = findChromium();
 
-/** A real Chromium without a window; whoever launches it closes it. */
+/** Launches a real Chromium without a window. The caller closes it. */
 export function launchChromium(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to one.');
-  // A container's shared memory is small, and its graphics are none.
+  if (executablePath === undefined) throw new Error('No Chromium found: set CHROMIUM to its path.');
+  // Containers have little shared memory and no graphics.
   return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu'] });
 }
 
-/** How long a test in a browser may take, in milliseconds: other work may slow the machine. */
-const PATIENCE = 60_000;
+/** Timeout of a test in a browser, in milliseconds. Long, because other work may slow the machine. */
+const TIMEOUT = 60_000;
 
 /**
- * A suite that needs a browser, one for all of its tests. Without one it is pending and says why; with
- * `REQUIRE_CHROMIUM=1` it fails.
+ * A suite with one browser for all its tests. Pending without a Chromium; with `REQUIRE_CHROMIUM=1` it fails instead.
  */
 export function describeInChromium(title: string, body: (browser: () => Browser) => void): void {
   const missing = 'no Chromium on the path, and CHROMIUM names none';
   if (executablePath !== undefined) {
     describe(title, function () {
-      this.timeout(PATIENCE);
+      this.timeout(TIMEOUT);
       let launched: Browser | undefined;
       before(async () => {
         launched = await launchChromium();
       });
       after(() => launched?.close());
       body(() => {
-        if (launched === undefined) throw new Error('The browser is there once the tests run.');
+        if (launched === undefined) throw new Error('Only tests and hooks have the browser.');
         return launched;
       });
     });
@@ -59,7 +58,5 @@ export function describeInChromium(title: string, body: (browser: () => Browser)
         throw new Error(missing);
       }),
     );
-  } else {
-    describe(title, () => void it(`is not run: ${missing}`));
-  }
+  } else describe(title, () => void it(`is not run: ${missing}`));
 }

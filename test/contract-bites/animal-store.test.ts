@@ -1,355 +1,226 @@
-import { MemoryPetRepository } from '../../src/adapters/memory/memory-pet-repository.js';
-import type { AnimalStore, CreateCall } from '../../src/application/animal-store.js';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import type { AnimalStore, IdempotencyKey } from '../../src/application/animal-store.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
-import { InvalidCursorError, InvalidPetError } from '../../src/domain/errors.js';
-import { PET_STATUSES } from '../../src/domain/pet.js';
-import type { NewPet } from '../../src/domain/pet.js';
-import { animalStoreContract, type AnimalStoreSubject } from '../contract/animal-store-contract.js';
-import { bites, type Bite } from './bites.js';
+import { InvalidPetError } from '../../src/domain/errors.js';
+import { PET_STATUSES, type NewPet } from '../../src/domain/pet.js';
+import { animalStoreContract } from '../contract/animal-store-contract.js';
+import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
 
-/** Wraps a store: what it returns takes the place of the store's own operations. */
-type Fault = (store: AnimalStore) => Partial<AnimalStore>;
+const { asks, returns, rejects, deaf, hasty } = faultsOf<AnimalStore>();
 
-const subject =
-  (fault: Fault = () => ({})) =>
-  async (): Promise<AnimalStoreSubject> => {
-    const pets = new MemoryPetRepository();
-    const store = createAnimalStore({ pets });
-    return { store: { ...store, ...fault(store) }, dispose: () => pets.close() };
-  };
+/** Changes an animal, if it is an object. */
+const createsOther = (change: (pet: NewPet) => NewPet): Fault<AnimalStore> =>
+  asks({ createPet: (pet, call) => [typeof pet === 'object' && pet !== null ? change(pet) : pet, call] });
 
-const broken = (that: string, caughtBy: string, fault: Fault): Bite<AnimalStoreSubject> => ({
-  that,
-  caughtBy,
-  open: subject(fault),
-});
-
-const createsOther =
-  (change: (pet: NewPet) => NewPet): Fault =>
-  (store) => ({ createPet: (pet, call) => store.createPet(change(pet), call) });
-
-const repeatsOther =
-  (change: (request: NonNullable<CreateCall['request']>, pet: NewPet) => CreateCall['request']): Fault =>
-  (store) => ({
-    createPet: (pet, call = {}) =>
-      store.createPet(pet, { ...call, request: call.request && change(call.request, pet) }),
+/** Changes an idempotency key, if its parts are texts. */
+const keysOther = (
+  change: (key: IdempotencyKey, pet: NewPet) => IdempotencyKey | undefined,
+): Fault<AnimalStore> =>
+  asks({
+    createPet: (pet, { idempotencyKey: sent, ...call } = {}) => {
+      const isText = typeof sent?.key === 'string' && typeof sent.scope === 'string';
+      return [pet, { ...call, idempotencyKey: sent && isText ? change(sent, pet) : sent }];
+    },
   });
 
-const listing: readonly Bite<AnimalStoreSubject>[] = [
-  broken(
-    'lists ten animals when nothing is asked for',
-    'lists twenty animals, ascending by id and of every status, when nothing is asked for',
-    (store) => ({ listPets: (query, call) => store.listPets({ ...query, limit: query?.limit ?? 10 }, call) }),
-  ),
-  broken(
-    'lists only the available when nothing is asked for',
-    'lists twenty animals, ascending by id and of every status, when nothing is asked for',
-    (store) => ({
-      listPets: (query = {}, call) => store.listPets({ ...query, status: query.status ?? 'available' }, call),
+const readsCursors = (read: (cursor: string) => string | undefined): Fault<AnimalStore> =>
+  asks({
+    listPets: (query = {}, call) => [
+      { ...query, cursor: query.cursor === undefined ? undefined : read(query.cursor) },
+      call,
+    ],
+  });
+
+const DEFAULT_LIST = 'lists twenty animals of every status';
+const NO_CURSOR = 'refuses a text that never was a cursor';
+const ALTERED_CURSOR = 'refuses a cursor with any one character changed';
+const CREATED_ONCE = 'creates once for an idempotency key and replays';
+const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
+
+const reading: Bites<Fault<AnimalStore>> = {
+  'lists ten animals by default': [
+    DEFAULT_LIST,
+    asks({ listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call] }),
+  ],
+  'cuts a limit that is too large': [
+    'refuses number "101" as limit',
+    asks({
+      listPets: ({ limit = 20, ...query } = {}, call) => [
+        { ...query, limit: limit > 100 ? 100 : limit },
+        call,
+      ],
     }),
-  ),
-  broken(
-    'cuts a limit that is too great',
-    'refuses number "101" as a limit, naming the parameter',
-    (store) => ({
-      listPets: ({ limit = 20, ...query } = {}, call) =>
-        store.listPets({ ...query, limit: limit > 100 ? 100 : limit }, call),
+  ],
+  'lists everything for an unknown status': [
+    'refuses string "gone" as status',
+    asks({
+      listPets: (query = {}, call) =>
+        query.status === undefined || PET_STATUSES.includes(query.status)
+          ? [query, call]
+          : [{ ...query, status: undefined }, call],
     }),
-  ),
-  broken('takes a text for a limit', 'refuses string "5" as a limit, naming the parameter', (store) => ({
-    listPets: ({ limit = 20, ...query } = {}, call) =>
-      store.listPets({ ...query, limit: Number(String(limit)) }, call),
-  })),
-  broken(
-    'lists everything for a status that it does not know',
-    'refuses string "gone" as a status to list, naming the parameter',
-    (store) => ({
-      listPets: async (query = {}, call) =>
-        store.listPets(query, call).catch(() => store.listPets({ ...query, status: undefined }, call)),
+  ],
+  'has a next page after the last': [
+    'fills every page but the last, which has no next: of every status',
+    returns({
+      listPets: (page, query) => ({ next: writeCursor(page.pets.at(-1)?.id ?? 0n, query?.status), ...page }),
     }),
-  ),
-  broken('names no parameter', 'refuses number "0" as a limit, naming the parameter', (store) => ({
-    listPets: (query, call) =>
-      store.listPets(query, call).catch((error: Error) => {
-        error.message = 'The call is not valid.';
-        throw error;
-      }),
-  })),
-  broken(
-    'has a next page after the last',
-    'fills every page but the last, which has no next: all',
-    (store) => ({
-      async listPets(query, call) {
-        const page = await store.listPets(query, call);
-        const last = page.pets.at(-1);
-        return last ? { next: writeCursor(last.id, query?.status), ...page } : page;
-      },
-    }),
-  ),
-  broken(
-    'filters after it limited',
-    'fills every page but the last, which has no next: those pending',
-    (store) => ({
+  ],
+  'filters after it limited': [
+    'fills every page but the last, which has no next: with the status pending',
+    (animalStore) => ({
       async listPets({ status, ...query } = {}, call) {
-        const page = await store.listPets(query, call);
+        const page = await animalStore.listPets(query, call);
         return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
       },
     }),
-  ),
-  broken(
-    'gives animals that are not frozen',
-    'gives pages that can be changed without changing what is kept',
-    (store) => ({
-      async listPets(query, call) {
-        const page = await store.listPets(query, call);
-        return { ...page, pets: page.pets.map((pet) => structuredClone(pet)) };
-      },
-    }),
-  ),
-];
-
-/** Makes something else of a cursor before the store reads it. */
-const readsCursors =
-  (read: (cursor: string) => string): Fault =>
-  (store) => ({
-    listPets: (query = {}, call) =>
-      store.listPets({ ...query, cursor: query.cursor === undefined ? undefined : read(query.cursor) }, call),
-  });
-
-const paging: readonly Bite<AnimalStoreSubject>[] = [
-  broken('starts again when a cursor is no good', 'refuses a text that never was a cursor', (store) => ({
-    listPets: (query, call) =>
-      store.listPets(query, call).catch((error: unknown) => {
-        if (error instanceof InvalidCursorError) return store.listPets({ ...query, cursor: undefined }, call);
-        throw error;
-      }),
-  })),
-  broken('takes an empty cursor for none', 'refuses a text that never was a cursor', (store) => ({
-    listPets: (query, call) => store.listPets({ ...query, cursor: query?.cursor || undefined }, call),
-  })),
-  broken(
-    'fails on a cursor that is not well-formed',
-    'refuses a text that never was a cursor',
+  ],
+  'returns animals that are not frozen': [
+    'returns pages that can be changed',
+    returns({ listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }) }),
+  ],
+  'starts again for an invalid cursor': [
+    NO_CURSOR,
+    (animalStore) =>
+      rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
+  ],
+  'fails on a cursor that is not well-formed': [
+    NO_CURSOR,
     readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
-  ),
-  broken(
-    'takes capitals in a cursor for small letters',
-    'refuses a cursor with any one character changed, left out, doubled or put in',
-    readsCursors((cursor) => cursor.toLowerCase()),
-  ),
-  broken(
-    'trims a cursor',
-    'refuses a cursor with any one character changed, left out, doubled or put in',
-    readsCursors((cursor) => cursor.trim()),
-  ),
-  broken(
-    'takes a cursor without its last digit',
-    'refuses every truncation of a cursor, from either end',
-    (store) => {
+  ],
+  'folds the case of a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.toLowerCase())],
+  'accepts a cursor without its last digit': [
+    'refuses every truncation of a cursor',
+    (animalStore) => {
       const given = new Map<string, string>();
       return {
         async listPets(query = {}, call) {
-          const { cursor = '' } = query;
-          const page = await store.listPets({ ...query, cursor: given.get(cursor) ?? query.cursor }, call);
+          const cursor = given.get(query.cursor ?? '') ?? query.cursor;
+          const page = await animalStore.listPets({ ...query, cursor }, call);
           if (page.next !== undefined) given.set(page.next.slice(0, -1), page.next);
           return page;
         },
       };
     },
-  ),
-  broken(
-    'takes a cursor in a list with another filter',
-    'refuses a cursor in a list with another status filter than it was given for',
-    (store) => ({
-      async listPets(query = {}, call) {
-        const { status, cursor } = query;
-        for (const given of [undefined, ...PET_STATUSES]) {
-          try {
-            return await store.listPets(
-              { ...query, cursor: cursor && writeCursor(readCursor(cursor, given), status) },
-              call,
-            );
-          } catch (error) {
-            if (!(error instanceof InvalidCursorError)) throw error;
-          }
-        }
-        return store.listPets(query, call);
+  ],
+  'accepts a cursor with another filter': [
+    'refuses a cursor with another status filter',
+    asks({
+      listPets: (query = {}, call) => {
+        const [, version = '', filter = '0'] = /^(1)([0-3])[0-9a-f]{24}$/.exec(query.cursor ?? '') ?? [];
+        const given = PET_STATUSES[Number(filter) - 1];
+        return version === '' || query.cursor === undefined
+          ? [query, call]
+          : [{ ...query, cursor: writeCursor(readCursor(query.cursor, given), query.status) }, call];
       },
     }),
-  ),
-];
+  ],
+  'cuts an id to 64 bits': [
+    'rejects with pet_not_found for the bigint 18446744073709551617',
+    asks({ getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call] }),
+  ],
+  'accepts a text as an id': [
+    'refuses string [1] as an id',
+    asks({ getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call] }),
+  ],
+  'ignores an aborted signal when it gets': [`${ABORTED}: getPet`, deaf('getPet')],
+};
 
-const creating: readonly Bite<AnimalStoreSubject>[] = [
-  broken(
-    'creates pending animals when no status is given',
-    'creates an animal that is available when no status is given',
+const creating: Bites<Fault<AnimalStore>> = {
+  'creates pending animals by default': [
+    'creates an animal without a status, as available',
     createsOther((pet) => ({ status: 'pending', ...pet })),
-  ),
-  broken(
-    'trims names',
-    'creates an animal with leading and trailing spaces in its name, exactly',
-    createsOther((pet) => (typeof pet?.name === 'string' ? { ...pet, name: pet.name.trim() } : pet)),
-  ),
-  broken(
-    'sends a categoryId through a number',
-    'creates an animal with a categoryId of 9007199254740993, to the digit',
+  ],
+  'forgets a field': [
+    'creates an animal with every field',
+    createsOther((pet) => ({ ...pet, status: undefined })),
+  ],
+  'sends a categoryId through a number': [
+    'creates an animal with the bigint 9007199254740993 as categoryId',
     createsOther((pet) =>
-      typeof pet?.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
+      typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
     ),
-  ),
-  broken(
-    'takes a text for a categoryId',
-    'refuses the text "7" as categoryId, naming the field, and stores nothing',
+  ],
+  'accepts a text as a categoryId': [
+    'refuses the text "7" as categoryId',
     createsOther((pet) =>
-      typeof pet?.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
+      typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
     ),
-  ),
-  broken(
-    'takes a number that has lost digits for a categoryId',
-    'refuses number [9007199254740992] as categoryId, naming the field, and stores nothing',
-    createsOther((pet) =>
-      Number.isInteger(pet?.categoryId) ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
-    ),
-  ),
-  broken(
-    'takes null for no status',
-    'refuses object [null] as status, naming the field, and stores nothing',
-    createsOther((pet) => (pet?.status === null ? { ...pet, status: undefined } : pet)),
-  ),
-  broken(
-    'stores an animal before it refuses it',
-    'refuses the text "gone" as status, naming the field, and stores nothing',
-    (store) => ({
-      createPet: (pet, call) =>
-        store.createPet(pet, call).catch(async (error: unknown) => {
-          await store.createPet({ name: 'Fido', categoryId: 1n });
+  ],
+  'stores an animal before it refuses it': [
+    'refuses the text "gone" as status',
+    (animalStore) =>
+      rejects({
+        async createPet(error) {
+          await animalStore.createPet({ name: 'Fido', categoryId: 1n });
           throw error;
-        }),
-    }),
-  ),
-  broken('names only the first fault', 'names all faults of an animal in one message', (store) => ({
-    createPet: (pet, call) =>
-      store.createPet(pet, call).catch((error: unknown) => {
+        },
+      })(animalStore),
+  ],
+  'names only the first fault': [
+    'names every fault of an animal',
+    rejects({
+      createPet(error) {
         throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
-      }),
-  })),
-  broken(
-    'gives back whatever else was given',
-    'assigns ids itself and drops whatever else was given',
-    (store) => ({
-      async createPet(pet, call) {
-        const created = await store.createPet(pet, call);
-        return { ...created, pet: Object.freeze({ ...pet, ...created.pet }) };
       },
     }),
-  ),
-];
-
-const getting: readonly Bite<AnimalStoreSubject>[] = [
-  broken(
-    'cuts an id to 64 bits',
-    'finds no animal with the bigint 18446744073709551617: pet_not_found',
-    (store) => ({ getPet: (id, call) => store.getPet(BigInt.asIntN(64, BigInt(id)), call) }),
-  ),
-  broken(
-    'takes a text for an id',
-    'refuses string [1] as an id, which is neither a bigint nor a safe integer',
-    (store) => ({
-      getPet: (id, call) => store.getPet(typeof id === 'bigint' ? id : Number(String(id)), call),
+  ],
+  'returns unknown fields': [
+    'assigns ids itself and drops unknown fields',
+    returns({ createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }) }),
+  ],
+  'ignores idempotency keys': [CREATED_ONCE, keysOther(() => undefined)],
+  'reports a replay as a creation': [
+    CREATED_ONCE,
+    returns({ createPet: (created) => ({ ...created, replayed: false }) }),
+  ],
+  'compares animals by their spelling': [
+    'recognises the same animal in another spelling',
+    keysOther((key, pet) => (typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key)),
+  ],
+  'separates keys by their animals': [
+    'refuses an idempotency key that was used for an animal with another name (fido)',
+    keysOther((key, pet) => ({ ...key, key: `${key.key} ${pet.name}` })),
+  ],
+  'leaves the status out of the fingerprint': [
+    'refuses an idempotency key that was used for an animal with another status',
+    (animalStore) => ({
+      createPet: (pet, call) =>
+        animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
     }),
-  ),
-  broken(
-    'lets an error of BigInt out',
-    'refuses number [1.5] as an id, which is neither a bigint nor a safe integer',
-    (store) => ({ getPet: async (id, call) => store.getPet(BigInt(id), call) }),
-  ),
-  broken(
-    'ignores an aborted signal when it gets',
-    'rejects with the reason of a signal that is aborted already, and stores nothing: getPet',
-    (store) => ({ getPet: (id) => store.getPet(id) }),
-  ),
-  broken(
-    'ignores an aborted signal when it creates',
-    'rejects with the reason of a signal that is aborted already, and stores nothing: createPet',
-    (store) => ({
-      async createPet(pet, { signal, ...call } = {}) {
-        const created = await store.createPet(pet, call);
-        signal?.throwIfAborted();
-        return created;
-      },
-    }),
-  ),
-];
-
-const repeating: readonly Bite<AnimalStoreSubject>[] = [
-  broken(
-    'ignores request tokens',
-    'creates once for a request token and replays the animal as it was created',
-    repeatsOther(() => undefined),
-  ),
-  broken(
-    'does not tell a replay from a creation',
-    'creates once for a request token and replays the animal as it was created',
-    (store) => ({
-      createPet: async (pet, call) => ({ ...(await store.createPet(pet, call)), replayed: false }),
-    }),
-  ),
-  broken(
-    'tells animals apart by how they were written',
-    'takes the same animal written otherwise for the same animal',
-    repeatsOther((request, pet) => ({
-      ...request,
-      token: typeof pet?.categoryId === 'number' && request.token ? 'number' : request.token,
-    })),
-  ),
-  broken(
-    'takes tokens for the same by their animals',
-    'refuses a request token that was used for an animal with another name (fido), and stores nothing',
-    repeatsOther((request, pet) =>
-      typeof request.token === 'string' && request.token.length > 1 && request.token.length < 200
-        ? { ...request, token: `${request.token} ${pet.name}` }
-        : request,
-    ),
-  ),
-  broken(
-    'folds the case of request tokens',
-    'keeps another request token apart',
-    repeatsOther((request) => ({
-      ...request,
-      token: typeof request.token === 'string' ? request.token.toLowerCase() : request.token,
-    })),
-  ),
-  broken(
-    'ignores the scope of a request token',
-    'keeps the same request token of another scope apart',
-    repeatsOther((request) => ({ ...request, scope: 'everybody' })),
-  ),
-  broken(
-    'cuts a request token that is too long',
-    'refuses a request token that is empty, too long or not Unicode, and stores nothing',
-    repeatsOther((request) => ({
-      ...request,
-      token: typeof request.token === 'string' ? request.token.slice(0, 255) : request.token,
-    })),
-  ),
-  broken(
-    'looks for a request in one step and makes it in another',
-    'creates one animal for twenty simultaneous calls with one request token',
-    (store) => {
+  ],
+  'ignores the scope': [
+    'separates equal idempotency keys of different scopes',
+    keysOther((key) => ({ ...key, scope: 'everybody' })),
+  ],
+  'cuts a key that is too long': [
+    'refuses idempotency keys that are empty, too long',
+    keysOther((key) => ({ ...key, key: key.key.slice(0, 255) })),
+  ],
+  'looks for a key in one step and uses it in another': [
+    'creates one animal for twenty simultaneous calls',
+    (animalStore) => {
       const made = new Map<string, Awaited<ReturnType<AnimalStore['createPet']>>>();
       return {
-        async createPet(pet, { request, ...call } = {}) {
-          const key = JSON.stringify(request);
-          const earlier = request && made.get(key);
+        async createPet(pet, { idempotencyKey, ...call } = {}) {
+          const earlier = made.get(JSON.stringify(idempotencyKey));
           if (earlier) return { ...earlier, replayed: true };
-          const created = await store.createPet(pet, call);
-          made.set(key, created);
+          const created = await animalStore.createPet(pet, call);
+          made.set(JSON.stringify(idempotencyKey), created);
           return created;
         },
       };
     },
-  ),
-];
+  ],
+  'stores the animal of an aborted call': [`${ABORTED}: createPet`, hasty('createPet')],
+};
 
-bites(animalStoreContract, subject(), [...listing, ...paging, ...creating, ...getting, ...repeating]);
+bites(
+  animalStoreContract,
+  (fault?: Fault<AnimalStore>) => async () => {
+    const store = openMemoryStore();
+    return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
+  },
+  { ...reading, ...creating },
+);

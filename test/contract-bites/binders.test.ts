@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { bindContract, type TestRunner } from '../contract/bind-contract.js';
-import { bindToJest } from '../contract/bind-to-jest.js';
+import { bindContract, bindToJest } from '../contract/bind-contract.js';
+import { assert } from '../contract/assert.js';
 import type { Contract, Subject } from '../contract/contract.js';
+import { rejectionOf } from '../contract/rejection.js';
 
 const contract: Contract<Subject> = {
   port: 'Box',
@@ -19,10 +20,10 @@ const contract: Contract<Subject> = {
 
 const open = async (): Promise<Subject> => ({ dispose: async () => {} });
 
-/** What a stand-in for a test runner was told to declare, and ran. */
-class Recording {
+/** A test runner that records what is declared. */
+class Recorder {
   readonly lines: string[] = [];
-  readonly #tests: { title: string; body: (...context: unknown[]) => Promise<void>; depth: number }[] = [];
+  readonly #tests: { title: string; body: (...context: unknown[]) => Promise<void> }[] = [];
   readonly #afters: (() => Promise<void>)[] = [];
   #depth = 0;
 
@@ -35,19 +36,22 @@ class Recording {
 
   readonly it = Object.assign(
     (title: string, body: (...context: unknown[]) => Promise<void>): void => {
-      expect(body.length, 'a parameter would be taken for a callback').to.equal(0);
+      expect(body.length, 'a parameter would be a callback').to.equal(0);
       this.lines.push(`${'  '.repeat(this.#depth)}- ${title}`);
-      this.#tests.push({ title, body, depth: this.#depth });
+      this.#tests.push({ title, body });
     },
     { skip: (title: string) => void this.lines.push(`${'  '.repeat(this.#depth)}- skipped: ${title}`) },
   );
 
   readonly after = (body: () => Promise<void>): void => void this.#afters.push(body);
 
-  /** Runs the tests; `contextOf` makes what the runner hands to a body, and may note into the line. */
-  async run(
-    contextOf: (line: { text: string }) => { self?: unknown; context?: unknown },
-  ): Promise<readonly string[]> {
+  /** Runs the tests, and resolves to what they throw. */
+  errors(): Promise<readonly unknown[]> {
+    return Promise.all(this.#tests.map(({ body }) => rejectionOf(body({ skip: () => {} }))));
+  }
+
+  /** Runs the tests. `contextOf` makes the context of each, which may add to its line. */
+  async run(contextOf: (line: { text: string }) => { self?: unknown; context?: unknown }): Promise<string[]> {
     const ran: string[] = [];
     for (const { title, body } of this.#tests) {
       const line = { text: title };
@@ -63,36 +67,23 @@ class Recording {
   }
 }
 
-describe('bindContract', () => {
-  it('declares one test for each case, below its port, and below its topic if it has one', () => {
-    const recording = new Recording();
-    bindContract(contract, open, recording);
-    expect(recording.lines).to.deep.equal([
-      'keeps the contract of Box',
-      '  lids',
-      '    - opens',
-      '    - closes',
-      '  - holds water',
-      '  - floats',
-    ]);
-  });
+const comparing = async (): Promise<void> => assert.deepEqual(undefined, { id: 1n, name: 'Fido' });
 
-  it('skips by the context of mocha, the reason in the title, and sets its time-out', async () => {
-    const recording = new Recording();
-    bindContract(contract, open, recording, { timeLimit: 1000 });
+describe('bindContract', () => {
+  it('skips by the context of mocha, with the reason in the title, and sets its time limit', async () => {
+    const recorder = new Recorder();
+    bindContract(contract, open, recorder, { timeLimit: 1000 });
     const timeouts: number[] = [];
-    const ran = await recording.run((line) => ({
+    const ran = await recorder.run((line) => ({
       self: {
-        test: {
-          get title() {
-            return line.text;
-          },
-          set title(title: string) {
+        test: Object.defineProperty({}, 'title', {
+          get: () => line.text,
+          set(title: string) {
             line.text = title;
           },
-        },
+        }),
         timeout: (milliseconds: number) => timeouts.push(milliseconds),
-        skip() {
+        skip: () => {
           throw new Error('pending');
         },
       },
@@ -106,11 +97,11 @@ describe('bindContract', () => {
     expect(timeouts).to.deep.equal([4000, 4000, 4000, 4000]);
   });
 
-  it('skips and notes by the context that node:test and vitest hand over', async () => {
+  it('skips and notes by the contexts of node:test and vitest', async () => {
     for (const noting of ['diagnostic', 'annotate']) {
-      const recording = new Recording();
-      bindContract(contract, open, recording);
-      const ran = await recording.run((line) => ({
+      const recorder = new Recorder();
+      bindContract(contract, open, recorder);
+      const ran = await recorder.run((line) => ({
         // That of vitest is a function.
         context: Object.assign(noting === 'annotate' ? () => {} : {}, {
           skip: (reason: string) => void (line.text += ` [skipped: ${reason}]`),
@@ -126,66 +117,50 @@ describe('bindContract', () => {
     }
   });
 
-  it('says so where a runner cannot skip a test that runs, rather than let it pass', async () => {
-    const recording = new Recording();
-    bindContract(contract, open, recording);
-    const ran = await recording.run(() => ({ self: {} }));
-    expect(ran[0]).to.equal(
-      'opens: threw This test runner cannot skip a test that runs already: use bindToJest',
-    );
+  it('fails where a runner cannot skip a running test', async () => {
+    const recorder = new Recorder();
+    bindContract(contract, open, recorder);
+    const [first] = await recorder.run(() => ({ self: {} }));
+    expect(first).to.equal('opens: threw This test runner cannot skip a running test: use bindToJest');
   });
 
-  it('disposes of shared subjects after all tests, and needs to be told how', async () => {
+  it('disposes of shared subjects after all tests, and needs `after` for it', async () => {
     const events: string[] = [];
     const sharing: Contract<Subject> = {
       port: 'Box',
       sharesSubjects: true,
       cases: ['one', 'two'].map((name) => ({ name, run: async () => void events.push(name) })),
     };
-    const opening = async (): Promise<Subject> => {
-      events.push('open');
-      return { dispose: async () => void events.push('dispose') };
-    };
-    const recording = new Recording();
-    bindContract(sharing, opening, recording);
-    await recording.run(() => ({ context: { skip() {} } }));
-    expect(events).to.deep.equal(['open', 'one', 'two', 'dispose']);
-    const { describe, it } = recording;
-    expect(() => bindContract(sharing, opening, { describe, it })).to.throw(
-      TypeError,
-      "the test runner's after",
-    );
+    const opening = async (): Promise<Subject> => ({ dispose: async () => void events.push('dispose') });
+    const recorder = new Recorder();
+    bindContract(sharing, opening, recorder);
+    await recorder.run(() => ({ context: { skip() {} } }));
+    expect(events).to.deep.equal(['one', 'two', 'dispose']);
+    const { describe: group, it: test } = recorder;
+    expect(() => bindContract(sharing, opening, { describe: group, it: test })).to.throw(TypeError, 'after');
   });
 
-  it('takes the globals of a runner that has them', () => {
-    const recording = new Recording();
-    const globals: Partial<TestRunner> = globalThis;
-    const { describe, it } = globals;
-    Object.assign(globalThis, { describe: recording.describe, it: recording.it });
-    try {
-      bindContract(contract, open);
-      expect(recording.lines).to.have.length(6);
-      Object.assign(globalThis, { describe: undefined, it: undefined });
-      expect(() => bindContract(contract, open)).to.throw(TypeError, 'No describe and it are global');
-    } finally {
-      Object.assign(globalThis, { describe, it });
-    }
+  it('throws errors whose bigints reporters can write as JSON', async () => {
+    const recorder = new Recorder();
+    bindContract({ port: 'Box', cases: [{ name: 'compares', run: comparing }] }, open, recorder);
+    const [error] = await recorder.errors();
+    expect(JSON.parse(JSON.stringify(error))).to.include({
+      expected: '{\n  "id": "1n",\n  "name": "Fido"\n}',
+    });
+    expect(error).to.have.property('message').that.includes('id: 1n');
   });
 });
 
 describe('bindToJest', () => {
-  it('looks first what is owed, and declares the rest as skipped, with the reason in the title', async () => {
-    const recording = new Recording();
+  it('opens a subject first, and declares cases that do not apply as skipped', async () => {
+    const recorder = new Recorder();
     let subjects = 0;
-    await bindToJest(
-      contract,
-      async () => {
-        subjects += 1;
-        return { dispose: async () => void (subjects -= 1) };
-      },
-      recording,
-    );
-    expect(recording.lines).to.deep.equal([
+    const counting = async (): Promise<Subject> => {
+      subjects += 1;
+      return { dispose: async () => void (subjects -= 1) };
+    };
+    await bindToJest(contract, counting, recorder);
+    expect(recorder.lines).to.deep.equal([
       'keeps the contract of Box',
       '  lids',
       '    - opens',
@@ -193,35 +168,7 @@ describe('bindToJest', () => {
       '  - holds water',
       '  - skipped: floats (skipped: the adapter does not declare itself light)',
     ]);
-    expect(await recording.run(() => ({}))).to.deep.equal(['opens: ended', 'holds water: threw it leaks']);
+    expect(await recorder.run(() => ({}))).to.deep.equal(['opens: ended', 'holds water: threw it leaks']);
     expect(subjects).to.equal(0);
-  });
-
-  it('asks for no capability of what is not offered at all', async () => {
-    const recording = new Recording();
-    const lacking: Contract<Subject> = {
-      port: 'Box',
-      cases: [
-        {
-          name: 'locks',
-          unless: () => 'it has no lid',
-          needs: {
-            name: 'safe',
-            isDeclared() {
-              throw new Error('there is no lid to ask');
-            },
-            canBeTried: () => true,
-          },
-          run: async () => {},
-        },
-      ],
-    };
-    await bindToJest(lacking, open, recording);
-    expect(recording.lines[1]).to.equal('  - skipped: locks (skipped: it has no lid)');
-  });
-
-  it('fails where no subject can be opened to look', async () => {
-    const bound = bindToJest(contract, () => Promise.reject(new Error('no disk')), new Recording());
-    expect(await bound.catch((error: Error) => error.message)).to.equal('no disk');
   });
 });

@@ -1,8 +1,8 @@
 import { strict } from 'node:assert';
 
 /**
- * The assertions of Node.js, but for one thing: values of another realm may equal ours. A test runner that gives
- * tests a realm of their own, as jest does, keeps apart what Node.js itself makes there, by `structuredClone` say.
+ * The assertions of Node.js, except that values of another realm may equal ours. A test runner that gives tests their
+ * own realm, as jest does, separates it from what Node.js makes, for instance by `structuredClone`.
  */
 export const assert: Omit<typeof strict, 'strict'> = { ...strict, deepEqual };
 
@@ -14,7 +14,7 @@ function deepEqual(actual: unknown, expected: unknown, message?: string | Error)
   }
 }
 
-/** The same arrays, dates and plain objects, made here; anything else as it is. */
+/** The same arrays, dates and plain objects, made in this realm; anything else unchanged. */
 function ofThisRealm(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Array.from(value, ofThisRealm);

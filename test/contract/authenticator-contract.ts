@@ -1,30 +1,40 @@
-import { assert } from './assert.js';
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
-import type { Contract, ContractCase, Subject } from './contract.js';
+import { assert } from './assert.js';
+import { promise, type Contract, type ContractCase, type Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
-import { alterations, textsOf } from './texts.js';
+import { alterations, truncations, words } from './samples.js';
 
-/** An authenticator and what it has to say of some credentials. Credentials have at least 16 characters. */
+/** An authenticator, and what it must make of some credentials, which have at least 16 characters. */
 export interface AuthenticatorSubject extends Subject {
   /** The authenticator itself. */
   readonly authenticator: Authenticator;
-  /** Good credentials of different keys: at least two. */
+  /** Valid credentials of different keys: at least two. Add `DIGEST_TWINS.accepted` if you can choose credentials. */
   readonly accepted: readonly {
     readonly credential: string;
     readonly keyId: string;
     readonly scopes: readonly Scope[];
   }[];
-  /** Credentials that are no good, though well-formed. */
+  /** Invalid credentials that are well-formed: at least one. */
   readonly refused: readonly {
     readonly credential: string;
     readonly reason: 'unknown' | 'expired' | 'revoked';
   }[];
-  /** Takes away what the authenticator asks, so that it cannot tell; left out when it asks nobody. */
+  /**
+   * Issues a valid key, stores `alter(hash)` in place of its hash (hexadecimal), and resolves to the credential. Omit
+   * it if the authenticator stores no hashes.
+   */
+  readonly issueWithHash?: (alter: (hash: string) => string) => Promise<string>;
+  /** Makes the authenticator's store unavailable. Omit it if the authenticator needs none. */
   readonly loseStore?: () => Promise<void>;
 }
 
-/** What the subject says the answer to a credential is. */
-function expectedAnswers({ accepted, refused }: AuthenticatorSubject): ReadonlyMap<string, Authentication> {
+/** Two credentials whose SHA-256 digests have the same first five bytes, so that no shorter comparison is enough. */
+export const DIGEST_TWINS = {
+  accepted: 'a-static-key-with-a-twin-f7nu',
+  refused: 'a-static-key-with-a-twin-10mx3',
+} as const;
+
+function expectedResults({ accepted, refused }: AuthenticatorSubject): ReadonlyMap<string, Authentication> {
   return new Map<string, Authentication>([
     ...accepted.map(
       ({ credential, keyId, scopes }) =>
@@ -34,45 +44,13 @@ function expectedAnswers({ accepted, refused }: AuthenticatorSubject): ReadonlyM
   ]);
 }
 
-async function refuses(subject: AuthenticatorSubject, credentials: readonly string[]): Promise<void> {
-  const good = new Set(subject.accepted.map(({ credential }) => credential));
-  const bad = credentials.filter((credential) => !good.has(credential));
-  assert.ok(bad.length > 0);
-  const answers = await Promise.all(bad.map((credential) => subject.authenticator.authenticate(credential)));
-  for (const [index, answer] of answers.entries()) {
-    assert.equal(answer.ok, false, `${JSON.stringify(bad[index]).slice(0, 200)} was accepted`);
-    assert.ok(['unknown', 'expired', 'revoked'].includes(answer.reason));
-  }
-}
-
 const ODD_TEXTS = [
-  '',
-  ' ',
-  '\0',
-  '\n',
-  '\r\n',
-  'Bearer',
-  '*',
-  '%',
-  "' OR 1=1 --",
-  '{"$gt":""}',
-  'null',
-  'undefined',
-  '__proto__',
-  'constructor',
-  'toString',
-  '\ud800',
-  '\udfff\ud83d',
-  'ключ',
-  '🔑',
-  'x'.repeat(8192),
-  '\0'.repeat(8192),
-  '🔑'.repeat(4096),
-  '_'.repeat(8192),
-  'a_'.repeat(4096),
-];
+  ['', ' ', '\0', '\n', '\r\n', '\ud800', '\udfff\ud83d', 'ключ', '🔑', "' OR 1=1 --"],
+  words('Bearer * % {"$gt":""} null undefined __proto__ constructor toString'),
+  ['x', '\0', '_', 'a_', '🔑'].map((text) => text.repeat(8192)),
+].flat();
 
-/** What surrounds or disguises a good credential without being one. */
+/** What surrounds or disguises a valid credential. */
 const disguises = (credential: string): readonly string[] => [
   ...[' ', '\n', '\t', '\0', '=', '"', ',', '\u200b', '\ufeff', '\ud800'].flatMap((extra) => [
     credential + extra,
@@ -87,83 +65,98 @@ const disguises = (credential: string): readonly string[] => [
   Array.from(credential).toReversed().join(''),
 ];
 
+/** Texts made from each valid credential, none of which is valid. */
+const INVALID_TEXTS: Readonly<Record<string, (credential: string, keyId: string) => readonly string[]>> = {
+  'any odd text, however long': () => ODD_TEXTS,
+  'a valid credential in disguise': disguises,
+  'every truncation of a valid credential, from either end': truncations,
+  'a valid credential with any one character changed, removed, doubled or inserted': alterations,
+  'the id of a key, which is not secret': (_, keyId) => [keyId],
+};
+
+/** Every text in a value: in its properties, the hidden ones of errors too, and in sets and maps, at any depth. */
+function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const inside: unknown[] = Object.getOwnPropertyNames(value).map((name) => Reflect.get(value, name));
+  if (value instanceof Set || value instanceof Map) inside.push(...value);
+  return inside.flatMap((part) => textsOf(part, seen));
+}
+
+const flipDigitAt =
+  (index: number) =>
+  (hash: string): string =>
+    hash.slice(0, index) + (hash[index] === '0' ? '1' : '0') + hash.slice(index + 1);
+
 const cases: readonly ContractCase<AuthenticatorSubject>[] = [
-  {
-    name: 'answers a good credential with its key id and its scopes, every time it is asked',
-    async run({ authenticator, accepted }) {
-      assert.ok(accepted.length >= 2, 'the subject has to bring two good credentials');
+  promise(
+    'accepts a valid credential with its key id and scopes, every time',
+    async ({ authenticator, accepted }) => {
+      assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
       for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
-        const answer = await authenticator.authenticate(credential);
-        assert.ok(answer.ok);
-        assert.equal(answer.principal.keyId, keyId);
-        assert.deepEqual([...answer.principal.scopes].sort(), [...scopes].sort());
-        for (const scope of scopes) assert.equal(answer.principal.scopes.has(scope), true);
-        assert.equal(answer.principal.scopes.size, scopes.length);
+        const result = await authenticator.authenticate(credential);
+        assert.ok(result.ok);
+        assert.equal(result.principal.keyId, keyId);
+        assert.deepEqual([...result.principal.scopes].sort(), [...scopes].sort());
+        for (const scope of scopes) assert.equal(result.principal.scopes.has(scope), true);
+        assert.equal(result.principal.scopes.size, scopes.length);
       }
+    },
+  ),
+  promise('refuses an invalid credential with its reason, every time', async ({ authenticator, refused }) => {
+    assert.ok(refused.length > 0, 'the subject needs an invalid credential');
+    for (const { credential, reason } of [...refused, ...refused]) {
+      assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
+    }
+  }),
+  ...Object.entries(INVALID_TEXTS).map(([what, textsFor]): ContractCase<AuthenticatorSubject> =>
+    promise(`refuses ${what}`, async ({ authenticator, accepted }) => {
+      const valid = new Set(accepted.map(({ credential }) => credential));
+      const texts = accepted
+        .flatMap(({ credential, keyId }) => textsFor(credential, keyId))
+        .filter((text) => !valid.has(text));
+      assert.ok(texts.length > 0);
+      const results = await Promise.all(texts.map((text) => authenticator.authenticate(text)));
+      for (const [index, result] of results.entries()) {
+        assert.equal(result.ok, false, `${JSON.stringify(texts[index]).slice(0, 200)} was accepted`);
+        assert.ok(['unknown', 'expired', 'revoked'].includes(result.reason));
+      }
+    }),
+  ),
+  {
+    name: 'compares whole digests: refuses a credential whose digest begins as that of a valid one',
+    unless: ({ accepted }) =>
+      accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted)
+        ? undefined
+        : 'the subject does not accept `DIGEST_TWINS.accepted`',
+    async run({ authenticator }) {
+      assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
     },
   },
   {
-    name: 'answers a credential that is no good with the reason, every time it is asked',
-    async run({ authenticator, refused }) {
-      assert.ok(refused.length > 0, 'the subject has to bring a credential that is no good');
-      for (const { credential, reason } of [...refused, ...refused]) {
-        assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
+    name: 'compares whole digests: refuses a credential whose stored hash differs in one digit, wherever',
+    unless: ({ issueWithHash }) => (issueWithHash ? undefined : 'the subject has no `issueWithHash`'),
+    async run({ authenticator, issueWithHash }) {
+      assert.ok(issueWithHash);
+      const valid = await issueWithHash((hash) => hash);
+      assert.equal((await authenticator.authenticate(valid)).ok, true);
+      for (const index of [0, 7, 8, 15, 16, 31, 32, 62, 63]) {
+        const credential = await issueWithHash(flipDigitAt(index));
+        const result = await authenticator.authenticate(credential);
+        assert.deepEqual(result, { ok: false, reason: 'unknown' }, `digit ${index} of the hash differs`);
       }
     },
   },
-  {
-    name: 'refuses any odd text, however long, and does not fail on it',
-    run: (subject) => refuses(subject, ODD_TEXTS),
-  },
-  {
-    name: 'refuses a good credential in disguise',
-    run: (subject) =>
-      refuses(
-        subject,
-        subject.accepted.flatMap(({ credential }) => disguises(credential)),
-      ),
-  },
-  {
-    name: 'refuses every truncation of a good credential, from either end',
-    run: (subject) =>
-      refuses(
-        subject,
-        subject.accepted.flatMap(({ credential }) =>
-          Array.from(credential, (_, index) => [
-            credential.slice(0, index),
-            credential.slice(index + 1),
-          ]).flat(),
-        ),
-      ),
-  },
-  {
-    name: 'refuses a good credential with any one character changed, left out, doubled or put in',
-    run: (subject) =>
-      refuses(
-        subject,
-        subject.accepted.flatMap(({ credential }) => alterations(credential)),
-      ),
-  },
-  {
-    name: 'refuses the id of a key: it names the key and does not tell it',
-    run: (subject) =>
-      refuses(
-        subject,
-        subject.accepted.map(({ keyId }) => keyId),
-      ),
-  },
-  {
-    name: 'puts no credential into an answer',
-    async run(subject) {
-      for (const credential of expectedAnswers(subject).keys()) {
-        const answer = await subject.authenticator.authenticate(credential);
-        assert.ok(!textsOf(answer).some((text) => text.includes(credential)));
-      }
-    },
-  },
-  {
-    name: 'gives scopes that can be changed without changing a later answer',
-    async run({ authenticator, accepted }) {
+  promise('puts no credential into a result', async (subject) => {
+    for (const credential of expectedResults(subject).keys()) {
+      const result = await subject.authenticator.authenticate(credential);
+      assert.ok(!textsOf(result).some((text) => text.includes(credential)));
+    }
+  }),
+  promise(
+    'returns scopes that can be changed without changing a later result',
+    async ({ authenticator, accepted }) => {
       for (const { credential, keyId, scopes } of accepted) {
         const first = await authenticator.authenticate(credential);
         assert.ok(first.ok);
@@ -179,35 +172,31 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
         assert.deepEqual(await authenticator.authenticate(credential), expected);
       }
     },
-  },
+  ),
+  promise('does not mix up simultaneous calls', async (subject) => {
+    const expected = expectedResults(subject);
+    const credentials = Array.from({ length: 20 }, () => [...expected.keys(), ...ODD_TEXTS]).flat();
+    const results = await Promise.all(
+      credentials.map((credential) => subject.authenticator.authenticate(credential)),
+    );
+    for (const [index, credential] of credentials.entries()) {
+      assert.deepEqual(results[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
+    }
+  }),
+  promise('rejects with the reason of an aborted signal, even if it knows the result', async (subject) => {
+    for (const credential of [...expectedResults(subject).keys(), '']) {
+      await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
+      await subject.authenticator.authenticate(credential);
+      await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
+    }
+  }),
   {
-    name: 'does not mix up simultaneous calls',
-    async run(subject) {
-      const expected = expectedAnswers(subject);
-      const credentials = Array.from({ length: 20 }, () => [...expected.keys(), ...ODD_TEXTS]).flat();
-      const answers = await Promise.all(
-        credentials.map((credential) => subject.authenticator.authenticate(credential)),
-      );
-      for (const [index, credential] of credentials.entries()) {
-        assert.deepEqual(answers[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
-      }
-    },
-  },
-  {
-    name: 'rejects with the reason of a signal that is aborted already',
-    async run(subject) {
-      for (const credential of [...expectedAnswers(subject).keys(), '']) {
-        await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
-      }
-    },
-  },
-  {
-    name: 'rejects with service_unavailable when it cannot tell, and puts no credential into the error',
-    unless: ({ loseStore }) =>
-      loseStore ? undefined : 'the subject declares no `loseStore`: it asks no store',
+    name: 'rejects with service_unavailable without its store, and puts no credential into the error',
+    unless: ({ loseStore }) => (loseStore ? undefined : 'the subject has no `loseStore`: it needs no store'),
     async run(subject) {
       await subject.loseStore?.();
       for (const { credential } of subject.accepted) {
+        if (credential === DIGEST_TWINS.accepted) continue; // may be a static key, which needs no store
         const error = await rejectsWithCode(
           subject.authenticator.authenticate(credential),
           'service_unavailable',
@@ -218,5 +207,5 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
   },
 ];
 
-/** What everything that judges credentials promises. */
+/** What every authenticator promises. */
 export const authenticatorContract: Contract<AuthenticatorSubject> = { port: 'Authenticator', cases };

@@ -1,36 +1,41 @@
+import { AssertionError } from 'node:assert';
 import type { CaseResult, Contract, Open, Subject } from './contract.js';
-import { reportable } from './reportable.js';
-import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCase } from './suite.js';
+import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCase } from './run-contract.js';
 
-/**
- * What a test runner has to bring. mocha, node:test, vitest and jest have it as it is, by import or as globals;
- * `after` is `afterAll` in some.
- */
+/** The functions of a test runner. mocha, node:test, vitest and jest have them, imported or global. */
 export interface TestRunner {
-  /** Declares a group of tests: `body` declares them, at once. */
+  /** Declares a group of tests: `body` declares them, synchronously. */
   readonly describe: (title: string, body: () => void) => unknown;
   /** Declares a test, which fails when its body rejects; `timeout` in milliseconds. */
   readonly it: (title: string, body: (...context: unknown[]) => Promise<void>, timeout?: number) => unknown;
-  /** Needed by contracts whose cases share what they run on: that of the HTTP interface. */
+  /** `afterAll` in some runners. Only contracts whose cases share subjects need it: that of the HTTP interface. */
   readonly after?: ((body: () => Promise<void>) => unknown) | undefined;
 }
 
+/** The functions of jest. */
+export interface JestRunner extends TestRunner {
+  /** Declares a test. */
+  readonly it: TestRunner['it'] & {
+    /** Declares a test that is reported and does not run. */
+    readonly skip: (title: string, body: () => Promise<void>) => unknown;
+  };
+}
+
 /**
- * Binds a contract to mocha, node:test or vitest (for jest there is `bindToJest`): declares one test for each
- * case. A case that is not owed stays visible: skipped, with the reason. What a result has to note (promises
- * kept that were not declared) stands by the test: in its title, its annotations or its diagnostics.
- * @param runner the test runner's functions; its globals when left out
+ * Binds a contract to mocha, node:test or vitest: declares one test for each case. A case that does not apply is
+ * reported as skipped, with the reason. Notes, such as "kept, though not declared", are added to the test's title,
+ * annotations or diagnostics. For jest use `bindToJest`.
+ * @param runner Default: the globals of the test runner.
  */
 export function bindContract<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
-  runner: TestRunner = globalsOfRunner(),
+  runner: TestRunner = globalRunner(),
   options: RunOptions = {},
 ): void {
-  const suite = suiteOf(contract, open, options);
-  declareSuite(contract, suite, runner, ({ name, run }) => {
+  declareSuite(contract, suiteOf(contract, open, options), runner, ({ name, run }) => {
     const timeout = runnerTimeout(options);
-    // Its length is 0: mocha and jest take a parameter for a callback.
+    // Without parameters of its own: mocha and jest would pass a callback.
     async function body(this: unknown, ...[context]: unknown[]): Promise<void> {
       const test = runningTest(this, context);
       test.setTimeout(timeout);
@@ -43,15 +48,40 @@ export function bindContract<S extends Subject, Given extends string = never>(
   });
 }
 
-/** Declares a suite's cases below its port, and below their topics where they have some. */
-export function declareSuite(
-  { sharesSubjects }: Pick<Contract<Subject>, 'sharesSubjects'>,
+/**
+ * Binds a contract to jest, which can skip a test only before it runs. So this opens a subject to find the cases that
+ * do not apply: await it at the top of a test file (an ECMAScript module: `node --experimental-vm-modules`).
+ * Capabilities that the adapter does not declare are not tried.
+ * @param runner Default: jest's globals.
+ */
+export async function bindToJest<S extends Subject, Given extends string = never>(
+  contract: Contract<S, Given>,
+  open: Open<S, Given>,
+  runner: JestRunner = globalRunner() as JestRunner,
+  options: RunOptions = {},
+): Promise<void> {
+  const suite = suiteOf(contract, open, options);
+  const reasons = await suite.skipReasons();
+  declareSuite(contract, suite, runner, ({ name, run }, index) => {
+    const reason = reasons[index];
+    const body = async (): Promise<void> => {
+      const result = await run();
+      if (result.outcome === 'failed') throw reportable(result.error);
+    };
+    if (reason === undefined) runner.it(name, body, runnerTimeout(options));
+    else runner.it.skip(`${name} (skipped: ${reason})`, body);
+  });
+}
+
+/** Declares a suite's cases below its port, and below their topics if they have any. */
+function declareSuite(
+  { sharesSubjects }: { readonly sharesSubjects?: true },
   suite: Suite,
   { describe, after }: TestRunner,
   declare: (suiteCase: SuiteCase, index: number) => void,
 ): void {
   if (sharesSubjects && after === undefined) {
-    throw new TypeError(`The contract of ${suite.port} needs the test runner's after, too`);
+    throw new TypeError(`The contract of ${suite.port} also needs the test runner's after`);
   }
   const byTopic = Map.groupBy(suite.cases.entries(), ([, { topic }]) => topic);
   describe(`keeps the contract of ${suite.port}`, () => {
@@ -64,9 +94,8 @@ export function declareSuite(
   });
 }
 
-/** A runner's own limit must not come before the suite's: that says which case it is, and goes on. */
-export const runnerTimeout = ({ timeLimit = DEFAULT_TIME_LIMIT }: RunOptions): number =>
-  // To open, to run, to dispose; below 2^31, from which on timers go off at once.
+/** Longer than the suite's own limits, whose errors say more; below 2^31, where timers fire at once. */
+const runnerTimeout = ({ timeLimit = DEFAULT_TIME_LIMIT }: RunOptions): number =>
   Math.min(timeLimit * 3 + 1000, 2 ** 31 - 1);
 
 const notesOf = ({ notes, capability }: CaseResult): readonly string[] => [
@@ -76,7 +105,6 @@ const notesOf = ({ notes, capability }: CaseResult): readonly string[] => [
     : []),
 ];
 
-/** A test while it runs, whatever runs it. */
 interface RunningTest {
   setTimeout(milliseconds: number): void;
   skip(reason: string): void;
@@ -95,7 +123,7 @@ interface RunnerContext {
 function runningTest(self: unknown, argument: unknown): RunningTest {
   const context = [argument, self].find(canSkip);
   if (context === undefined) {
-    throw new TypeError('This test runner cannot skip a test that runs already: use bindToJest');
+    throw new TypeError('This test runner cannot skip a running test: use bindToJest');
   }
   const { test } = context;
   return {
@@ -118,13 +146,32 @@ const canSkip = (context: unknown): context is RunnerContext =>
   'skip' in context &&
   typeof context.skip === 'function';
 
-/** `describe`, `it` and `after` or `afterAll` of a test runner that makes them global. */
-export function globalsOfRunner(): TestRunner {
+function globalRunner(): TestRunner {
   const { describe, it, after, afterAll } = globalThis as Partial<TestRunner> & {
     readonly afterAll?: TestRunner['after'];
   };
   if (describe === undefined || it === undefined) {
-    throw new TypeError('No describe and it are global here: hand over those of the test runner');
+    throw new TypeError('There are no global describe and it: pass those of the test runner');
   }
   return { describe, it, after: after ?? afterAll };
 }
+
+/**
+ * A failed case's error with values that every reporter can print: reporters that write JSON fail on bigints, some
+ * silently.
+ */
+function reportable(error: unknown): unknown {
+  if (!(error instanceof AssertionError)) return error;
+  const { actual, expected } = error;
+  try {
+    JSON.stringify([actual, expected]);
+    return error;
+  } catch {
+    return Object.assign(error, { actual: textOf(actual), expected: textOf(expected) });
+  }
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value, withBigints, 2) ?? String(value);
+
+const withBigints = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `${value}n` : value;

@@ -1,58 +1,83 @@
+import { assert } from './assert.js';
 import type { Contract, ContractCase } from './contract.js';
-import { Catalogue } from './http/catalogue.js';
-import type { HttpSubject } from './http/http-subject.js';
-import { startReady, type Ready } from './http/ready-subject.js';
+import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
-import { SCENARIOS, type Scenario } from './http/request-scenarios.js';
-import { REQUEST_TABLE } from './http/request-table.js';
-import { runRow } from './http/run-row.js';
-import type { Situation } from './http/situation.js';
+import { AUTHENTICATION } from './http/rows-authentication.js';
+import { BODIES, BODY_HEADERS, IDEMPOTENCY } from './http/rows-bodies.js';
+import { FIELDS } from './http/rows-fields.js';
+import { MALFORMED } from './http/rows-malformed.js';
+import { ORDER_OF_CHECKS } from './http/rows-order.js';
+import { CONDITIONAL, GETTING, LISTING, PATHS } from './http/rows-reading.js';
+import { CROSS_ORIGIN, DOCS, SERVICE } from './http/rows-service.js';
+import { runRow, startReady, type Ready } from './http/run-row.js';
+import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } from './http/scenarios.js';
+import type { Situation } from './http/wire-http.js';
 
-export {
-  environmentOf,
-  SITUATIONS,
-  type Situation,
-  type SituationSetup,
-  type StoreFault,
-} from './http/situation.js';
+export type { Answer, Conversation } from './http/conversation.js';
 export {
   fetchSubjects,
   listenerSubjects,
   serviceSubjects,
+  type HttpSubject,
   type MaybePromise,
+  type OpenHttp,
   type RunningService,
+  type Wanted,
 } from './http/http-subjects.js';
-export type { Answer, Conversation } from './http/conversation.js';
-export type { HttpSubject, OpenHttp, Wanted } from './http/http-subject.js';
-export type { Header, HttpKeys, RawRequest, RowRequest } from './http/request-row.js';
-export { wireHttp, type WiredHttp } from './http/wire-http.js';
+export type { Header, RawRequest, RowRequest } from './http/request-row.js';
+export {
+  SITUATIONS,
+  environmentOf,
+  wireHttp,
+  type HttpKeys,
+  type Situation,
+  type SituationSetup,
+  type StoreFault,
+  type WiredHttp,
+} from './http/wire-http.js';
+
+/** The rows of the contract, by what they are about. */
+export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
+  'authentication and scopes': AUTHENTICATION,
+  'the order of checks': ORDER_OF_CHECKS,
+  paths: PATHS,
+  'listing animals': LISTING,
+  'getting an animal': GETTING,
+  'conditional reads': CONDITIONAL,
+  'the fields of a new animal': FIELDS,
+  'request bodies': BODIES,
+  'the type, encoding and size of request bodies': BODY_HEADERS,
+  'creating an animal once': IDEMPOTENCY,
+  'methods, headers and faults of the service': SERVICE,
+  'the OpenAPI document and the docs page': DOCS,
+  'pages of other origins': CROSS_ORIGIN,
+  'malformed messages and connections': MALFORMED,
+};
+
+/** The topic of the cases that a store can break. */
+export const STORE_TOPIC = 'what depends on the store';
+
+const SCENARIOS: Readonly<Record<string, readonly Scenario[]>> = {
+  'every response': EVERY_RESPONSE,
+  [STORE_TOPIC]: STORE_SCENARIOS,
+  'what depends on the transport': TRANSPORT_SCENARIOS,
+};
 
 type HttpCase = ContractCase<HttpSubject, Situation>;
 
-/** A service with animals in its store, and what is known of these. */
-interface Seeded {
-  readonly ready: Ready;
-  readonly catalogue: Catalogue;
-}
+const services = new WeakMap<HttpSubject, Promise<Ready>>();
 
-const seeded = new WeakMap<HttpSubject, Promise<Seeded>>();
-
-/** Adds the animals that the cases go by, once for all cases that share the service. */
-function seededService(subject: HttpSubject, situation: Situation): Promise<Seeded> {
-  const known = seeded.get(subject);
-  if (known !== undefined) return known;
-  const seeding = startReady(subject, situation).then((ready) => ({
-    ready,
-    catalogue: new Catalogue(ready),
-  }));
-  seeded.set(subject, seeding);
-  return seeding;
+/** Adds the animals that the cases expect, once for all cases that share the service. */
+function readyService(subject: HttpSubject, situation: Situation): Promise<Ready> {
+  const ready = services.get(subject) ?? startReady(subject, situation);
+  services.set(subject, ready);
+  return ready;
 }
 
 function httpCase(
   topic: string,
   { name, given = 'plain', socketOnly }: Row | Scenario,
-  run: (service: Seeded) => Promise<void>,
+  run: (service: Ready) => Promise<void>,
 ): HttpCase {
   return {
     name,
@@ -60,26 +85,33 @@ function httpCase(
     given,
     unless: ({ missing, overSocket }) =>
       missing ?? (socketOnly !== undefined && !overSocket ? `needs a socket: ${socketOnly}` : undefined),
-    run: async (subject) => run(await seededService(subject, given)),
+    async run(subject) {
+      await run(await readyService(subject, given));
+      for (const error of (await subject.escapedErrors?.()) ?? []) {
+        assert.fail(`the transport did not handle an error, which would end the process: ${String(error)}`);
+      }
+    },
   };
 }
 
 /**
- * What the service answers over HTTP, to the byte where it matters, whatever transport carries it. The services
- * that cases run on are shared: one for each situation.
+ * What the service answers over HTTP, to the byte where it matters, on any transport. Cases share services: one for
+ * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {
   port: 'the HTTP interface',
   sharesSubjects: true,
   cases: [
-    ...Object.entries(REQUEST_TABLE).flatMap(([topic, rows]) =>
-      rows.map((row) => httpCase(topic, row, ({ ready, catalogue }) => runRow(row, ready, catalogue))),
+    ...Object.entries(SCENARIOS).flatMap(([topic, scenarios]) =>
+      scenarios.map((scenario) =>
+        httpCase(topic, scenario, async (service) => {
+          service.catalogue?.forget();
+          await scenario.run(service);
+        }),
+      ),
     ),
-    ...SCENARIOS.map((scenario) =>
-      httpCase('several requests', scenario, ({ ready, catalogue }) => {
-        catalogue.forget();
-        return scenario.run(ready);
-      }),
+    ...Object.entries(REQUEST_TABLE).flatMap(([topic, rows]) =>
+      rows.map((row) => httpCase(topic, row, (service) => runRow(row, service))),
     ),
   ],
 };

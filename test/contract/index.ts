@@ -1,19 +1,14 @@
 /**
- * The contract suites: what every adapter of a port has to keep, as data for any test runner. Imports no test
- * runner, and no assertion library but `node:assert`.
+ * The contract suites: what every adapter of a port promises, as data for any test runner. Imports no test runner, and
+ * no assertion library except `node:assert`.
  *
  * @packageDocumentation
  */
 export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
-export { apiKeyRepositoryContract, type ApiKeyRepositorySubject } from './api-key-repository-contract.js';
-export { authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
-export { bindContract, type TestRunner } from './bind-contract.js';
-export { bindToJest, type JestRunner } from './bind-to-jest.js';
-export {
-  catalogueTransferContract,
-  type CatalogueHandles,
-  type CatalogueTransferSubject,
-} from './catalogue-transfer-contract.js';
+export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
+export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
+export { bindContract, bindToJest, type JestRunner, type TestRunner } from './bind-contract.js';
+export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export {
   undeclaredCapabilities,
   type Capability,
@@ -24,11 +19,6 @@ export {
   type Open,
   type Subject,
 } from './contract.js';
-export {
-  deprecatedCallRepositoryContract,
-  type DeprecatedCallRepositorySubject,
-} from './deprecated-call-repository-contract.js';
-export type { MoreHandles } from './handles.js';
 export {
   SITUATIONS,
   environmentOf,
@@ -53,7 +43,7 @@ export {
   type Wanted,
   type WiredHttp,
 } from './http-contract.js';
-export { petRepositoryContract, type PetRepositorySubject } from './pet-repository-contract.js';
-export { runContract, type RunContractOptions } from './run-contract.js';
-export { storeContracts, type StoreHandles, type StoreSubject } from './store-contracts.js';
-export type { RunOptions } from './suite.js';
+export { petRepositoryContract } from './pet-repository-contract.js';
+export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
+export { storeContracts } from './store-contracts.js';
+export type { StorePorts, StoreSubject } from './store-subject.js';

@@ -1,14 +1,14 @@
-import { assert } from './assert.js';
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
+import { assert } from './assert.js';
 
-/** What `call` rejects with; it fails when the call resolves. */
+/** Resolves to what `call` rejects with; fails when the call resolves. */
 export async function rejectionOf(call: Promise<unknown>): Promise<unknown> {
   const [result] = await Promise.allSettled([call]);
-  assert.ok(result.status === 'rejected', 'the call resolved, though it has to reject');
+  assert.ok(result.status === 'rejected', 'the call resolved, and must reject');
   return result.reason;
 }
 
-/** Holds a call to an error of the animal store with this code, whichever copy of the package it is from. */
+/** Checks that a call rejects with an error of the animal store with this code, from any copy of the package. */
 export async function rejectsWithCode(call: Promise<unknown>, code: AnimalStoreErrorCode): Promise<Error> {
   const error = await rejectionOf(call);
   assert.ok(isAnimalStoreError(error), `${String(error)} is not an error of the animal store`);
@@ -16,12 +16,12 @@ export async function rejectsWithCode(call: Promise<unknown>, code: AnimalStoreE
   return error;
 }
 
-/** Holds calls to the reason of a signal that was aborted before they began. */
+/** Checks that a call with an aborted signal rejects with the signal's reason, whatever that is. */
 export async function rejectsWhenAborted(
-  ...calls: readonly ((call: { signal: AbortSignal }) => Promise<unknown>)[]
+  call: (call: { signal: AbortSignal }) => Promise<unknown>,
 ): Promise<void> {
   for (const reason of [new Error('given up'), 'given up', undefined]) {
     const signal = AbortSignal.abort(reason);
-    for (const call of calls) assert.equal(await rejectionOf(call({ signal })), signal.reason);
+    assert.equal(await rejectionOf(call({ signal })), signal.reason);
   }
 }

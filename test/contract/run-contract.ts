@@ -1,38 +1,199 @@
-import type { CaseResult, Contract, Open, Subject } from './contract.js';
-import { suiteOf, type RunOptions } from './suite.js';
+import {
+  DEFAULT_ANIMALS,
+  type CaseContext,
+  type CaseResult,
+  type Contract,
+  type ContractCase,
+  type Open,
+  type Subject,
+} from './contract.js';
 
-/** Which cases are run, and who hears of them. */
+/** Which cases run, how long they may take, and how large the largest is. */
+export interface RunOptions {
+  /** Drops the cases that it returns false for. Default: all run. */
+  readonly only?: ((name: string, topic: string | undefined) => boolean) | undefined;
+  /**
+   * How long a case may take, in milliseconds; also how long opening and disposing of its subject may take. Default:
+   * 30,000. A case that takes longer fails, and the others run. `Infinity` is for debuggers.
+   */
+  readonly timeLimit?: number | undefined;
+  /** How many animals the largest case has. Default: 10,000. Use fewer for stores that take too long to fill. */
+  readonly animals?: number | undefined;
+}
+
+export const DEFAULT_TIME_LIMIT = 30_000;
+
+/** Options of a run without a test runner. */
 export interface RunContractOptions extends RunOptions {
-  /** Leaves out, without a word, the cases whose name is not wanted. */
-  readonly only?: ((name: string) => boolean) | undefined;
-  /** Told of each result as soon as it is there, with the number of results that there will be; awaited. */
+  /** Called with each result and with the number of results that there will be. Awaited. */
   readonly onResult?: ((result: CaseResult, count: number) => unknown) | undefined;
-  /** Once it is aborted no other case is begun: the run rejects with its reason. */
+  /** When aborted, no other case begins, and the run rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Holds what `open` opens to a contract without any test runner: every case, one after the other. A case that
- * fails, or never ends, is a result like others, a fault in opening or disposing too.
+ * Runs the cases of a contract one after another, without a test runner. A case that fails or takes too long is a
+ * result like others; so is a subject that does not open.
  * @returns the results, in the order of the cases
  */
 export async function runContract<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
-  { only = () => true, onResult, signal, ...options }: RunContractOptions = {},
+  { onResult, signal, ...options }: RunContractOptions = {},
 ): Promise<readonly CaseResult[]> {
   const suite = suiteOf(contract, open, options);
-  const cases = suite.cases.filter(({ name }) => only(name));
   const results: CaseResult[] = [];
   try {
-    for (const { run } of cases) {
+    for (const { run } of suite.cases) {
       signal?.throwIfAborted();
       const result = await run();
       results.push(result);
-      await onResult?.(result, cases.length);
+      await onResult?.(result, suite.cases.length);
     }
     return results;
   } finally {
     await suite.close();
+  }
+}
+
+/** A contract together with its subjects, for binders. */
+export interface Suite {
+  readonly port: string;
+  readonly cases: readonly SuiteCase[];
+  /** Returns for each case why it would be skipped, as far as that is known before it runs. */
+  skipReasons(): Promise<readonly (string | undefined)[]>;
+  /** Disposes of shared subjects. */
+  close(): Promise<void>;
+}
+
+export interface SuiteCase {
+  readonly name: string;
+  readonly topic: string | undefined;
+  /** Never rejects. */
+  readonly run: () => Promise<CaseResult>;
+}
+
+type Judgement = Pick<CaseResult, 'capability'> &
+  (
+    | { readonly outcome: 'passed' }
+    | { readonly outcome: 'failed'; readonly error: unknown }
+    | { readonly outcome: 'skipped'; readonly reason: string }
+  );
+
+export function suiteOf<S extends Subject, Given extends string = never>(
+  contract: Contract<S, Given>,
+  open: Open<S, Given>,
+  { only = () => true, timeLimit = DEFAULT_TIME_LIMIT, animals = DEFAULT_ANIMALS }: RunOptions = {},
+): Suite {
+  const cases = contract.cases.filter(({ name, topic }) => only(name, topic));
+  const shared = new Map<Given, Promise<S>>();
+
+  async function openSubject(given: Given): Promise<S> {
+    const opening = open(given);
+    try {
+      return await within(timeLimit, 'the subject did not open', opening);
+    } catch (error) {
+      void opening.then((subject) => subject.dispose()).catch(() => {}); // in case it still opens
+      throw error;
+    }
+  }
+  const dispose = (subject: S): Promise<void> =>
+    within(timeLimit, 'the subject was not disposed of', subject.dispose());
+  const subjectFor = (given: Given): Promise<S> => {
+    if (!contract.sharesSubjects) return openSubject(given);
+    const subject = shared.get(given) ?? openSubject(given);
+    shared.set(given, subject);
+    return subject;
+  };
+  const release = async (subject: S): Promise<void> => {
+    if (!contract.sharesSubjects) await dispose(subject);
+  };
+
+  async function judge(
+    { needs, unless, run }: ContractCase<S, Given>,
+    subject: S,
+    context: CaseContext,
+  ): Promise<Judgement> {
+    const reason = unless?.(subject);
+    if (reason !== undefined) return { outcome: 'skipped', reason };
+    const running = (): Promise<void> => within(timeLimit, 'the case did not end', run(subject, context));
+    const capability = needs && { name: needs.name, declared: needs.isDeclared(subject) };
+    if (capability === undefined || capability.declared) {
+      await running();
+      return { outcome: 'passed', ...(capability && { capability }) };
+    }
+    const skipped = { outcome: 'skipped', reason: notDeclared(capability.name), capability } as const;
+    if (!needs?.canBeTried(subject)) return skipped;
+    return running().then(
+      () => ({ outcome: 'passed', capability }),
+      () => skipped,
+    );
+  }
+
+  async function runCase(contractCase: ContractCase<S, Given>, context: CaseContext): Promise<Judgement> {
+    try {
+      const subject = await subjectFor(contractCase.given as Given);
+      let judgement: Judgement;
+      try {
+        judgement = await judge(contractCase, subject, context);
+      } catch (error) {
+        await release(subject).catch(() => {}); // the first error matters more
+        throw error;
+      }
+      await release(subject);
+      return judgement;
+    } catch (error) {
+      return { outcome: 'failed', error };
+    }
+  }
+
+  return {
+    port: contract.port,
+    cases: cases.map((contractCase) => ({
+      name: contractCase.name,
+      topic: contractCase.topic,
+      async run() {
+        const began = performance.now();
+        const notes: string[] = [];
+        const judgement = await runCase(contractCase, { animals, note: (text) => void notes.push(text) });
+        return { name: contractCase.name, ...judgement, notes, milliseconds: performance.now() - began };
+      },
+    })),
+    async skipReasons() {
+      const subjects = new Map<Given, S>();
+      const reasons: (string | undefined)[] = [];
+      for (const { given, needs, unless } of cases) {
+        const subject = subjects.get(given as Given) ?? (await subjectFor(given as Given));
+        subjects.set(given as Given, subject);
+        let reason = unless?.(subject);
+        if (reason === undefined && needs && !needs.isDeclared(subject)) reason = notDeclared(needs.name);
+        reasons.push(reason);
+      }
+      for (const subject of subjects.values()) await release(subject);
+      return reasons;
+    },
+    async close() {
+      // A subject that did not open has failed its cases.
+      for (const result of await Promise.allSettled(shared.values())) {
+        if (result.status === 'fulfilled') await dispose(result.value);
+      }
+      shared.clear();
+    },
+  };
+}
+
+const notDeclared = (capability: string): string => `the adapter does not declare itself ${capability}`;
+
+/** Resolves or rejects as `work` does; rejects when it takes longer. */
+export async function within<T>(milliseconds: number, what: string, work: Promise<T>): Promise<T> {
+  if (milliseconds === Infinity) return work;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} within ${milliseconds / 1000} s`)), milliseconds);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

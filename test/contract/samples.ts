@@ -1,13 +1,14 @@
+import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
+import type { AddOptions, Claim } from '../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import type { UnsavedPet } from '../../src/domain/pet.js';
-
-/** A valid animal; what is not given does not matter to the case. */
-export const samplePet = (fields: Partial<UnsavedPet> = {}): UnsavedPet =>
-  Object.freeze({ name: 'Fido', categoryId: 1n, status: 'available', ...fields });
+import { PET_STATUSES, type UnsavedPet } from '../../src/domain/pet.js';
 
 /** Makes `count` of something, numbered from 1. */
 export const times = <T>(count: number, make: (number: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index + 1));
+
+/** The words of a text: several short values on one line. */
+export const words = (text: string): readonly string[] => text.split(' ');
 
 /** The int64 values at which a number, a double or a sign goes wrong first. */
 export const INT64_EDGES: readonly bigint[] = [
@@ -43,3 +44,98 @@ export const TRICKY_NAMES: Readonly<Record<string, string>> = {
   'the look of a template': '${1+1} {{1+1}} %s',
   '10,000 characters': 'Fido the 🐕 '.repeat(1000).slice(0, 10_000),
 };
+
+/** A valid animal. The fields that are not given do not matter to the case. */
+export const samplePet = (fields: Partial<UnsavedPet> = {}): UnsavedPet =>
+  Object.freeze({ name: 'Fido', categoryId: 1n, status: 'available', ...fields });
+
+/** An animal with every field, optional ones too, and no default value. A new field of `Pet` does not compile here. */
+export const FULL_PET: Required<UnsavedPet> = Object.freeze({
+  name: ' Ame\u0301lie ',
+  categoryId: 2n ** 53n + 1n,
+  status: 'pending',
+});
+
+/** For each field of an animal the values to keep, by what is special. A new field of `Pet` does not compile here. */
+export const FIELD_VALUES: {
+  readonly [Field in keyof Required<UnsavedPet>]: Readonly<Record<string, Required<UnsavedPet>[Field]>>;
+} = {
+  name: TRICKY_NAMES,
+  categoryId: Object.fromEntries(INT64_EDGES.map((value) => [`${value}`, value])),
+  status: Object.fromEntries(PET_STATUSES.map((status) => [status, status])),
+};
+
+const HOUR = 60 * 60 * 1000;
+
+/** Real time, because a store may remove lapsed claims by its own clock. */
+const START = Date.now();
+
+/** The instant this many milliseconds after the suite's start. */
+export const instant = (at: number): Date => new Date(START + at);
+
+/** A claim that is kept for 24 hours after the suite's start. */
+export const sampleClaim = (fields: Partial<Claim> = {}): Claim => ({
+  scope: 'a scope',
+  key: 'a key',
+  fingerprint: 'a fingerprint',
+  keepUntil: instant(24 * HOUR),
+  ...fields,
+});
+
+/** Options of an `add` at an instant, with a claim that is kept for 24 hours from then. */
+export const claimedAt = (
+  at: number,
+  fields: Partial<Claim> = {},
+): AddOptions & { readonly claim: Claim } => ({
+  claim: sampleClaim({ keepUntil: instant(at + 24 * HOUR), ...fields }),
+  now: instant(at),
+});
+
+/** Options of an `add` with a claim, at the suite's start. */
+export const claimed = (fields: Partial<Claim> = {}): AddOptions & { readonly claim: Claim } =>
+  claimedAt(0, fields);
+
+/** An API key whose texts follow from its id, without optional fields. */
+export const sampleApiKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => {
+  const { id = 'k1' } = fields;
+  return {
+    id,
+    name: `the key ${id}`,
+    hash: Array.from(id, (character) => character.charCodeAt(0).toString(16))
+      .join('')
+      .padEnd(64, '0'),
+    scopes: ['pets:read', 'pets:write'],
+    createdAt: new Date(1_750_000_000_123),
+    ...fields,
+  };
+};
+
+/** An API key with every field, optional ones too. A new field of `ApiKeyRecord` does not compile here. */
+export const fullApiKey = (): Required<ApiKeyRecord> => ({
+  ...sampleApiKey({ id: 'full', scopes: ['pets:write', 'pets:groom'] }),
+  expiresAt: new Date(1_750_000_000_124),
+  revokedAt: new Date(1_750_000_000_001),
+});
+
+/** Characters that tell codecs apart: digits, letters of both cases, and what is special to some of them. */
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.~+/= \0é\ud800';
+
+/** The text with one character changed, removed, doubled or inserted, at each place. */
+export const alterations = (text: string): readonly string[] =>
+  Array.from({ length: text.length + 1 }, (_, place) => {
+    const before = text.slice(0, place);
+    const at = text.charAt(place);
+    const after = text.slice(place + 1);
+    return [
+      before + after,
+      before + at + at + after,
+      ...Array.from({ length: ALPHABET.length }, (_, index) => before + ALPHABET.charAt(index) + after),
+      ...['0', 'a', '_', ' '].map((extra) => before + extra + at + after),
+    ];
+  })
+    .flat()
+    .filter((altered) => altered !== text);
+
+/** The text without some characters at its start or at its end. */
+export const truncations = (text: string): readonly string[] =>
+  Array.from(text, (_, index) => [text.slice(0, index), text.slice(index + 1)]).flat();

@@ -7,20 +7,20 @@ import { statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { createKoaApp } from '../../src/adapters/http/koa/koa-transport.js';
+import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
-import { SERVER_LIMITS } from '../../src/adapters/http/node/server-limits.js';
+import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
+import { unsavedPet } from '../../src/domain/pet.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
-import { inShell } from './in-shell.js';
 
 const run = promisify(execFile);
-const DEPLOY = 'docs/operations/deploy.md';
 
 /** What a page tells for a program of the system is tried where that is; elsewhere it is pending, and says why. */
 function needing(programs: readonly string[], title: string, test: () => Promise<void>): void {
@@ -68,7 +68,7 @@ describe('The pages for operators', function () {
     ];
     await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...certificate]);
     const socketPath = join(folder, 'socket');
-    const given = codeAt(`${DEPLOY} > What stands in front > 1`);
+    const given = codeAt('docs/operations/deploy.md > Behind a proxy > 1');
     const block = given
       .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
       .replace('listen 443', `listen unix:${socketPath}`)
@@ -124,21 +124,17 @@ describe('The pages for operators', function () {
   });
 
   needing(['caddy'], 'have a Caddyfile that Caddy takes', async () => {
-    writeFileSync(join(folder, 'Caddyfile'), codeAt(`${DEPLOY} > What stands in front > 2`));
+    writeFileSync(join(folder, 'Caddyfile'), codeAt('docs/operations/deploy.md > Behind a proxy > 2'));
     const args = ['validate', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
     const { stdout, stderr } = await run('caddy', args, { env: env() });
     expect(stdout + stderr).to.include('Valid configuration');
   });
 
-  it('have proxies that hang up on a connection before the service does', () => {
-    const [, caddy] = /^\s*keepalive (\d+)s$/m.exec(codeAt(`${DEPLOY} > What stands in front > 2`)) ?? [];
-    expect(Number(caddy) * 1000).to.be.lessThan(SERVER_LIMITS.keepAliveTimeout);
-    // That of nginx is a minute where nothing is said.
-    expect(codeAt(`${DEPLOY} > What stands in front > 1`)).to.not.include('keepalive_timeout');
-  });
-
   needing(['systemd-analyze'], 'have a unit that systemd takes', async () => {
-    const unit = codeAt(`${DEPLOY} > As a unit of systemd > 1`).replace('/usr/bin/node', process.execPath);
+    const unit = codeAt('docs/operations/deploy.md > With systemd > 1').replace(
+      '/usr/bin/node',
+      process.execPath,
+    );
     const file = join(folder, 'animal-store.service');
     writeFileSync(file, unit);
     const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file], { env: env() });
@@ -147,7 +143,7 @@ describe('The pages for operators', function () {
   });
 
   it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
-    const unit = codeAt(`${DEPLOY} > As a unit of systemd > 1`);
+    const unit = codeAt('docs/operations/deploy.md > With systemd > 1');
     const values = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
     const environment = Object.fromEntries(values.map((value) => value.split(/=(.*)/s)));
     writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
@@ -156,12 +152,14 @@ describe('The pages for operators', function () {
     expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
     expect(settings.http.publicUrl).to.be.a('string');
     const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
-    expect(Number(seconds) * 1000).to.be.greaterThan(settings.drainDelay + settings.shutdownDeadline + 1000);
+    expect(Number(seconds) * 1000).to.be.greaterThan(
+      (settings.drainDelay ?? 5000) + settings.shutdownDeadline + 1000,
+    );
     expect(unit).to.include(` ${programOf()} serve\n`);
   });
 
   it('have a container with this Node.js, this program and settings that it takes', () => {
-    const file = codeAt(`${DEPLOY} > In a container > 1`);
+    const file = codeAt('docs/operations/deploy.md > In a container > 1');
     const lines = new Map(
       file
         .trimEnd()
@@ -181,27 +179,22 @@ describe('The pages for operators', function () {
     expect(lines.get('EXPOSE')).to.equal(`EXPOSE ${settings.port}`);
   });
 
-  it('shard collections of the store by what they say, the hashed _id', () => {
-    const calls = inShell(codeAt('docs/operations/mongodb.md > Sharding > 1'));
-    expect(calls).to.deep.equal([
-      ['use', 'animal-store'],
-      ['pets.createIndex', { _id: 'hashed' }],
-      ['shardCollection', 'animal-store.pets', { _id: 'hashed' }],
-      ['shardCollection', 'animal-store.claims', { _id: 'hashed' }],
-    ]);
-  });
-
-  it('make a role in the database of the service, and a user who has it', () => {
-    const calls = inShell(codeAt('docs/operations/mongodb.md > Rights > 1'));
-    expect(calls.map(([name]) => name)).to.deep.equal(['use', 'createRole', 'createUser']);
-    const [[, database], [, role], [, user]] = calls as [
-      [string, string],
-      [string, { readonly role: string; readonly privileges: ReadonlyArray<{ readonly resource: unknown }> }],
-      [string, { readonly roles: readonly string[] }],
-    ];
-    expect(user.roles).to.deep.equal([role.role]);
-    // A role of another database than `admin` may have rights to its own database only.
-    expect(role.privileges.map(({ resource }) => resource)).to.deep.equal([{ db: database, collection: '' }]);
+  it('copy a store in use by SQLite’s VACUUM INTO', async () => {
+    const [, database = '', statement = ''] =
+      /^sqlite3 (\S+) "(.*)"$/m.exec(codeAt('docs/operations/deploy.md > Backing up an SQLite store > 1')) ??
+      [];
+    expect(database).to.equal('/var/lib/animal-store/animal-store.db');
+    const file = join(folder, 'animal-store.db');
+    const copy = join(folder, 'copy.db');
+    const serving = await openSqliteStore(file);
+    await serving.pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
+    const client = new DatabaseSync(file);
+    client.exec(statement.replace(/'.*'/, `'${copy}'`));
+    client.close();
+    await serving.close();
+    const copied = await openSqliteStore(copy, { mustExist: true });
+    expect((await copied.pets.list({ limit: 10 })).map(({ name }) => name)).to.deep.equal(['Bella']);
+    await copied.close();
   });
 
   it('have a picture of what is in the folders that it names', () => {

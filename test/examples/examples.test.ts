@@ -1,124 +1,195 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { ContainerModule } from 'inversify';
-import { converse } from '../contract/http/socket-client.js';
-import { koaServices } from '../http/koa-service.js';
-import { readTranscript, replay } from '../http/transcript.js';
+import { createContainer } from '../../src/bootstrap/container.js';
+import { startService, type Service } from '../../src/bootstrap/service.js';
+import { readSettings } from '../../src/bootstrap/settings.js';
 
-const ROOT = new URL('../../../', import.meta.url);
+const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const KEY = 'key-of-the-examples-0123456789';
 const BEARER = { Authorization: `Bearer ${KEY}` };
 const JSON_BODY = { ...BEARER, 'Content-Type': 'application/json' };
+const LARGEST = '9223372036854775807';
+const NEW_BELLA = `{"name":"Bella","categoryId":${LARGEST}}`;
+const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"available"}`;
 
-const example = (name: string): URL => new URL(`examples/${name}`, ROOT);
+const serviceWith = async (adapters: ContainerModule[] = []): Promise<Service> => {
+  const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' };
+  return startService(await createContainer(readSettings(settings), adapters));
+};
 
 describe('The examples', () => {
+  let folder: string;
   let program: ChildProcess | undefined;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'animal-store-examples-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
   afterEach(async () => {
-    const ended = program && once(program, 'exit');
+    const ended = program && program.exitCode === null && once(program, 'exit');
     program?.kill();
     program = undefined;
     await ended;
   });
 
-  /** Runs an example on a free port; resolves to the address that it prints. */
-  async function run(name: string): Promise<URL> {
-    const env = { ...process.env, API_KEY: KEY, PORT: '0' };
-    program = spawn(process.execPath, [fileURLToPath(example(name))], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
+  function start(name: string, environment: Readonly<Record<string, string>> = {}) {
+    const env = { ...process.env, API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(EXAMPLES, name)], {
+      cwd: folder,
+      env: { ...env, ...environment },
+      stdio: 'pipe',
     });
-    const { stdout } = program;
-    if (stdout === null) throw new Error('the example prints nowhere');
-    for await (const line of createInterface(stdout)) return new URL(line);
-    throw new Error('the example did not say where it listens');
+    program = child;
+    return child;
   }
+
+  /** What a program prints that ends by itself. */
+  async function run(name: string, input = '', environment: Readonly<Record<string, string>> = {}) {
+    const child = start(name, environment);
+    child.stdin.end(input);
+    const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const [out, err, [code]] = await ended;
+    return { out: out.split('\n'), err, code: Number(code) };
+  }
+
+  it('in-memory.mjs: add, get and list, exactly', async () => {
+    expect(await run('embedding/in-memory.mjs')).to.deep.equal({
+      out: [BELLA, `[${BELLA}]`, ''],
+      err: '',
+      code: 0,
+    });
+  });
+
+  it('in-a-file.mjs: the animals are still there when it runs again', async () => {
+    const { out, code } = await run('embedding/in-a-file.mjs');
+    expect([out[0], code]).to.deep.equal([BELLA, 0]);
+    const [again = ''] = (await run('embedding/in-a-file.mjs')).out;
+    expect(Number(/^\{"id":(\d+),/.exec(again)?.[1])).to.be.greaterThan(1);
+  });
+
+  it('worker-script.mjs: adds each line once, however often it runs, and says which is wrong', async () => {
+    const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
+    const { out, code } = await run('embedding/worker-script.mjs', delivery);
+    expect([out[0], code]).to.deep.equal(['2 added', 0]);
+    expect((await run('embedding/worker-script.mjs', `${delivery}Milo 2\n`)).out[0]).to.equal('1 added');
+    const wrong = await run('embedding/worker-script.mjs', `${delivery}Milo 9223372036854775808\n`);
+    expect(wrong.err).to.match(/^line 3: categoryId /);
+    expect(wrong.code).to.equal(1);
+  });
+
+  it('without-sockets.test.mjs: passes', async () => {
+    const { out, code } = await run('embedding/without-sockets.test.mjs');
+    expect(out.join('\n')).to.match(/^. (?:pass 1|tests 1)$/m);
+    expect(code).to.equal(0);
+  });
 
   for (const [name, base] of [
     ['node-http.mjs', '/v1'],
     ['hono.mjs', '/shop/v1'],
+    ['embedding/koa-app.mjs', '/shop/v1'],
+    ['embedding/express-app.mjs', '/shop/v1'],
   ] as const) {
-    describe(name, () => {
-      it('serves the animals below its base path, and its own pages elsewhere', async () => {
-        const url = await run(name);
-        expect(await (await fetch(url)).text()).to.include(`${base}/pets`);
-        const pets = new URL(`${base}/pets`, url);
-        expect((await fetch(pets)).status).to.equal(401);
-        for (let count = 0; count < 2; count += 1) {
-          const body = '{"name":"Bella","categoryId":9223372036854775807}';
-          const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body });
-          expect(created.status).to.equal(201);
-          const found = await fetch(new URL(created.headers.get('location') ?? '', url), { headers: BEARER });
-          expect(await found.text()).to.equal(await created.text());
-        }
-        const page = await fetch(`${pets.href}?limit=1`, { headers: BEARER });
-        const next = /^<([^<>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
-        expect(next).to.match(new RegExp(`^${base}/pets\\?`));
-        expect(await (await fetch(new URL(next, url), { headers: BEARER })).text()).to.match(/^\[\{"id":2,/);
-      });
-
-      it('takes two Authorization headers for no good key, and refuses a body that is too large', async () => {
-        const url = await run(name);
-        const head = `POST ${base}/pets HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${KEY}\r\n`;
-        const answerTo = async (message: string) => {
-          const { answers } = await converse(url, { bytes: Buffer.from(message), methods: ['POST'] }, false);
-          return answers[0];
-        };
-        const repeated = await answerTo(`${head}Authorization: Bearer ${KEY}\r\nContent-Length: 0\r\n\r\n`);
-        expect(repeated?.body.toString()).to.include('"invalid_api_key"');
-        const body = 'x'.repeat(300_000);
-        const large = await answerTo(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
-        expect(large?.body.toString()).to.include('"payload_too_large"');
-      });
+    it(`${name}: serves the animals at ${base}, exactly`, async () => {
+      const { stdout } = start(name);
+      let url = '';
+      for await (const line of createInterface(stdout)) {
+        url = new URL(line).origin;
+        break;
+      }
+      const pets = `${url}${base}/pets`;
+      expect((await fetch(pets)).status).to.equal(401);
+      const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body: NEW_BELLA });
+      const location = created.headers.get('location') ?? '';
+      const animal = await created.text();
+      expect([created.status, location]).to.deep.equal([201, `${base}/pets/${/\d+/.exec(animal)?.[0]}`]);
+      expect(animal).to.include(`"categoryId":${LARGEST},`);
+      expect(await (await fetch(url + location, { headers: BEARER })).text()).to.equal(animal);
+      if (!name.endsWith('-app.mjs')) return;
+      // A route of the application's own, on the same store.
+      const shown = await fetch(url + location.replace(pets.slice(url.length), '/window'));
+      expect(shown.headers.get('content-type')).to.match(/^application\/json/);
+      expect(await shown.text()).to.equal(animal);
+      for (const path of ['/window/9223372036854775808', '/window/1.0', '/other'])
+        expect((await fetch(url + path)).status, path).to.equal(404);
     });
   }
 
-  describe('fetch-server.mjs', () => {
-    it('exports a handler as runtimes that serve such take it', async () => {
-      const code = `
-        const { default: server } = await import(${JSON.stringify(example('fetch-server.mjs').href)});
-        const answer = await server.fetch(new Request('http://localhost/v1/pets', {
-          method: 'POST',
-          headers: ${JSON.stringify(JSON_BODY)},
-          body: '{"name":"Bella","categoryId":1}',
-        }));
-        console.log(answer.status, await answer.text());`;
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--input-type=module', '--eval', code],
-        { env: { ...process.env, API_KEY: KEY, ANIMALS_FILE: '' } },
-      );
-      expect(stdout).to.equal('201 {"id":1,"name":"Bella","categoryId":1,"status":"available"}\n');
-    });
+  it('fetch-server.mjs: exports a handler as runtimes take it that serve Fetch', async () => {
+    process.env['API_KEY'] = KEY;
+    const { default: server } = (await import(join(EXAMPLES, 'fetch-server.mjs'))) as {
+      default: { fetch(request: Request): Promise<Response> };
+    };
+    delete process.env['API_KEY'];
+    const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
+    const created = await server.fetch(new Request('http://localhost/v1/pets', request));
+    expect([created.status, await created.text()]).to.deep.equal([201, BELLA]);
   });
 
-  describe('fetch-transport.mjs', () => {
-    it('carries the whole service over Fetch, which then answers as over Koa, to the byte', async () => {
-      const { adapter } = (await import(example('fetch-transport.mjs').href)) as { adapter: ContainerModule };
-      const names = new Set<string>();
-      const transcript = readTranscript(readFileSync(new URL('test/http/transcript.jsonl', ROOT), 'utf8'));
-      const { equal, difference } = await replay(transcript, async (situation) => {
-        const subject = await koaServices(() => 'memory:', [adapter])(situation);
-        return {
-          ...subject,
-          async send(request, wanted) {
-            const conversation = await subject.send(request, wanted);
-            for (const [name] of conversation.answers[0]?.headers ?? []) names.add(name);
-            return conversation;
-          },
-        };
+  it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
+    const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as { adapter: ContainerModule };
+    const service = await serviceWith([adapter]);
+    try {
+      const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
+      expect(await (await fetch(`${service.url}/pets`, request)).text()).to.equal(BELLA);
+      // Headers of Fetch forget how names were spelled: it is not Koa.
+      const { hostname, port } = new URL(service.url);
+      const socket = connect(Number(port), hostname);
+      socket.end('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      expect(await text(socket)).to.match(/\r\nx-request-id: /);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('client.mjs: adds each line once, equal ones too, lists all, and says what is wrong', async () => {
+    const service = await serviceWith();
+    try {
+      const environment = { BASE_URL: service.url };
+      const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
+      const other = BELLA.replace('1', '2');
+      const list = [BELLA, other, ''];
+      expect(await run('client.mjs', delivery, environment)).to.deep.equal({
+        out: [`added ${BELLA}`, `added ${other}`, ...list],
+        err: '',
+        code: 0,
       });
-      expect(difference?.answer).to.deep.equal(difference?.recorded.answer);
-      expect(equal).to.equal(transcript.length);
-      // Headers of Fetch forget how names were spelled: it was not Koa.
-      expect([...names])
-        .to.include('x-request-id')
-        .and.not.include('X-Request-Id');
-    });
+      const again = await run('client.mjs', delivery, environment);
+      expect(again.out).to.deep.equal([`exists ${BELLA}`, `exists ${other}`, ...list]);
+      const tooLarge = await run('client.mjs', 'Bella 9223372036854775808\n', environment);
+      expect(tooLarge.err).to.match(/^invalid_pet .*categoryId must be/);
+      const refused = await run('client.mjs', '', { ...environment, API_KEY: 'another-key' });
+      expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
+      expect([tooLarge.code, refused.code]).to.deep.equal([1, 1]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('client.mjs: ends when nobody reads on', async () => {
+    const service = await serviceWith();
+    try {
+      const child = start('client.mjs', { BASE_URL: service.url });
+      child.stdout.destroy();
+      const said = text(child.stderr);
+      child.stdin.end('Bella 1\nBella 2\n');
+      await once(child, 'close');
+      expect(await said).to.not.include('EPIPE');
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('are what docs/embedding.md shows, all of them', () => {
+    const page = readFileSync(join(EXAMPLES, '../docs/embedding.md'), 'utf8');
+    for (const name of readdirSync(join(EXAMPLES, 'embedding')))
+      expect(page, name).to.include(readFileSync(join(EXAMPLES, 'embedding', name), 'utf8'));
   });
 });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/answer/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/error-responses.js';
 import { documentText, openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import { OPERATIONS } from '../../src/adapters/http/operations.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { documentFor, judgeFor, operationsOf, type OpenApiDocument } from './document.js';
+import { documentFor, judgeFor, operationsOf, type OpenApiDocument, type Schema } from './document.js';
 
 const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
   Object.fromEntries(
@@ -81,7 +81,7 @@ describe('The OpenAPI document', () => {
       expect(membersOf(document, 'Error')).to.deep.equal([
         'code string required',
         'message string required',
-        'status integer required',
+        'status integer int32 required',
       ]);
       expect(document.components.schemas['PetStatus']).to.deep.include({
         type: 'string',
@@ -96,7 +96,13 @@ describe('The OpenAPI document', () => {
     it('of the parameters of listPets: a limit of 1 to 100, 20 by default, and a status', () => {
       const [limit, status] = operations['listPets']?.parameters ?? [];
       expect(limit).to.deep.include({ name: 'limit', in: 'query', required: false });
-      expect(limit?.schema).to.deep.equal({ type: 'integer', minimum: 1n, maximum: 100n, default: 20n });
+      expect(limit?.schema).to.deep.equal({
+        type: 'integer',
+        format: 'int32',
+        minimum: 1n,
+        maximum: 100n,
+        default: 20n,
+      });
       expect(status).to.deep.include({ name: 'status', in: 'query', required: false });
       expect(status?.schema).to.deep.equal({ $ref: '#/components/schemas/PetStatus' });
     });
@@ -165,6 +171,21 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('has a short head, and an example for every member and path parameter, because generators and tools need them', () => {
+    expect(document.info.description.length).to.be.lessThan(300);
+    for (const name of ['Pet', 'NewPet', 'Error']) {
+      const { properties = {} } = document.components.schemas[name] as {
+        properties?: Record<string, Schema>;
+      };
+      for (const [member, schema] of Object.entries(properties)) {
+        if (schema.$ref === undefined) expect(schema, `${name}.${member}`).to.have.property('example');
+        expect(schema, `${name}.${member}`).not.to.have.property('default');
+      }
+    }
+    expect(operations['getPet']?.parameters?.[0]).to.have.property('example', 1n);
+    expect(operations['getPet']).to.have.property('x-deprecated-reason');
+  });
+
   it('is the same text for the same settings', () => {
     const settings = { publicUrl: 'https://animals.example.org/v1' };
     expect(openApiDocument(settings)).to.equal(openApiDocument({ ...settings }));
@@ -221,7 +242,7 @@ describe('The OpenAPI document', () => {
       });
     });
 
-    it('410 in the place of what getPet answered before, where it is switched off', () => {
+    it('a success for every operation, and 410 instead of it where getPet is switched off', () => {
       expect(statusesOf(documentFor({ getPet: 'off' }))).to.deep.equal({
         ...statusesOf(document),
         getPet: ['400', '401', '408', '410', '417', '431', '500', '503'],

@@ -18,7 +18,11 @@ export function exactValidator(components: Readonly<Record<string, Exact>>): (sc
     strictSchema: true,
     allErrors: true,
     unicodeRegExp: true,
-    formats: { int64: true, 'uri-reference': (text: string) => URL.canParse(text, 'http://localhost') },
+    formats: {
+      int32: true,
+      int64: true,
+      'uri-reference': (text: string) => URL.canParse(text, 'http://localhost'),
+    },
   });
   ajv.addKeyword({
     keyword: INTEGER,
@@ -46,7 +50,7 @@ interface Bounds {
 }
 
 /** Keywords that judge nothing, and whose values are data, bigints and all. */
-const ANNOTATIONS = new Set(['default', 'examples']);
+const ANNOTATIONS = new Set(['default', 'example', 'examples']);
 
 /** A schema of the document as one for Ajv: integers by our keyword, references to where the components are. */
 function forAjv(schema: Exact): unknown {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parse } from '../../src/exact-json.js';
-import type { HttpSubject, OpenHttp } from '../contract/http/http-subject.js';
+import type { HttpSubject, OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
 import { AnswerCheck, type Asked } from './answer-check.js';
 import type { OpenApiDocument } from './document.js';

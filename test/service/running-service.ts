@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** The program, as it was built. */
+/** The compiled program. */
 export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
 
 /** The folder of this package, where npm finds its scripts. */
@@ -21,7 +21,7 @@ export interface Outcome {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A process of its own, with nothing of the test's environment but what any program needs. */
+/** A process with only the part of the test's environment that any program needs. */
 export class Child {
   static readonly #running = new Set<Child>();
 
@@ -36,7 +36,7 @@ export class Child {
       cwd: folder,
       env: { PATH, HOME, ...(coverage && { NODE_V8_COVERAGE: coverage }), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // a group of its own, so that it can be ended with all that it started
+      detached: true, // a process group, so that it can be ended with all that it started
     });
     this.process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
@@ -76,13 +76,14 @@ export class Child {
   }
 
   /** Waits until something was said on stderr. */
-  said(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.#find(pattern, this.process.stderr, () => this.err);
-  }
-
-  /** Waits until something was printed on stdout. */
-  printed(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.#find(pattern, this.process.stdout, () => this.out);
+  async said(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.err);
+      if (found !== null) return found;
+      if (this.process.stderr.readableEnded)
+        throw new Error(`the program ended without ${pattern}:\n${this.err}`);
+      await Promise.race([once(this.process.stderr, 'data'), this.ended]);
+    }
   }
 
   /** The address of the operations, once the service is ready. */
@@ -90,26 +91,16 @@ export class Child {
     const [, url = ''] = await this.said(/ready at (http:[^\s,]+)/);
     return url;
   }
-
-  async #find(pattern: RegExp, stream: Readable, text: () => string): Promise<RegExpExecArray> {
-    for (;;) {
-      const found = pattern.exec(text());
-      if (found !== null) return found;
-      if (stream.readableEnded) throw new Error(`the program ended without ${pattern}:\n${this.err}`);
-      await Promise.race([once(stream, 'data'), this.ended]);
-    }
-  }
 }
 
 /** Runs the program in `folder`. */
 export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
-  // What Node.js 22 says about node:sqlite is nothing of the program's.
-  new Child(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], folder, environment);
+  new Child(process.execPath, [MAIN, ...args], folder, environment);
 
 /** A static key for services whose keys are not what the test is about. */
 export const KEY = 'a-static-key-of-the-tests';
 
-/** Runs the service in `folder`, on a free port of this machine, with the static key unless told otherwise. */
+/** Runs the service in `folder`, on a free port, with the static key unless `settings` say otherwise. */
 export const serve = (folder: string, settings: Environment = {}): Child =>
   program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
 

@@ -60,16 +60,30 @@ function syntaxError(text: string, reader: (text: string) => unknown = readJson)
   return expect.fail(`no error for ${text}`);
 }
 
-describe('readJson', () => {
-  it('reads every kind of value', () => {
-    const text = '{"a":[1,-2.5,"x",true,false,null,{},[]],"":{"b":{"c":[[0]]}}}';
-    assert.deepEqual(read(text), JSON.parse(text));
-    for (const scalar of ['null', 'true', 'false', '"x"', '""', '0', '[]', '{}']) {
-      assert.deepEqual(read(scalar), JSON.parse(scalar));
-    }
-  });
+const FAULTS: readonly (readonly [text: string, message: string])[] = [
+  ['', 'Expected a value, but the text ends, at position 0'],
+  ['  ', 'Expected a value, but the text ends, at position 2'],
+  ['{"name":"Bella', 'Expected a closing quote, but the text ends, at position 14'],
+  ['{"a":1', 'Expected "," or "}", but the text ends, at position 6'],
+  ['[1', 'Expected "," or "]", but the text ends, at position 2'],
+  ['{"a":1]', 'Expected "," or "}" at position 6'],
+  ['[1,]', 'Expected a value at position 3'],
+  ['{,}', 'Expected a member name in quotes at position 1'],
+  ['{"a":1,}', 'Expected a member name in quotes at position 7'],
+  ['{"a",1}', 'Expected ":" at position 4'],
+  ['{} {}', 'Expected the end of the text at position 3'],
+  ['"a\nb"', 'Expected an escape for this character at position 2'],
+  ['"a\\xb"', 'Expected a valid escape at position 2'],
+  ['"\\u12G4"', 'Expected a valid escape at position 1'],
+  ['nul', 'Expected a value at position 0'],
+  ['-', 'Expected a value at position 0'],
+  ['.5', 'Expected a value at position 0'],
+  ['01', 'Expected the end of the text at position 1'],
+  ['1e', 'Expected the end of the text at position 1'],
+];
 
-  it('keeps numbers as they were written', () => {
+describe('readJson', () => {
+  it('keeps the spelling of numbers', () => {
     const { value } = readJson('[7, 7.0, 7e0, -0, 1E+400, 9223372036854775808]');
     assert.deepEqual(
       value,
@@ -77,122 +91,34 @@ describe('readJson', () => {
     );
   });
 
-  it('takes space, tab, line feed and carriage return as white space, around every token', () => {
-    const spaced = ['{', '"a"', ':', '[', '1', ',', '{', '}', ',', '[', ']', ']', ',', '"b"', ':', '2', '}'];
-    const all = ' \t\n\r';
-    assert.deepEqual(read(all + spaced.join(all) + all), { a: [1, {}, []], b: 2 });
-  });
-
-  it('takes no other character as white space, a byte order mark included', () => {
-    for (const other of ['\v', '\f', '\u0000', '\u0085', '\u00a0', '\u2028', '\u3000', '\ufeff']) {
-      expect(syntaxError(`${other}{}`).position).to.equal(0);
-      expect(syntaxError(`{}${other}`).position).to.equal(2);
-      expect(syntaxError(`[1,${other}2]`).position).to.equal(3);
+  it('says what it expected, and at which position', () => {
+    for (const [text, message] of FAULTS) {
+      const error = syntaxError(text);
+      expect(error, text).to.include({ name: 'JsonSyntaxError', message }).and.be.instanceOf(SyntaxError);
+      expect(message).to.match(new RegExp(`position ${error.position}$`));
     }
   });
 
-  const faults: [text: string, message: string][] = [
-    ['', 'Expected a value, but the text ends, at position 0'],
-    ['  ', 'Expected a value, but the text ends, at position 2'],
-    ['{"name"', 'Expected ":", but the text ends, at position 7'],
-    ['{"name":', 'Expected a value, but the text ends, at position 8'],
-    ['{"name":"Bella', 'Expected a closing quote, but the text ends, at position 14'],
-    ['{"a":1', 'Expected "," or "}", but the text ends, at position 6'],
-    ['[1', 'Expected "," or "]", but the text ends, at position 2'],
-    ['{"a":1]', 'Expected "," or "}" at position 6'],
-    ['[1}', 'Expected "," or "]" at position 2'],
-    ['[1 2]', 'Expected "," or "]" at position 3'],
-    ['[1,]', 'Expected a value at position 3'],
-    ['[,1]', 'Expected a value at position 1'],
-    ['{,}', 'Expected a member name in quotes at position 1'],
-    ['{"a":1,}', 'Expected a member name in quotes at position 7'],
-    ['{a:1}', 'Expected a member name in quotes at position 1'],
-    ["{'a':1}", 'Expected a member name in quotes at position 1'],
-    ['{"a",1}', 'Expected ":" at position 4'],
-    ['{} {}', 'Expected the end of the text at position 3'],
-    ['1]', 'Expected the end of the text at position 1'],
-    ['"a\nb"', 'Expected an escape for this character at position 2'],
-    ['"a\\xb"', 'Expected a valid escape at position 2'],
-    ['"\\u12G4"', 'Expected a valid escape at position 1'],
-    ['"\\u123"', 'Expected a valid escape at position 1'],
-    ['"\\u12', 'Expected a valid escape at position 1'],
-    ['nul', 'Expected a value at position 0'],
-    ['True', 'Expected a value at position 0'],
-    ['truefalse', 'Expected the end of the text at position 4'],
-    ['NaN', 'Expected a value at position 0'],
-    ['-', 'Expected a value at position 0'],
-    ['+1', 'Expected a value at position 0'],
-    ['.5', 'Expected a value at position 0'],
-    ['01', 'Expected the end of the text at position 1'],
-    ['1.', 'Expected the end of the text at position 1'],
-    ['1e', 'Expected the end of the text at position 1'],
-    ['1e+', 'Expected the end of the text at position 1'],
-    ['\uff11', 'Expected a value at position 0'],
-    ['/**/1', 'Expected a value at position 0'],
-  ];
-  for (const [text, message] of faults) {
-    it(`says of ${JSON.stringify(text)}: ${message}`, () => {
-      const error = syntaxError(text);
-      expect(error).to.include({ name: 'JsonSyntaxError', message }).and.be.instanceOf(SyntaxError);
-      expect(message).to.match(new RegExp(`position ${error.position}$`));
-    });
-  }
-
-  it('counts positions in UTF-16 code units', () => {
-    expect(syntaxError('["🐈" 1]').position).to.equal(6);
+  it('accepts the same characters and escapes in a string as JSON.parse', () => {
+    for (let code = 0; code < 128; code += 1) {
+      for (const text of [`"x${String.fromCharCode(code)}"`, `"\\${String.fromCharCode(code)}0000"`]) {
+        expect(accepts(readJson, text), text).to.equal(accepts(JSON.parse, text, SyntaxError));
+      }
+    }
   });
 
-  it('says what is wrong in few words, however long the text', () => {
+  it('keeps its messages short, however long the text', () => {
     expect(syntaxError(`["${'x'.repeat(1_000_000)}`).message.length).to.be.below(80);
     const [name, long] = ['"', 'x'.repeat(1_000_000)];
     expect(syntaxError(`{${name}${long}":1,"${long}":1}`, parse).message.length).to.be.below(120);
   });
 
-  it('reads every escape', () => {
-    expect(readJson('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\uD83D\\uDc08 \\u0000"').value).to.equal(
-      '"\\/\b\f\n\r\tA🐈 \0',
-    );
-  });
-
-  it('refuses every control character that is not escaped, in names and values', () => {
-    for (let code = 0; code < 0x20; code += 1) {
-      const character = String.fromCharCode(code);
-      expect(syntaxError(`"x${character}"`).position).to.equal(2);
-      expect(syntaxError(`{"x${character}":1}`).position).to.equal(3);
-    }
-    expect(readJson('"\u007f\u0080\u2028"').value).to.equal('\u007f\u0080\u2028');
-  });
-
-  it('knows no escape but the nine of RFC 8259', () => {
-    const known = [...Array(128).keys()]
-      .map((code) => String.fromCharCode(code))
-      .filter((letter) => accepts(readJson, `"\\${letter}0000"`));
-    expect(known.join('')).to.equal('"/\\bfnrtu');
-  });
-
-  it('reads an escaped name as itself, whatever names were read before', () => {
+  it('reads an escaped name as itself, whatever names it read before', () => {
     JSON.parse('{"h":[],"\\\\":0}'); // after this, V8 of Node.js 24 reads the next name wrong (nodejs/node#63785)
     expect(Object.keys(Object(readJson('{"h":1,"\\"":2}').value))).to.deep.equal(['h', '"']);
   });
 
-  it('passes lone surrogates through, escaped or not', () => {
-    for (const lone of ['\ud800', '\udc08', '\udc08\ud83d']) {
-      expect(readJson(`"${lone}"`).value).to.equal(lone);
-      expect(readJson(JSON.stringify(lone)).value).to.equal(lone);
-    }
-  });
-
-  it('reads long strings to the character, with escapes and without', () => {
-    for (let length = 0; length < 40; length += 1) {
-      const text = 'abcdefghijklmnopqrstuvwxyz0123456789äöü€'.slice(0, length);
-      for (const string of [text, `${text}\n`, `\n${text}`]) {
-        expect(readJson(JSON.stringify(string)).value).to.equal(string);
-        assert.deepEqual(read(JSON.stringify({ [string]: 1 })), { [string]: 1 });
-      }
-    }
-  });
-
-  it('returns strings that do not keep the text they were read from in memory', () => {
+  it('returns strings that do not keep their whole text in memory', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const padding = 'x'.repeat(1_000_000);
@@ -210,7 +136,7 @@ describe('readJson', () => {
   });
 
   describe('on deep texts', () => {
-    it('builds values down to 16 levels, and says when there are more', () => {
+    it('builds values down to 16 levels, and reports when there are more', () => {
       expect(readJson(nested(16))).to.include({ tooDeep: false });
       assert.deepEqual(read(nested(16)), JSON.parse(nested(16)));
       expect(readJson(nested(17))).to.include({ tooDeep: true });
@@ -218,25 +144,15 @@ describe('readJson', () => {
       expect(readJson('{"a":'.repeat(16) + '{}' + '}'.repeat(16)).tooDeep).to.equal(true);
     });
 
-    it('counts a scalar as depth 0 and an empty container as 1', () => {
-      expect(readJson('7', { maxDepth: 0 }).tooDeep).to.equal(false);
-      for (const text of ['[]', '{}']) {
-        expect(readJson(text, { maxDepth: 0 }).tooDeep).to.equal(true);
-        expect(readJson(text, { maxDepth: 1 }).tooDeep).to.equal(false);
-      }
-    });
-
-    it('leaves what is too deep empty and frozen, and the rest whole', () => {
+    it('replaces what is too deep by empty containers', () => {
       const text = '{"a":[1,"two",{"three":[4]}],"b":{"c":[{"d":5}]},"e":"f"}';
       const { value, tooDeep } = readJson(text, { maxDepth: 2 });
       assert.deepEqual(convert(value, Number), { a: [1, 'two', {}], b: { c: [] }, e: 'f' });
       expect(tooDeep).to.equal(true);
-      const [array, object] = [readJson('[]', { maxDepth: 0 }).value, readJson('{}', { maxDepth: 0 }).value];
-      expect([array, object]).to.satisfy((values: unknown[]) => values.every(Object.isFrozen));
     });
 
-    it('checks syntax below the limit as above it', () => {
-      for (const [text] of faults) {
+    it('checks the syntax below the limit too', () => {
+      for (const [text] of FAULTS) {
         if (text.trim() !== '') expect(() => readJson(nested(20, text)), text).to.throw(JsonSyntaxError);
       }
       expect(readJson(nested(20, '{"a":[1.5e3,"\\u0041",true,null,{"b":{}}],"a":false}')).tooDeep).to.equal(
@@ -244,7 +160,7 @@ describe('readJson', () => {
       );
     });
 
-    it('takes 200,000 levels without overflowing the stack, in whatever they consist', () => {
+    it('reads 200,000 levels without a stack overflow', () => {
       const levels = 200_000;
       expect(readJson(nested(levels)).tooDeep).to.equal(true);
       expect(readJson('{"a":'.repeat(levels) + '1' + '}'.repeat(levels)).tooDeep).to.equal(true);
@@ -256,42 +172,26 @@ describe('readJson', () => {
   });
 
   describe('on duplicate members', () => {
-    it('reports none where there are none', () => {
+    it('reports none if there are none', () => {
       expect(duplicates('{"a":{"a":[{"a":1},{"a":1}]},"b":{"a":1},"A":1}')).to.deep.equal([]);
       expect(duplicates('{"toString":1,"__proto__":1,"constructor":1}')).to.deep.equal([]);
     });
 
-    it('points at each repetition by RFC 6901, in the order of the text', () => {
+    it('reports each repetition as a JSON pointer (RFC 6901), in the order of the text', () => {
       expect(duplicates('{"a":1,"b":2,"a":1,"b":3,"a":4}')).to.deep.equal(['/a', '/b', '/a']);
       expect(duplicates('{"x":[0,{"y":{"":1,"":2}}]}')).to.deep.equal(['/x/1/y/']);
       expect(duplicates('[{"m/n~o":1,"m/n~o":1}]')).to.deep.equal(['/0/m~1n~0o']);
       expect(duplicates('{"a":{"b":1,"b":2},"c":{"b":1},"a":3}')).to.deep.equal(['/a/b', '/a']);
     });
 
-    it('compares names unescaped', () => {
-      expect(duplicates('{"name":1,"n\\u0061me":2}')).to.deep.equal(['/name']);
-      expect(duplicates('{"__proto__":1,"\\u005f_proto__":2}')).to.deep.equal(['/__proto__']);
-      expect(duplicates('{"a name of some length":1,"a name of some lengt\\u0068":2}')).to.have.lengthOf(1);
-    });
-
-    it('keeps the last value, as JSON.parse does', () => {
-      const text = '{"a":1,"__proto__":1,"b":2,"a":3,"__proto__":[4]}';
-      assert.deepEqual(read(text), JSON.parse(text));
-    });
-
-    it('lists 16 at most', () => {
+    it('reports 16 at most', () => {
       expect(duplicates(repeated(16))).to.have.lengthOf(15);
       expect(duplicates(repeated(17))).to.have.lengthOf(16);
       expect(duplicates(repeated(20_000))).to.have.lengthOf(16);
     });
-
-    it('looks at the deepest level that has values, and no deeper', () => {
-      expect(duplicates(nested(15, repeated(2)))).to.deep.equal([`${'/0'.repeat(15)}/a`]);
-      expect(readJson(nested(16, repeated(2)))).to.deep.include({ duplicates: [], tooDeep: true });
-    });
   });
 
-  it('makes inherited names own properties, and leaves prototypes alone', () => {
+  it('makes own properties of inherited names, and changes no prototype', () => {
     const text = '{"__proto__":{"admin":true},"constructor":1,"toString":2,"a":{"\\u005f_proto__":null}}';
     const value = read(text);
     assert.deepEqual(value, JSON.parse(text));
@@ -306,7 +206,7 @@ describe('readJson', () => {
     expect({}).not.to.have.property('admin');
   });
 
-  it('never calls a setter that a program gave Object.prototype', () => {
+  it('never calls a setter of Object.prototype', () => {
     const polluted: object = Object.prototype;
     Object.defineProperty(polluted, 'planted', {
       configurable: true,
@@ -324,61 +224,40 @@ describe('readJson', () => {
 
 const toInt64 = (text: string): bigint | undefined => new JsonNumber(text).toInt64();
 
+const INTEGERS: readonly (readonly [text: string, value: bigint])[] = [
+  ['0', 0n],
+  ['-0.000', 0n],
+  ['0e999999999', 0n],
+  ['-0e-999999999', 0n],
+  ['7.0', 7n],
+  ['7E+2', 700n],
+  ['-70.0e-1', -7n],
+  ['1.5e1', 15n],
+  ['0.07e2', 7n],
+  ['1000000000000000000000e-3', 1000000000000000000n],
+  ['9007199254740993', 9007199254740993n],
+  ['9.223372036854775807e18', INT64_MAX],
+  ['-92233720368547758080e-1', INT64_MIN],
+  ['1e0000000000000000000000000000000000000018', 10n ** 18n],
+];
+
 describe('JsonNumber', () => {
+  it('is a JSON number and nothing else', () => {
+    for (const text of ['', ' 1', '01', '1.', '+1', 'NaN', '0x1', '"1"', '1,2', '1\n']) {
+      expect(() => new JsonNumber(text), text).to.throw(JsonSyntaxError);
+    }
+  });
+
   const [many, most] = ['9'.repeat(5000), '0'.repeat(100_000)];
 
-  const integers: [text: string, value: bigint][] = [
-    ['0', 0n],
-    ['-0', 0n],
-    ['-0.000', 0n],
-    ['0e999999999', 0n],
-    ['-0e-999999999', 0n],
-    ['7', 7n],
-    ['7.0', 7n],
-    ['7e2', 700n],
-    ['7E+2', 700n],
-    ['70e-1', 7n],
-    ['-70.0e-1', -7n],
-    ['1.5e1', 15n],
-    ['0.07e2', 7n],
-    ['1000000000000000000000e-3', 1000000000000000000n],
-    ['9007199254740991', 9007199254740991n],
-    ['9007199254740993', 9007199254740993n],
-    ['9223372036854775807', INT64_MAX],
-    ['-9223372036854775808', INT64_MIN],
-    ['9.223372036854775807e18', INT64_MAX],
-    ['-92233720368547758080e-1', INT64_MIN],
-    ['1e18', 10n ** 18n],
-    ['1e0000000000000000000000000000000000000018', 10n ** 18n],
-  ];
-  for (const [text, value] of integers) {
-    it(`knows ${text} to be ${value}`, () => {
-      expect(toInt64(text)).to.equal(value);
-    });
-  }
+  it('is an int64 by its value, not by its spelling', () => {
+    for (const [text, value] of INTEGERS) expect(toInt64(text), text).to.equal(value);
+    const others = '1.5 -0.1 1e-1 15e-1 9223372036854775808 -9223372036854775809 9223372036854775807.5';
+    const huge = '9.2233720368547758071e18 1e19 1e400 1e999999999 -1e999999999 1e-999999999';
+    for (const text of `${others} ${huge}`.split(' ')) expect(toInt64(text), text).to.equal(undefined);
+  });
 
-  const others = [
-    '1.5',
-    '-0.1',
-    '1e-1',
-    '15e-1',
-    '9223372036854775808',
-    '-9223372036854775809',
-    '9223372036854775807.5',
-    '9.2233720368547758071e18',
-    '1e19',
-    '1e400',
-    '1e999999999',
-    '-1e999999999',
-    '1e-999999999',
-  ];
-  for (const text of others) {
-    it(`knows ${text} to be no int64`, () => {
-      expect(toInt64(text)).to.equal(undefined);
-    });
-  }
-
-  it('is exact over long runs of zeros', () => {
+  it('is exact with long runs of zeros', () => {
     expect(toInt64(`1${most}e-${most.length}`)).to.equal(1n);
     expect(toInt64(`-1${most}.${most}e-${most.length}`)).to.equal(-1n);
     expect(toInt64(`0.${most}123e${most.length + 3}`)).to.equal(123n);
@@ -389,7 +268,7 @@ describe('JsonNumber', () => {
     expect(toInt64(`7e-${most}`)).to.equal(7n);
   });
 
-  it('decides at once, however large the exponent or long the digits', () => {
+  it('decides at once, however large the exponent is and however long the digits are', () => {
     const texts = [
       '1e999999999',
       '-1e-999999999',
@@ -411,7 +290,7 @@ describe('JsonNumber', () => {
     }
   });
 
-  it('agrees with arithmetic on fractions of bigints', () => {
+  it('agrees with the arithmetic of bigints', () => {
     const digits = fc.oneof(fc.bigInt(-200n, 200n), fc.bigInt(INT64_MIN * 11n, INT64_MAX * 11n)).map(String);
     fc.assert(
       fc.property(digits, fc.nat(25), fc.integer({ min: -25, max: 25 }), (whole, places, exponent) => {
@@ -428,31 +307,10 @@ describe('JsonNumber', () => {
       { numRuns: 2000 },
     );
   });
-
-  it('cannot be made of anything but a number', () => {
-    for (const text of [
-      '',
-      ' 1',
-      '1 ',
-      '01',
-      '1.',
-      '+1',
-      'NaN',
-      'Infinity',
-      '0x1',
-      '"1"',
-      'null',
-      '1,2',
-      '--1',
-      '1\n',
-    ]) {
-      expect(() => new JsonNumber(text), text).to.throw(JsonSyntaxError);
-    }
-  });
 });
 
 describe('parse', () => {
-  it('says to callers without a compiler what it reads', () => {
+  it('rejects what is not a string by a TypeError', () => {
     const untyped: (text: unknown) => unknown = parse as (text: unknown) => unknown;
     for (const [given, kind] of [
       [Buffer.from('7'), 'object'],
@@ -466,7 +324,7 @@ describe('parse', () => {
     }
   });
 
-  it('makes every integer within int64 a bigint, and any other number what JSON.parse makes of it', () => {
+  it('reads integers in int64 as bigints, and other numbers as JSON.parse does', () => {
     assert.deepEqual(
       parse(
         '[0,-0,7,7.0,7e2,9223372036854775807,-9223372036854775808,1.5,9223372036854775808,1e400,-1e-400]',
@@ -475,14 +333,10 @@ describe('parse', () => {
     );
   });
 
-  it('refuses a repeated member, naming it and its place', () => {
+  it('refuses a repeated member, and names it and its position', () => {
     const error = syntaxError('{"pets":[{"id":1,"id":1}],"pets":0}', parse);
     expect(error.message).to.equal('Member /pets/0/id is repeated at position 17');
     expect(error.position).to.equal(17);
-  });
-
-  it('names the end of the text as the fault, and not a repeated member, when both are wrong', () => {
-    expect(syntaxError('{"a":1,"a":2', parse).message).to.match(/but the text ends/);
   });
 
   it('reads at any depth', () => {
@@ -491,17 +345,10 @@ describe('parse', () => {
     for (; Array.isArray(value); depth += 1) [value] = value;
     expect(depth).to.equal(200_000);
   });
-
-  it('pollutes no prototype', () => {
-    const value = parse('{"__proto__":{"admin":true}}');
-    expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
-    expect(value).not.to.have.property('admin');
-    expect(Object.keys(Object(value))).to.deep.equal(['__proto__']);
-  });
 });
 
 describe('stringify', () => {
-  it('writes a pet so that parse gives it back', () => {
+  it('writes an animal that parse reads back', () => {
     const pet = { id: INT64_MAX, name: 'Bella "the cat" 🐈', categoryId: INT64_MIN, status: 'available' };
     expect(stringify(pet)).to.equal(
       '{"id":9223372036854775807,"name":"Bella \\"the cat\\" 🐈","categoryId":-9223372036854775808,"status":"available"}',
@@ -510,7 +357,7 @@ describe('stringify', () => {
     assert.deepEqual(parse(stringify({ pets: [pet, pet], next: '1' })), { pets: [pet, pet], next: '1' });
   });
 
-  it('gives every int64 back to the digit', () => {
+  it('writes every int64 to the digit', () => {
     fc.assert(
       fc.property(fc.bigInt(INT64_MIN, INT64_MAX), (value) => {
         expect(stringify(value)).to.equal(value.toString());
@@ -520,25 +367,20 @@ describe('stringify', () => {
     );
   });
 
-  it('refuses a bigint outside int64', () => {
+  it('refuses a bigint outside int64, and numbers that JSON does not have', () => {
     for (const value of [INT64_MAX + 1n, INT64_MIN - 1n, 10n ** 400n]) {
       expect(() => stringify({ a: [value] })).to.throw(RangeError, 'outside int64');
     }
+    for (const value of [NaN, -Infinity]) expect(() => stringify({ a: [value] })).to.throw(RangeError);
   });
 
-  it('refuses numbers that JSON does not have', () => {
-    for (const value of [NaN, Infinity, -Infinity]) {
-      expect(() => stringify({ a: [value] })).to.throw(RangeError, String(value));
-    }
-  });
-
-  it('writes a number that was read as it was written', () => {
+  it('writes a number that was read in its own spelling', () => {
     const text = '{"a":[7.0,1e400,-0,123456789012345678901234567890.5]}';
     expect(stringify(readJson(text).value)).to.equal(text);
     expect(stringify(new JsonNumber('1E+2'))).to.equal('1E+2');
   });
 
-  it('writes bigints as integers even where a program gave them a toJSON', () => {
+  it('writes bigints as integers even if BigInt.prototype has a toJSON', () => {
     const patched: object = BigInt.prototype;
     Object.defineProperty(patched, 'toJSON', {
       configurable: true,
@@ -577,11 +419,7 @@ describe('stringify', () => {
     }
   });
 
-  it('writes the bigint that a toJSON gives', () => {
-    expect(stringify({ a: { toJSON: () => INT64_MAX } })).to.equal('{"a":9223372036854775807}');
-  });
-
-  it('refuses a circular value, and none that merely appears twice', () => {
+  it('refuses a circular value, but not one that appears twice', () => {
     const circular: unknown[] = [];
     circular.push({ circular });
     expect(() => stringify(circular)).to.throw(TypeError);
@@ -589,7 +427,7 @@ describe('stringify', () => {
     expect(stringify([shared, shared])).to.equal('[{"a":1},{"a":1}]');
   });
 
-  it('refuses what is no value in JSON at all', () => {
+  it('refuses what JSON cannot express', () => {
     for (const value of [undefined, () => 1, Symbol('s'), { toJSON: () => undefined }]) {
       expect(() => stringify(value)).to.throw(TypeError, 'JSON has no value of type');
     }
@@ -642,7 +480,7 @@ describe('exact JSON against other readers', () => {
     );
   });
 
-  it('writes what JSON.stringify writes, and gives it back to the character when read', () => {
+  it('writes what JSON.stringify writes, and reads it back to the character', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -668,7 +506,7 @@ describe('exact JSON against other readers', () => {
     );
   });
 
-  it('finds duplicates exactly where names repeat', () => {
+  it('reports duplicates exactly where names repeat', () => {
     fc.assert(
       fc.property(fc.array(string, { maxLength: 12 }), (names) => {
         const unescaped = names.map((name) => String(JSON.parse(name)));
@@ -682,7 +520,7 @@ describe('exact JSON against other readers', () => {
     );
   });
 
-  it('accepts a text, cut short or altered in any place, exactly when JSON.parse does', () => {
+  it('accepts a text that was cut or altered exactly when JSON.parse does', () => {
     const alphabet = fc.constantFrom(
       ...'{}[]:,"\\/ \t\n\r0123456789+-.eEtrufalsn\u0000\u000b\u00a0\ufeff\ud83dx'.split(''),
     );

@@ -1,10 +1,10 @@
-import { provideValue, TOKENS } from 'animal-store/bootstrap';
+import { add, TOKENS } from 'animal-store/bootstrap';
 import { ContainerModule } from 'inversify';
 import { LevelPetRepository } from './level-pet-repository.mjs';
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
 export const adapter = new ContainerModule((options) => {
-  provideValue(options, TOKENS.storeFactory, {
+  add(options, TOKENS.storeFactory, {
     scheme: 'level',
     async open(url, { mustExist = false } = {}) {
       const folder = url.slice('level:'.length);

@@ -15,7 +15,7 @@ async function open() {
       await pets.close();
       const again = await LevelPetRepository.open(folder);
       handles.push(again);
-      return again;
+      return { pets: again };
     },
     async dispose() {
       for (const handle of handles) await handle.close();

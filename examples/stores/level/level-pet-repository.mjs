@@ -12,7 +12,7 @@ import { ClassicLevel } from 'classic-level';
 const ordered = (number) => String(number).padStart(19, '0');
 
 /** Nothing in it can be mistaken for what separates two texts; U+0000 and lone surrogates are escaped. */
-const claimKey = ({ scope, token }) => JSON.stringify([scope, token]);
+const claimKey = ({ scope, key }) => JSON.stringify([scope, key]);
 
 const petOf = (text) => {
   const { id, name, categoryId, status } = parse(text);
@@ -49,9 +49,9 @@ export class LevelPetRepository {
     return repository;
   }
 
-  async add({ name, categoryId, status }, { claim, signal } = {}) {
+  async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
     const pet = { name, categoryId, status };
-    const kept = claim && { ...claim, now: claim.now.getTime(), keepUntil: claim.keepUntil.getTime() };
+    const kept = claim && { ...claim, now: now.getTime(), keepUntil: claim.keepUntil.getTime() };
     return this.#ask('adding an animal', signal, () =>
       // One after the other: then ids ascend in the order in which animals come to be seen, and of two equal
       // claims the second one finds the first.

@@ -1,4 +1,4 @@
-import { provideValue, TOKENS } from 'animal-store/bootstrap';
+import { add, TOKENS } from 'animal-store/bootstrap';
 import { ContainerModule } from 'inversify';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 
@@ -7,7 +7,7 @@ const NO_STORE = new Set(['3D000', '42P01']);
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
 export const adapter = new ContainerModule((options) => {
-  provideValue(options, TOKENS.storeFactory, {
+  add(options, TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
     async open(url, { mustExist = false } = {}) {
       const { hostname, pathname } = new URL(url); // without user and password

@@ -20,9 +20,9 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     const another = async () => {
       const pets = new PostgresPetRepository(url);
       handles.push(pets);
-      return pets;
+      return { pets };
     };
-    const pets = await another();
+    const { pets } = await another();
     return {
       pets,
       another,
@@ -34,18 +34,11 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     };
   }
 
-  it('makes its tables once, while another that found none adds already', async () => {
+  it('creates its tables once, even while another handle that found none already adds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const subject = await open();
-      const handles = [subject.pets, await subject.another()];
-      const now = new Date();
-      const claim = {
-        scope: 'a',
-        token: 'b',
-        fingerprint: 'c',
-        now,
-        keepUntil: new Date(now.getTime() + 60_000),
-      };
+      const handles = [subject.pets, (await subject.another()).pets];
+      const claim = { scope: 'a', key: 'b', fingerprint: 'c', keepUntil: new Date(Date.now() + 60_000) };
       const adding = Array.from({ length: 20 }, (_, index) =>
         handles[index % 2].add({ name: 'Fido', categoryId: 1n, status: 'sold' }, { claim }),
       );
@@ -58,6 +51,6 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     }
   });
 
-  // Every animal is a commit of its own on a disk: thousands take their time where others use the disk too.
+  // Each animal is one commit to the disk, so thousands take a while.
   bindContract(petRepositoryContract, open, { describe, it, after }, { timeLimit: 120_000 });
 });

@@ -39,12 +39,12 @@ export class PostgresPetRepository {
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
 
-  async add({ name, categoryId, status }, { claim, signal } = {}) {
+  async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
     const values = [name, categoryId, status];
     const kept = claim && {
-      key: digest(claim.scope, claim.token),
+      key: digest(claim.scope, claim.key),
       fingerprint: digest(claim.fingerprint),
-      now: claim.now.getTime(),
+      now: now.getTime(),
       keepUntil: claim.keepUntil.getTime(),
     };
     return this.#use('adding an animal', signal, (client) =>

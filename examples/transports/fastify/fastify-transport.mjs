@@ -3,20 +3,20 @@ import { NodeRequest } from 'animal-store/node';
 import fastify from 'fastify';
 
 /**
- * The animal store as a Fastify application. It is answered in the first hook: behind it Fastify would decode
- * paths, judge media types and read bodies by rules of its own.
+ * The animal store as a Fastify application. It responds in the first hook: later Fastify would decode paths, check media
+ * types and read bodies by its own rules.
  */
 export function createFastifyApp(http) {
   const findRoute = createRouteFinder(http.routes);
-  const app = fastify({ frameworkErrors: (_error, request, reply) => answer(request, reply) });
-  app.addHook('onRequest', answer);
-  app.setNotFoundHandler(() => {}); // no path is Fastify's, so every request gets to the hook
+  const app = fastify({ frameworkErrors: (_error, request, reply) => respond(request, reply) });
+  app.addHook('onRequest', respond);
+  app.setNotFoundHandler(() => {}); // Fastify knows no path, so the hook gets every request
   return app;
 
-  async function answer(request, reply) {
+  async function respond(request, reply) {
     const sent = new NodeRequest(request.raw, reply.raw, http.settings.bodyLimit);
     const found = findRoute(sent.path);
-    const { status, headers, body } = await http.answer(sent, found?.route, found?.parameters ?? {});
+    const { status, headers, body } = await http.handle(sent, found?.route, found?.parameters ?? {});
     reply.code(status).headers(headers);
     return reply.send(status === 204 || status === 304 ? undefined : body);
   }

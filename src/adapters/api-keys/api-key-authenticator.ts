@@ -8,73 +8,65 @@ import {
   type Authenticator,
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { ApiKeyCache } from './api-key-cache.js';
-import { digestApiKey, readApiKey } from './api-key-format.js';
-import { apiKeyState } from './api-key-state.js';
-import { StaticApiKeys } from './static-api-keys.js';
+import { InvalidParameterError, type Fault } from '../../domain/errors.js';
+import { apiKeyState, hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
+import { cachedFindById } from './api-key-cache.js';
 
-/** Which keys are good. Without any, every credential is refused. */
+/** Which keys are valid. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {
-  /** Keys from the settings: each a bearer token by RFC 6750, with every scope, valid while the process runs. */
+  /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
   readonly staticKeys?: readonly string[] | undefined;
-  /** Where managed keys are kept; none are known when left out. Whoever opened it closes it. */
+  /** Where managed keys are stored. Whoever opened it closes it. Default: there are no managed keys. */
   readonly apiKeys?: ApiKeyRepository | undefined;
-  /** Judges expiry and revocation, at every call. The machine's clock when left out. */
+  /** Decides expiry and revocation at every call. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Milliseconds of a clock that is never set back; bounds the age of what is remembered. */
-  readonly monotonicNow?: (() => number) | undefined;
 }
 
 /**
- * Judges API keys: a static key first, else a managed key by its format, its checksum, a look-up by its id
- * and its digest. A change to a managed key counts at the latest 500 ms after the store acknowledged it.
- * That a key is expired or revoked is told only to who has the whole key; to all others it is unknown.
+ * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
+ * to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
-  readonly #staticKeys: StaticApiKeys;
-  readonly #managedKeys: ApiKeyCache | undefined;
+  readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
+  readonly #findManaged: ApiKeyRepository['findById'] | undefined;
   readonly #clock: Clock;
 
-  /** @throws {InvalidParameterError} naming by its position every static key that is no bearer token. */
-  constructor({
-    staticKeys = [],
-    apiKeys,
-    clock = systemClock,
-    monotonicNow = () => performance.now(),
-  }: ApiKeyAuthenticatorOptions) {
-    this.#staticKeys = new StaticApiKeys(staticKeys);
-    this.#managedKeys = apiKeys && new ApiKeyCache(apiKeys, monotonicNow);
+  /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
+  constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
+    const faults: Fault[] = staticKeys.flatMap((key, index) => {
+      const message = staticKeyFault(key);
+      return message === undefined ? [] : [{ field: `static key ${index + 1}`, message }];
+    });
+    if (faults.length > 0) throw new InvalidParameterError(faults);
+    this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), hash: hashApiKey(key) }));
+    this.#findManaged = apiKeys && cachedFindById(apiKeys);
     this.#clock = clock;
   }
 
-  async authenticate(credential: string, call: Call = {}): Promise<Authentication> {
-    call.signal?.throwIfAborted();
-    const digest = digestApiKey(credential);
-    const staticId = this.#staticKeys.findId(digest);
+  async authenticate(credential: string, { signal }: Call = {}): Promise<Authentication> {
+    signal?.throwIfAborted();
+    const hash = hashApiKey(credential);
+    // Every key in constant time: the time reveals neither which key matched nor how much of it.
+    let staticId: string | undefined;
+    for (const key of this.#staticKeys) if (isEqual(key.hash, hash)) staticId = key.id;
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
-    const managed = this.#managedKeys && readApiKey(credential);
-    if (managed === undefined) return refused('unknown');
-    const key = await this.#managedKeys?.find(managed.id, call);
-    // Compared with something in any case: the response time must not tell which ids exist.
-    const matches = isDigest(digest, key?.hash ?? NO_HASH);
-    if (key === undefined || !matches) return refused('unknown');
-    const state = apiKeyState(key, this.#clock.now());
-    return state === 'active' ? accepted(key.id, key.scopes) : refused(state);
+    const id = this.#findManaged && readApiKeyId(credential);
+    if (id === undefined) return { ok: false, reason: 'unknown' };
+    const found = await this.#findManaged?.(id, { signal });
+    // Compared in any case, so that the response time does not reveal which ids exist.
+    const matches = isEqual(hash, found?.hash ?? '0'.repeat(64));
+    if (found === undefined || !matches) return { ok: false, reason: 'unknown' };
+    const state = apiKeyState(found, this.#clock.now());
+    return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
   }
 }
 
-const NO_HASH = '0'.repeat(64);
+const isEqual = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));
 
-function isDigest(digest: Buffer, hash: string): boolean {
-  const kept = Buffer.from(hash, 'hex');
-  return kept.length === digest.length && timingSafeEqual(kept, digest);
-}
-
-/** Made anew for every answer: a set cannot be frozen, and must not change what the next caller may do. */
+/** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
   ok: true,
   principal: { keyId, scopes: new Set(scopes.filter(isScope)) },
 });
-
-const refused = (reason: 'unknown' | 'expired' | 'revoked'): Authentication => ({ ok: false, reason });

@@ -1,81 +1,59 @@
-import type { Call } from '../../application/animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 
-/** How long a look-up's answer may be used, in milliseconds: half of the second in which a revocation takes effect. */
+/** How long a found key may be used, in milliseconds. */
 const LIFETIME = 500;
 
-/** How many look-ups are remembered at most. */
+/** The largest number of cached look-ups. */
 const CAPACITY = 1000;
-
-/**
- * Looks keys up by id, and for 500 ms after a look-up began answers with what it found, so that a busy key
- * costs two look-ups a second and not one a request. Calls that overlap share a look-up. Keys that do not
- * exist and failures are not remembered.
- */
-export class ApiKeyCache {
-  readonly #keys: Pick<ApiKeyRepository, 'findById'>;
-  readonly #monotonicNow: () => number;
-  /** By id; the oldest look-up first, for each is put at the end when it begins. */
-  readonly #lookUps = new Map<string, LookUp>();
-
-  /** @param monotonicNow milliseconds of a clock that is never set back. */
-  constructor(keys: Pick<ApiKeyRepository, 'findById'>, monotonicNow: () => number) {
-    this.#keys = keys;
-    this.#monotonicNow = monotonicNow;
-  }
-
-  async find(id: string, { signal }: Call = {}): Promise<ApiKeyRecord | undefined> {
-    const lookUp = this.#recent(id) ?? this.#begin(id);
-    if (lookUp.found !== undefined) return lookUp.found;
-    lookUp.waiting += 1;
-    try {
-      return await unlessAborted(lookUp.answer, signal);
-    } finally {
-      lookUp.waiting -= 1;
-      if (lookUp.waiting === 0 && lookUp.found === undefined) this.#end(id, lookUp);
-    }
-  }
-
-  #recent(id: string): LookUp | undefined {
-    const lookUp = this.#lookUps.get(id);
-    // Counted from the beginning of the look-up, for the store may have read the key right then.
-    return lookUp && this.#monotonicNow() - lookUp.begun < LIFETIME ? lookUp : undefined;
-  }
-
-  #begin(id: string): LookUp {
-    const begun = this.#monotonicNow();
-    // Nobody's own signal: one caller that leaves must not end the look-up of the others.
-    const abort = new AbortController();
-    const answer = this.#keys.findById(id, { signal: abort.signal }).then((found) => (lookUp.found = found));
-    const lookUp: LookUp = { begun, abort, answer, waiting: 0, found: undefined };
-    this.#lookUps.delete(id);
-    const [oldest] = this.#lookUps.keys();
-    if (oldest !== undefined && this.#lookUps.size >= CAPACITY) this.#lookUps.delete(oldest);
-    this.#lookUps.set(id, lookUp);
-    return lookUp;
-  }
-
-  /** Nothing was found, or nobody waits for it any more. */
-  #end(id: string, lookUp: LookUp): void {
-    if (this.#lookUps.get(id) === lookUp) this.#lookUps.delete(id);
-    lookUp.abort.abort();
-  }
-}
 
 interface LookUp {
   readonly begun: number;
+  /** Its own: one caller that leaves must not end the look-up of the others. */
   readonly abort: AbortController;
-  readonly answer: Promise<ApiKeyRecord | undefined>;
-  /** How many calls wait for the answer. */
+  readonly result: Promise<ApiKeyRecord | undefined>;
+  /** The number of calls that wait for the result. */
   waiting: number;
   found: ApiKeyRecord | undefined;
 }
 
-function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return answer;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  return Promise.race([answer, aborted]).finally(() => signal.removeEventListener('abort', abort));
+/**
+ * Caches what `findById` finds for 500 ms from the start of the look-up, so that a busy key costs two look-ups a second
+ * instead of one a request. Overlapping calls share a look-up. Absent keys and failures are not cached.
+ */
+export function cachedFindById(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['findById'] {
+  /** By id, the oldest look-up first. */
+  const lookUps = new Map<string, LookUp>();
+
+  const begin = (id: string): LookUp => {
+    const [begun, abort] = [performance.now(), new AbortController()];
+    const result = apiKeys.findById(id, abort).then((found) => (lookUp.found = found));
+    const lookUp: LookUp = { begun, abort, result, waiting: 0, found: undefined };
+    lookUps.delete(id);
+    const [oldest] = lookUps.keys();
+    if (oldest !== undefined && lookUps.size >= CAPACITY) lookUps.delete(oldest);
+    lookUps.set(id, lookUp);
+    return lookUp;
+  };
+
+  return async (id, { signal } = {}) => {
+    const earlier = lookUps.get(id);
+    // Counted from the start of the look-up: the store may have read the key right then.
+    const lookUp = earlier && performance.now() - earlier.begun < LIFETIME ? earlier : begin(id);
+    lookUp.waiting += 1;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = (): void => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort);
+    try {
+      return await Promise.race([lookUp.result, aborted]);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      lookUp.waiting -= 1;
+      // Nothing was found, or no caller waits any more.
+      if (lookUp.waiting === 0 && lookUp.found === undefined) {
+        if (lookUps.get(id) === lookUp) lookUps.delete(id);
+        lookUp.abort.abort();
+      }
+    }
+  };
 }

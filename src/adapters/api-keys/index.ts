@@ -1,12 +1,12 @@
 /**
- * Authentication by API keys: static and managed ones; issuing, rotating and revoking the latter.
+ * Authentication by API keys, static and managed. Managed keys can be issued, listed, revoked and rotated.
  *
  * @packageDocumentation
  */
+export type { ApiKeyState } from './api-key.js';
 export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';
-export { ApiKeyError, type ApiKeyErrorCode } from './api-key-error.js';
-export type { ApiKeyState } from './api-key-state.js';
 export {
+  ApiKeyError,
   ManagedApiKeys,
   type ApiKeyRequest,
   type IssuedApiKey,

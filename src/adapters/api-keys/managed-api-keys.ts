@@ -1,64 +1,70 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { InvalidParameterError, UnavailableError, type Fault } from '../../domain/errors.js';
-import { environmentFault, generateApiKey } from './api-key-format.js';
-import { ApiKeyError } from './api-key-error.js';
-import { apiKeyState, type ApiKeyState } from './api-key-state.js';
+import { InvalidParameterError, UnavailableError } from '../../domain/errors.js';
+import { apiKeyState, environmentFault, generateApiKey, type ApiKeyState } from './api-key.js';
 
 /** What people may see of a managed key: neither the key nor its hash. */
 export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
-  /** What it was worth when it was read. */
+  /** The state at the time it was read. */
   readonly state: ApiKeyState;
 }
 
-/** A key that was made just now. */
+/** A new key. */
 export interface IssuedApiKey {
-  /** The key itself. It is nowhere kept: this is the only time it is seen. */
+  /** The key itself. It is stored nowhere: this is the only time it is visible. */
   readonly key: string;
-  /** What is kept of it, to be shown to people. */
+  /** What is stored of it. */
   readonly record: ManagedApiKey;
 }
 
-/** A key that took the place of another. */
+/** A new key that takes over from an old one. */
 export interface RotatedApiKey extends IssuedApiKey {
-  /** The key that was rotated, as it is now. */
-  readonly replaced: ManagedApiKey;
+  /** The old key with its revocation; absent if the store did not confirm it. */
+  readonly old?: ManagedApiKey;
+  /** Why the store did not confirm the revocation. The old key may still be valid: revoke it again. */
+  readonly revocationError?: unknown;
 }
 
-/** What a new key is to be. */
+/** What a new key should be. */
 export interface ApiKeyRequest {
-  /** 1 to 100 characters (UTF-16 code units), not blank, without control characters: it is shown on terminals. */
+  /** 1 to 100 UTF-16 code units, not blank, without control characters: terminals show it. */
   readonly name: string;
-  /** One or more; every scope when left out. */
+  /** One or more. Default: every scope. */
   readonly scopes?: readonly Scope[] | undefined;
-  /**
-   * Valid strictly before this instant, which must be in the future and in the year 9999 at the latest; for
-   * ever when left out.
-   */
+  /** Valid strictly before this instant: in the future, at most the year 9999. Default: it does not expire. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** What managing keys works with. */
+/** What managing keys needs. */
 export interface ManagedApiKeysOptions {
-  /** Where keys are kept. Whoever opened it closes it. */
+  /** Where keys are stored. Whoever opened it closes it. */
   readonly apiKeys: ApiKeyRepository;
-  /** The machine's clock when left out. */
+  /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** The word in new keys that says where they belong: 1 to 16 of a-z and 0-9, `live` when left out. */
+  /** The word in new keys that says where they belong: 1 to 16 of a-z and 0-9. Default: `live`. */
   readonly environment?: string | undefined;
 }
 
-/**
- * What the owner of the store does with managed keys. Every operation rejects with `UnavailableError`
- * when the store cannot do its work.
- */
+/** An operation on managed keys is not possible. The message never repeats the id: it may be a key, given by mistake. */
+export class ApiKeyError extends Error {
+  override readonly name = 'ApiKeyError';
+  /** Why, for programs: no key has this id; or the key is revoked (also if only later) or expired. */
+  readonly code: 'unknown_key' | 'not_rotatable';
+
+  constructor(code: ApiKeyError['code']) {
+    super(code === 'unknown_key' ? 'No API key has this id.' : 'A revoked or expired key cannot be rotated.');
+    this.code = code;
+  }
+}
+
+/** Issues, lists, revokes and rotates managed keys. Every operation may reject with `UnavailableError`. */
 export class ManagedApiKeys {
   readonly #apiKeys: ApiKeyRepository;
   readonly #clock: Clock;
   readonly #environment: string;
 
-  /** @throws {InvalidParameterError} the environment word is none. */
+  /** @throws {InvalidParameterError} the environment word is not valid. */
   constructor({ apiKeys, clock = systemClock, environment = 'live' }: ManagedApiKeysOptions) {
     const fault = environmentFault(environment);
     if (fault !== undefined) throw new InvalidParameterError([{ field: 'environment', message: fault }]);
@@ -68,102 +74,97 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Makes a new key.
-   * @throws {InvalidParameterError} naming every fault of the request; nothing was stored.
+   * Issues a new key.
+   * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
     const now = this.#clock.now();
-    const faults: Fault[] = [];
-    const note = (field: string, message: string | undefined): void => {
-      if (message !== undefined) faults.push({ field, message });
+    const rules = {
+      name: isKeyName(name) || 'must be 1 to 100 characters, not blank, without control characters',
+      scopes: (scopes.length > 0 && scopes.every(isScope)) || `must be one or more of ${SCOPES.join(', ')}`,
+      expiresAt:
+        expiresAt === undefined ||
+        (expiresAt > now && expiresAt < YEAR_10000) ||
+        'must be in the future, at most the year 9999',
     };
-    note('name', keyNameFault(name));
-    note('scopes', scopesFault(scopes));
-    note('expiresAt', expiryFault(expiresAt, now));
+    const faults = Object.entries(rules).flatMap(([field, rule]) =>
+      rule === true ? [] : [{ field, message: rule }],
+    );
     if (faults.length > 0) throw new InvalidParameterError(faults);
-    return this.#add({ name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), expiresAt }, now);
+    const fields = { name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), createdAt: now };
+    return this.#add({ ...fields, ...(expiresAt && { expiresAt: new Date(expiresAt) }) });
   }
 
-  /** Every key, the oldest first. */
+  /** Returns every key, oldest first. */
   async list(): Promise<readonly ManagedApiKey[]> {
-    const keys = await this.#apiKeys.list();
-    const now = this.#clock.now();
-    return keys.map((key) => shown(key, now));
+    const apiKeys = await this.#apiKeys.list();
+    return apiKeys.map((apiKey) => withoutHash(apiKey, this.#clock.now()));
   }
 
   /**
-   * Ends a key, `after` milliseconds from now (default 0). Of several revocations the earliest instant counts.
+   * Revokes a key `after` milliseconds from now (default 0). Of several revocations the earliest counts.
    * @throws {ApiKeyError} `unknown_key`.
+   * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
-  async revoke(id: string, { after = 0 }: { readonly after?: number } = {}): Promise<ManagedApiKey> {
+  async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
     const now = this.#clock.now();
-    const apiKey = await this.#apiKeys.revoke(id, new Date(now.getTime() + after));
-    if (apiKey === undefined) throw new ApiKeyError('unknown_key');
-    return shown(apiKey, now);
+    const revoked = await this.#apiKeys.revoke(id, later(now, after, 'after'));
+    if (revoked === undefined) throw new ApiKeyError('unknown_key');
+    return withoutHash(revoked, now);
   }
 
   /**
-   * Issues a key like an old one, with as long a life, and revokes the old one `overlap` milliseconds from now.
-   * @throws {ApiKeyError} `unknown_key`, or `not_rotatable`: revoked or expired.
+   * Issues a key with the name and scopes of an old one and, if that one expires, as long a life from now. Then revokes
+   * the old one `overlap` milliseconds from now. If the store does not confirm the revocation, the new key is returned
+   * all the same, with `revocationError`: at least one valid key is left.
+   * @throws {ApiKeyError} `unknown_key` or `not_rotatable`. Nothing was stored.
+   * @throws {InvalidParameterError} `overlap` is not a whole number of 0 or more. Nothing was stored.
    */
   async rotate(id: string, { overlap }: { readonly overlap: number }): Promise<RotatedApiKey> {
     const now = this.#clock.now();
+    later(now, overlap, 'overlap');
     const old = await this.#apiKeys.findById(id);
     if (old === undefined) throw new ApiKeyError('unknown_key');
-    requireRotatable(old, now);
-    const issued = await this.#add({ ...old, expiresAt: sameLifeFrom(now, old) }, now);
-    return { ...issued, replaced: await this.revoke(id, { after: overlap }) };
-  }
-
-  async #add(
-    { name, scopes, expiresAt }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
-    createdAt: Date,
-  ): Promise<IssuedApiKey> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const { id, key, hash } = generateApiKey(this.#environment);
-      const expiry = expiresAt && { expiresAt: new Date(expiresAt) };
-      const record: ApiKeyRecord = { id, name, hash, scopes: [...scopes], createdAt, ...expiry };
-      if (await this.#apiKeys.add(record)) return { key, record: shown(record, createdAt) };
+    if (old.revokedAt !== undefined || apiKeyState(old, now) !== 'active') {
+      throw new ApiKeyError('not_rotatable');
     }
-    throw new UnavailableError(`adding a key: ${ATTEMPTS} new ids were all taken`);
+    const { name, scopes, createdAt, expiresAt } = old;
+    const expiry = expiresAt && {
+      expiresAt: new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime()),
+    };
+    const issued = await this.#add({ name, scopes, createdAt: now, ...expiry });
+    try {
+      return { ...issued, old: await this.revoke(id, { after: overlap }) };
+    } catch (revocationError) {
+      return { ...issued, revocationError };
+    }
+  }
+
+  async #add(fields: Omit<ApiKeyRecord, 'id' | 'hash'>): Promise<IssuedApiKey> {
+    const { key, ...generated } = generateApiKey(this.#environment);
+    const record = { ...generated, ...fields };
+    if (await this.#apiKeys.add(record)) return { key, record: withoutHash(record, record.createdAt) };
+    // Two of 62^8 random ids almost never collide.
+    throw new UnavailableError('adding an API key: its random id is taken, try again');
   }
 }
 
-/** Two ids of 62^8 hardly ever meet; a store that calls every one taken is broken. */
-const ATTEMPTS = 10;
-
-function shown(key: ApiKeyRecord, now: Date): ManagedApiKey {
-  const { hash: _, ...rest } = key;
-  return { ...rest, state: apiKeyState(key, now) };
+function later(now: Date, milliseconds: number, field: string): Date {
+  const date = new Date(now.getTime() + milliseconds);
+  if (Number.isInteger(milliseconds) && milliseconds >= 0 && !Number.isNaN(date.getTime())) return date;
+  throw new InvalidParameterError([{ field, message: 'must be a whole number of milliseconds, 0 or more' }]);
 }
 
-/** The instant at which a key made now has lived as long as `key` was to live. */
-const sameLifeFrom = (now: Date, { createdAt, expiresAt }: ApiKeyRecord): Date | undefined =>
-  expiresAt && new Date(now.getTime() + (expiresAt.getTime() - createdAt.getTime()));
-
-function requireRotatable(key: ApiKeyRecord, now: Date): void {
-  // Revoked at any time at all: a revocation may have come in after `now` was read, or from a clock that is ahead.
-  if (key.revokedAt !== undefined) throw new ApiKeyError('not_rotatable', 'it is revoked');
-  if (apiKeyState(key, now) === 'expired') throw new ApiKeyError('not_rotatable', 'it has expired');
+function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
+  const { hash: _, ...rest } = apiKey;
+  return { ...rest, state: apiKeyState(apiKey, now) };
 }
 
-/** The rule that a key's name breaks, or `undefined`. Bidirectional controls could show it as another name. */
-function keyNameFault(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'must be a string';
-  if (/^\p{White_Space}*$/u.test(name)) return 'must not be blank';
-  if (name.length > 100) return 'must have at most 100 characters';
-  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name)) return 'must not contain control characters';
-  if (!name.isWellFormed()) return 'must not contain lone surrogates';
-  return undefined;
-}
+/** Bidirectional controls could make a name look like another one. */
+const isKeyName = (name: unknown): boolean =>
+  typeof name === 'string' &&
+  name.length <= 100 &&
+  !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name);
 
-/** Far enough, and far from the end of what a Date can hold: rotation gives the new key as long a life again. */
-const LATEST_EXPIRY = new Date('9999-12-31T23:59:59.999Z');
-
-const expiryFault = (expiresAt: Date | undefined, now: Date): string | undefined =>
-  expiresAt === undefined || (expiresAt > now && expiresAt <= LATEST_EXPIRY)
-    ? undefined
-    : 'must be in the future, and in the year 9999 at the latest';
-
-const scopesFault = (scopes: readonly unknown[]): string | undefined =>
-  scopes.length > 0 && scopes.every(isScope) ? undefined : `must be one or more of ${SCOPES.join(', ')}`;
+/** Far from the largest Date: rotation adds the same lifetime again. */
+const YEAR_10000 = new Date('+010000-01-01T00:00:00.000Z');

@@ -1,137 +1,122 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { authenticate, requireScope } from './request/authorization.js';
-import { crossOriginHeaders } from './answer/cross-origin.js';
-import { Deadlines } from './deadline.js';
-import { docsRoutes, type DocsFile } from './routes/docs-routes.js';
-import { documentRoutes } from './routes/document-routes.js';
-import { errorAnswer, type ErrorCode } from './answer/error-answers.js';
-import { healthRoutes } from './routes/health-routes.js';
-import { HttpError, clientGone } from './http-error.js';
-import { silentLog, unfailing, type HttpLog } from './http-log.js';
-import type { HttpAnswer, HttpRequest } from './http-message.js';
-import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
-import { operationRoutes } from './routes/operation-routes.js';
-import type { Readiness } from './routes/readiness.js';
-import { commonHeaders, requestId } from './request/request-id.js';
-import {
-  allowedMethods,
-  endpointFor,
-  type DeprecatedCall,
-  type Exchange,
-  type Route,
-} from './routes/route.js';
+import { Deadline } from './deadline.js';
+import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
+import { HttpError, clientGone, errorResponse, type ErrorCode } from './error-responses.js';
+import { healthRoutes, type Readiness } from './health.js';
+import { silentLog, type HttpLog } from './http-log.js';
+import type { HttpRequest, HttpResponse } from './http-message.js';
+import { completeSettings, type HttpSettings } from './http-settings.js';
+import { operationRoutes } from './operation-handlers.js';
+import type { OperationId } from './operations.js';
+import { authenticate, requestId, requireScope } from './request-headers.js';
+import { commonHeaders, crossOriginHeaders } from './response-headers.js';
+import { allowedMethods, endpointFor, type RequestContext, type Route } from './routes.js';
 
-/** What the HTTP interface works with. It opens nothing, so whoever opened these closes them. */
+/** What the HTTP interface works with. It opens nothing: whoever opened these closes them. */
 export interface HttpInterfaceOptions {
-  /** What the operations call. */
-  readonly store: AnimalStore;
-  /** Judges the bearer token (RFC 6750) of every request but those of open routes. */
+  /** Does what the operations ask for. */
+  readonly animalStore: AnimalStore;
+  /** Judges the bearer token (RFC 6750) of every request, except on open routes. */
   readonly authenticator: Authenticator;
-  /** Answers `/readyz`: whether the store would serve. */
+  /** Answers `/readyz`. */
   readonly readiness: Readiness;
-  /** Those that differ from `DEFAULT_HTTP_SETTINGS`. They are taken as they are, not checked. */
+  /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
-  /** Told of every answer, and of what was behind a 500 or above. Nobody is when left out. */
+  /** Called for every response, and with the cause of any 5xx. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
-  /** The docs page; without it nothing is served at `/docs` and `/`. */
+  /** The files of the docs page. Omit to serve nothing at `/docs` and `/`. */
   readonly docs?: readonly DocsFile[] | undefined;
   /**
-   * Told of every call of a deprecated operation by a good key, whatever the answer: it is the caller that has
-   * to change. Has to return at once, and not throw.
+   * Called for every request for a deprecated operation with a valid key, whatever the response. Must return at once,
+   * and not throw.
    */
   readonly onDeprecatedCall?: ((call: DeprecatedCall) => void) | undefined;
 }
 
+/** A request for a deprecated operation with a valid key. */
+export interface DeprecatedCall {
+  /** The operation's id in the interface: `getPet`. */
+  readonly operationId: OperationId;
+  /** Identifies the key without revealing it. */
+  readonly keyId: string;
+  /** When the operation will be removed. */
+  readonly sunset: Date;
+}
+
 /**
- * The HTTP interface, apart from any framework: from a request, and the route that a transport found for it,
- * to the answer. Every transport gives the same answers, because all of them are made here.
+ * The HTTP interface, apart from any framework: handles the requests that transports receive. Responses are equal on
+ * every transport, because all are made here.
  */
 export class HttpInterface {
-  /** Every path that is served. A transport finds the one for a request and hands both to `answer`. */
+  /** Every path that is served. */
   readonly routes: readonly Route[];
-  /** All settings in force, defaults filled in. */
+  /** The settings, completed by their defaults. */
   readonly settings: HttpSettings;
-  readonly #authenticator: Authenticator;
+  readonly #options: HttpInterfaceOptions;
   readonly #log: HttpLog;
-  readonly #onDeprecatedCall: ((call: DeprecatedCall) => void) | undefined;
-  readonly #deadlines: Deadlines;
   #inFlight = 0;
 
-  constructor({
-    store,
-    authenticator,
-    readiness,
-    settings,
-    log = silentLog,
-    docs,
-    onDeprecatedCall,
-  }: HttpInterfaceOptions) {
-    this.#authenticator = authenticator;
-    this.settings = { ...DEFAULT_HTTP_SETTINGS, ...settings };
-    this.#log = unfailing(log);
-    this.#onDeprecatedCall = onDeprecatedCall;
-    this.#deadlines = new Deadlines(this.settings.requestDeadline);
+  constructor(options: HttpInterfaceOptions) {
+    const settings = completeSettings(options.settings);
+    this.settings = settings;
+    this.#options = options;
+    this.#log = options.log ?? silentLog;
     this.routes = [
-      ...operationRoutes(store, this.settings),
-      ...healthRoutes(readiness),
-      ...documentRoutes(this.settings),
-      ...(docs ? docsRoutes(docs, this.settings) : []),
+      ...operationRoutes(options.animalStore, settings),
+      ...healthRoutes(options.readiness),
+      documentRoute(settings),
+      ...(options.docs ? docsRoutes(options.docs, settings) : []),
     ];
   }
 
   /**
-   * Answers a request. Never rejects: what goes wrong is an answer too, and is logged.
-   * @param route the one whose path the request's path is, if there is one
-   * @param parameters the path's parameters as sent, percent-encoding and all
+   * Handles a request. Never rejects: an error becomes a response, and is logged.
+   * @param route the route with the request's path, if there is one
+   * @param parameters the parameters of the path, decoded
    */
-  async answer(
+  async handle(
     request: HttpRequest,
     route: Route | undefined,
     parameters: Readonly<Record<string, string>>,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const began = performance.now();
     const id = requestId(request.header('x-request-id'));
-    const exchange: Exchange = { request, parameters, deadline: this.#deadlines.start() };
-    let answered = false;
-    request.onGone(() => {
-      if (!answered) exchange.deadline.abort(clientGone());
-    });
-    let answer: HttpAnswer & { readonly code?: ErrorCode };
+    const deadline = new Deadline(this.settings.requestDeadline);
+    const context: RequestContext = { request, parameters, deadline };
+    request.onGone(() => deadline.abort(clientGone));
+    let response: HttpResponse & { readonly code?: ErrorCode };
     try {
-      answer = await this.#pass(exchange, route);
+      response = await deadline.within(this.#respond(context, route));
     } catch (error) {
-      answer = errorAnswer(error, id);
-      if (answer.status >= 500) this.#log.failed(id, error);
-    } finally {
-      answered = true;
-      exchange.deadline.stop();
+      response = errorResponse(error, id);
+      if (response.status >= 500) this.#report((log) => log.failed(id, error));
     }
-    const { status, code, body } = answer;
-    const { method, path } = request;
-    const keyId = exchange.principal?.keyId;
-    this.#log.answered({
-      requestId: id,
-      method,
-      path,
-      status,
-      code,
-      keyId,
-      milliseconds: performance.now() - began,
-    });
+    deadline.stop();
+    if (context.isInFlight) this.#inFlight -= 1;
+    const { status, code, body } = response;
+    this.#report((log) =>
+      log.responded({
+        requestId: id,
+        method: request.method,
+        path: request.path,
+        status,
+        code,
+        keyId: context.principal?.keyId,
+        milliseconds: performance.now() - began,
+      }),
+    );
     const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
-    return {
-      status,
-      headers: { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...answer.headers },
-      body,
-    };
+    const headers = { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...response.headers };
+    return { status, headers, body };
   }
 
-  /** The order of the checks: OPTIONS, too busy, key, path, method, removed, scope; then the operation's own. */
-  async #pass(exchange: Exchange, route: Route | undefined): Promise<HttpAnswer> {
-    const { request, deadline } = exchange;
-    if (route && request.method === 'OPTIONS') {
+  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, scope; then the operation's own. */
+  async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
+    const { request, deadline } = context;
+    if (request.method === 'OPTIONS') {
+      if (route === undefined) throw routeNotFound();
       return {
         status: 204,
         headers: { Allow: allowedMethods(route), 'Cache-Control': 'no-store' },
@@ -143,29 +128,40 @@ export class HttpInterface {
       throw new UnavailableError('too many requests at once');
     }
     this.#inFlight += 1;
+    context.isInFlight = true;
+    if (route ? !route.open : this.#isBelowBasePath(request.path)) {
+      context.principal = await authenticate(this.#options.authenticator, request, deadline);
+      deadline.signal.throwIfAborted();
+      request.onAuthenticated?.(context.principal);
+    }
+    if (route === undefined) throw routeNotFound();
+    if (endpoint === undefined) throw methodNotAllowed(route);
+    const { operation, sunset, removed, scope } = endpoint;
+    const { principal } = context;
+    if (operation && sunset && principal) {
+      this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
+    }
+    if (removed !== undefined) throw new HttpError('operation_removed', removed);
+    if (scope && principal) requireScope(principal, scope);
+    return endpoint.handle(context);
+  }
+
+  /** A failing log costs no client its response. */
+  #report(report: (log: HttpLog) => void): void {
     try {
-      const needsKey = route ? !route.open : this.#isBelowBase(request.path);
-      if (needsKey) {
-        exchange.principal = await deadline.within(authenticate(this.#authenticator, request, deadline));
-      }
-      if (route === undefined) throw new HttpError('route_not_found', 'Nothing is served at this path.');
-      if (endpoint === undefined) throw methodNotAllowed(route);
-      if (endpoint.deprecated && exchange.principal) {
-        this.#onDeprecatedCall?.({ ...endpoint.deprecated, keyId: exchange.principal.keyId });
-      }
-      if (endpoint.removed !== undefined) throw new HttpError('operation_removed', endpoint.removed);
-      if (endpoint.scope && exchange.principal) requireScope(exchange.principal, endpoint.scope);
-      return await endpoint.answer(exchange);
-    } finally {
-      this.#inFlight -= 1;
+      report(this.#log);
+    } catch {
+      // Nobody is left to tell.
     }
   }
 
-  #isBelowBase(path: string): boolean {
+  #isBelowBasePath(path: string): boolean {
     const { basePath } = this.settings;
     return path === basePath || path.startsWith(`${basePath}/`);
   }
 }
+
+const routeNotFound = (): HttpError => new HttpError('route_not_found', 'Nothing is served at this path.');
 
 function methodNotAllowed(route: Route): HttpError {
   const allow = allowedMethods(route);

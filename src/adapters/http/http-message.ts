@@ -1,39 +1,55 @@
-/** A request as the interface needs it, apart from any framework. Transports make one of what they received. */
+import type { Principal } from '../../application/ports/authenticator.js';
+
+/** A request, apart from any framework. Each transport makes one of what it received. */
 export interface HttpRequest {
   /** As sent, in upper case. */
   readonly method: string;
-  /** The path as sent, percent-encoding and all, without the query. */
+  /** The path as sent, percent-encoded, without the query. */
   readonly path: string;
-  /** What stands behind the first `?`; empty when nothing does. */
+  /** What follows the first `?`, as sent. Empty without one. */
   readonly query: string;
   /**
-   * The value of a header named in lower case; `undefined` when it was not sent. The values of a header that
-   * was sent several times are joined by `, ` (RFC 9110, 5.3), never dropped: two are not one.
+   * The value of a header, by its name in lower case. Several values are joined by `, ` (RFC 9110, 5.3): none may be
+   * dropped.
    */
   header(name: string): string | undefined;
-  /** Whether a header named in lower case was sent more than once, as far as the transport can tell. */
-  isRepeated(name: string): boolean;
-  /** Whether the request announces a body of at least one byte, or of unknown length. */
-  readonly announcesBody: boolean;
-  /** Whether at least one byte of body comes; waits for it where its length was not announced. Takes nothing away. */
+  /** Whether the body has at least one byte. Waits for it if the length is unknown, and consumes nothing. */
   hasBody(): Promise<boolean>;
   /**
-   * Reads the whole body, once; only after this the client is told to go on where it waits for that (`Expect`).
-   * @throws {HttpError} `payload_too_large` beyond the limit of the settings; what is left is not read.
+   * Reads the whole body, once. Empty if there is none. A client that sent `Expect: 100-continue` is told to continue
+   * only now.
+   * @throws {HttpError} `payload_too_large` beyond `settings.bodyLimit`. The rest is not read.
    */
   readBody(): Promise<Uint8Array>;
-  /** Calls `listener` once nobody waits for the answer any more: it is out, or the client has gone. */
+  /** Calls the listener when the response is sent or the client has disconnected. */
   onGone(listener: () => void): void;
+  /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
+  onAuthenticated?(principal: Principal): void;
 }
 
-/** An answer, complete. A HEAD request gets all of it but the body. */
-export interface HttpAnswer {
-  /** The HTTP status, from 200 to 599. */
+/** A complete response. A HEAD request gets it without the body. */
+export interface HttpResponse {
+  /** The HTTP status: 200 to 599. */
   readonly status: number;
-  /** Names in their usual spelling. */
+  /** By their usual names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the Content-Type; empty where there is no body. */
+  /** Text of the Content-Type. Empty without a body. */
   readonly body: string;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The two halves of a request target. */
+export type RequestTarget = Pick<HttpRequest, 'path' | 'query'>;
+
+/**
+ * Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), without scheme and authority. Decodes and
+ * resolves nothing. Keeps an absolute-form whole if it is not HTTP or has no authority (RFC 9110, 4.2): no route
+ * matches it.
+ */
+export function splitRequestTarget(target: string): RequestTarget {
+  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]+/i, '');
+  const mark = origin.indexOf('?');
+  if (mark === -1) return { path: origin, query: '' };
+  return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+}

@@ -1,38 +1,29 @@
-/** What can be set of the HTTP interface, whatever the transport. */
+/** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
-  /** The path that all operations are below, without a slash at its end; its last segment is the version. */
+  /** The path that all operations are below, without a slash at its end. Its last segment is the version. */
   readonly basePath: string;
   /**
-   * The service's address as clients see it, base path included: a URL, which makes Location and Link absolute, or a
-   * path (`/shop/v1`), which stands in them in place of the base path where something in front takes a prefix off.
+   * The service's address as clients see it, base path included. A URL makes Location and Link absolute. A path
+   * (`/shop/v1`) replaces the base path in them, for a proxy that strips a prefix. Default: the base path.
    */
   readonly publicUrl?: string | undefined;
-  /** The address of the service's staging environment, as the OpenAPI document names it. */
+  /** The address of the staging environment, for the OpenAPI document. Default: none. */
   readonly stagingUrl?: string | undefined;
-  /** The largest request body, in bytes; a larger one is answered 413. */
+  /** The largest request body, in bytes. A larger one gets 413. */
   readonly bodyLimit: number;
-  /** How long a request may take, the reading of its body apart, in milliseconds. */
+  /** The time a request may take, in milliseconds, without the time to read its body. A slower one gets 503. */
   readonly requestDeadline: number;
-  /** How many requests may be worked on at the same time; what is beyond is answered 503 at once. */
+  /** How many requests may be in progress at the same time. Any further one gets 503 at once. */
   readonly maxInFlight: number;
-  /**
-   * Since when, or from when on, getPet is deprecated, to the second: the Deprecation header (RFC 9745) says
-   * it.
-   */
+  /** When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it. */
   readonly deprecatedSince: Date;
-  /** `off`: getPet answers 410, `operation_removed`. */
+  /** `off`: getPet gets 410, `operation_removed`. */
   readonly getPet: 'on' | 'off';
-  /**
-   * The origins whose pages may use the service (CORS, by the Fetch standard), as browsers send them; `*` alone is
-   * any. None: browsers refuse.
-   */
+  /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
 }
 
-/**
- * What holds where a setting is not given: paths below `/v1`, bodies up to 256 KiB, 5 s a request, 256
- * requests at a time, no origin of other pages.
- */
+/** The default of each setting that has one. */
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   basePath: '/v1',
   bodyLimit: 256 * 1024,
@@ -43,6 +34,12 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   corsOrigins: [],
 };
 
-/** Where clients find the operations: an absolute URL where it is known, else a path. */
+/** Completes settings by the defaults. `undefined` means the default. */
+export const completeSettings = (settings: Partial<HttpSettings> = {}): HttpSettings => ({
+  ...DEFAULT_HTTP_SETTINGS,
+  ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+});
+
+/** Where clients find the operations: the public URL if there is one, else a path. */
 export const baseUrl = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
   publicUrl ?? basePath;

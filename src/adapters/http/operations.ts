@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './answer/error-answers.js';
+import type { ErrorCode } from './error-responses.js';
 import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import type { HttpSettings } from './http-settings.js';
 import {
@@ -16,32 +16,35 @@ import {
   PetsSchema,
 } from './schemas.js';
 
-/** Names an operation, as `operationId` in the OpenAPI document does. */
+/** The id of an operation. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
-/**
- * What the interface says of each operation. Routing, validation, authorisation, deprecation, the OpenAPI
- * document and all that is made from it follow from here.
- */
+/** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
 export interface Operation {
   readonly method: 'GET' | 'POST';
-  /** Below the base path; a parameter stands in braces. */
+  /** Below the base path. Parameters are in braces. */
   readonly path: '/pets' | '/pets/{petId}';
-  /** What a key needs to call it. */
+  /** The scope that a key needs. */
   readonly scope: Scope;
   readonly summary: string;
   /** In Markdown, like every description. */
   readonly description: string;
-  /** Marks an operation that may still change; left out when it is stable. */
+  /** Marks an operation that may still change. */
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
   /** By name. */
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: { readonly schema: TSchema; readonly description: string };
-  readonly success: Success;
-  /** It answers 304 to who has the answer already (`If-None-Match`). */
+  readonly success: {
+    readonly status: 200 | 201;
+    readonly description: string;
+    readonly schema: TSchema;
+    /** Headers that it has, or may have, beyond those of every response. */
+    readonly headers?: readonly HeaderName[];
+  };
+  /** Whether it honours `If-None-Match`. */
   readonly conditional?: true;
-  /** The errors that it answers with, beside those that every operation may answer with. */
+  /** Its errors, beyond those of every operation. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -49,23 +52,16 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly schema: TSchema;
   readonly description: string;
-}
-
-/** The answer when all went well. */
-interface Success {
-  readonly status: 200 | 201;
-  readonly description: string;
-  readonly schema: TSchema;
-  /** What it carries, or may carry, beside the headers of every answer. */
-  readonly headers?: readonly HeaderName[];
+  /** A valid value. Some tools refuse a path parameter without one. */
+  readonly example?: unknown;
 }
 
 export interface Deprecation {
-  /** The day on which the operation is to be removed (RFC 8594), at 00:00 UTC. */
+  /** When the operation will be removed (RFC 8594). */
   readonly sunset: Date;
-  /** Where the operation's successor is, below the base path. */
+  /** The successor, below the base path. */
   readonly successor: string;
-  /** What to use instead, in a sentence for people. */
+  /** What to use instead, as a sentence. */
   readonly advice: string;
 }
 
@@ -76,32 +72,33 @@ export const OPERATIONS = {
     scope: 'pets:read',
     summary: 'List animals',
     description:
-      'Returns a page of the animals, in ascending order of `id`. While there are more, the answer carries a ' +
-      '`Link` with `rel="next"`: follow it as it is, and stop when there is none. Every animal that exists ' +
-      'during the whole traversal appears exactly once.',
+      'Returns a page of animals in ascending order of `id`. While there are more, the response has a `Link` with ' +
+      '`rel="next"`: follow it as it is, and stop when there is none. Every animal that exists during the whole ' +
+      'traversal appears exactly once.',
     parameters: {
       limit: {
         in: 'query',
         schema: PageLimitSchema,
-        description:
-          'Maximum number of animals returned. Plain decimal; anything else is refused, not clamped.',
+        example: 20n,
+        description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
       status: {
         in: 'query',
         schema: PetStatusSchema,
-        description: 'Returns only animals with this availability status. All of them when left out.',
+        example: 'available',
+        description: 'Returns only animals with this availability status. Default: all.',
       },
       cursor: {
         in: 'query',
         schema: CursorSchema,
         description:
-          'Where the page begins: taken from the `Link` of the page before, never made by a client. It belongs ' +
-          'to the `status` it was given with; the `limit` may differ. It stays valid across restarts.',
+          'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
+          'differ. It stays valid across restarts.',
       },
     } satisfies Record<keyof PetQuery, Parameter>,
     success: {
       status: 200,
-      description: `The animals of the page: at most \`limit\`, ${PAGE_LIMIT.default} when that is left out.`,
+      description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
       schema: PetsSchema,
       headers: ['NextLink'],
     },
@@ -114,26 +111,26 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Add an animal',
     description:
-      'Adds an animal and assigns its `id`. To be able to repeat the request without adding the animal twice, ' +
-      'send an `Idempotency-Key`. An answer of 4xx means that this request stored nothing.',
+      'Adds an animal and assigns its `id`. To retry the request safely, send an `Idempotency-Key`. After a 4xx ' +
+      'response nothing was stored.',
     parameters: {
       'Idempotency-Key': {
         in: 'header',
         schema: IdempotencyKeySchema,
         description:
-          'Names this one animal, so that repeating the request is safe: use a new one, such as a UUID, for each. ' +
-          'The same key with the same animal repeats the first answer, with `Idempotency-Replayed: true`; with ' +
-          'another animal it is 422. In double quotes or without, which is the same key. Keys belong to the API ' +
-          'key, and are kept for 24 hours; a request that was refused leaves its key free.',
+          'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
+          'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
+          'Double quotes around it are optional. Keys belong to the API key and are kept for 24 hours; refused ' +
+          'requests do not use them up.',
       },
     },
     body: {
       schema: NewPetSchema,
-      description: 'The animal, as `application/json` in UTF-8, not compressed.',
+      description: 'The animal, as uncompressed `application/json` in UTF-8.',
     },
     success: {
       status: 201,
-      description: 'The animal was added; `Location` says where it is.',
+      description: 'The animal was added. `Location` is its URL.',
       schema: PetSchema,
       headers: ['Location', 'IdempotencyReplayed'],
     },
@@ -153,7 +150,7 @@ export const OPERATIONS = {
     path: '/pets/{petId}',
     scope: 'pets:read',
     summary: 'Get an animal',
-    description: 'Fetches one animal by its identifier.',
+    description: 'Returns one animal by its identifier.',
     deprecation: {
       sunset: new Date('2030-12-05T00:00:00Z'),
       successor: '/pets?status=available',
@@ -163,9 +160,9 @@ export const OPERATIONS = {
       petId: {
         in: 'path',
         schema: PetIdSchema,
+        example: 1n,
         description:
-          'The identifier of the animal, in plain decimal. What is no 64-bit integer is the identifier of no ' +
-          'animal, and answered 404.',
+          'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
       },
     },
     success: { status: 200, description: 'The animal.', schema: PetSchema },
@@ -174,10 +171,7 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<OperationId, Operation>;
 
-/**
- * The headers of every answer of a deprecated operation's route: when it became deprecated (RFC 9745, a
- * Structured Field Date), when it goes (RFC 8594, an HTTP-date), and what replaces it (RFC 5829).
- */
+/** The headers of a deprecated operation's route: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
 export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
@@ -188,11 +182,11 @@ export const deprecationHeaders = (
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,
 });
 
-/** Whether the settings took the operation out of service. */
+/** Whether the settings have removed the operation. */
 export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
 
-/** What is said of an operation that was removed. */
+/** The message of `operation_removed`. */
 export const removedMessage = ({ deprecation }: Operation, baseUrl: string): string =>
   deprecation === undefined
     ? 'This operation was removed.'

@@ -1,47 +1,38 @@
 import { Type, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { PAGE_LIMIT, limitAndStatusFaults } from '../../application/create-animal-store.js';
-import type { Fault } from '../../domain/errors.js';
-import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
-import { PET_STATUSES, type PetStatus } from '../../domain/pet.js';
-import { DEFAULT_STATUS, NAME_PATTERN, PET_RULES } from '../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from './request/idempotency-key.js';
+import { PAGE_LIMIT } from '../../application/create-animal-store.js';
+import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
+import { NAME_PATTERN, PET_STATUSES, type PetStatus } from '../../domain/pet.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
 import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
 
-/*
- * The interface's schemas, each of them for two: requests are judged by it, and the OpenAPI document prints it.
- * A rule of the domain stays the domain's, its message too; the keywords beside it say the same to others.
- */
+/* The schemas of the interface. They only describe, for the OpenAPI document and for types: the domain judges. */
 
-const ruled = <T>(fault: (value: unknown) => string | undefined, keywords: Keywords, component?: string) =>
-  Type.Refine(
-    Type.Unsafe<T>({ [KEYWORDS]: keywords, ...(component !== undefined && { [COMPONENT]: component }) }),
-    (value) => fault(value) === undefined,
-    (value) => fault(value) ?? '',
-  );
+const described = <T>(keywords: Keywords, component?: string) =>
+  Type.Unsafe<T>({ [KEYWORDS]: keywords, ...(component !== undefined && { [COMPONENT]: component }) });
 
 const INT64: Keywords = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
-const NameSchema = ruled<string>(PET_RULES.name, {
+const NameSchema = described<string>({
   type: 'string',
   minLength: 1,
   pattern: NAME_PATTERN,
   description:
-    "The animal's name: any Unicode text with a character that is not blank (Unicode's White_Space), without U+0000 and lone surrogates. " +
-    'Kept exactly as it was given.',
+    "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
+    'surrogates. Stored exactly as it is.',
+  example: 'Bella',
 });
 
-const CategoryIdSchema = ruled<bigint>(PET_RULES.categoryId, {
+const CategoryIdSchema = described<bigint>({
   ...INT64,
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
     '`7.0` and `7e0` are the integer 7.',
+  example: 7n,
 });
 
 /** An availability status of the interface. */
-export const PetStatusSchema = ruled<PetStatus>(
-  PET_RULES.status,
-  { type: 'string', enum: PET_STATUSES, description: "An animal's availability." },
+export const PetStatusSchema = described<PetStatus>(
+  { type: 'string', enum: PET_STATUSES, description: 'Availability of an animal.', example: 'available' },
   'PetStatus',
 );
 
@@ -50,15 +41,13 @@ export const NewPetSchema = Type.Object(
   {
     name: NameSchema,
     categoryId: CategoryIdSchema,
-    status: Type.Optional(
-      Type.With(PetStatusSchema, { default: DEFAULT_STATUS, description: 'Availability status.' }),
-    ),
+    // No `default` keyword: generators would make the member required.
+    status: Type.Optional(Type.With(PetStatusSchema, { description: '`available` if omitted.' })),
   },
   {
     [COMPONENT]: 'NewPet',
     description:
-      'An animal to be added. Members other than these are ignored. A member given twice, or nesting deeper ' +
-      'than 16, is refused.',
+      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
     examples: [
       { name: 'Bella', categoryId: 1n },
       { name: 'Milo', categoryId: INT64_MAX, status: 'pending' },
@@ -67,10 +56,11 @@ export const NewPetSchema = Type.Object(
 );
 
 /** An identifier of an animal. */
-export const PetIdSchema = ruled<bigint>(
-  (id) => (isInt64(id) ? undefined : `must be an integer from ${INT64_MIN} to ${INT64_MAX}`),
-  { ...INT64, description: 'Identifier of the animal, assigned by the service: ascending, never reused.' },
-);
+export const PetIdSchema = described<bigint>({
+  ...INT64,
+  description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
+  example: 1n,
+});
 
 /** Pet of the interface, read with exact integers. */
 export const PetSchema = Type.Object(
@@ -98,47 +88,32 @@ export const PetsSchema = Type.Array(PetSchema, {
 export const ErrorSchema = Type.Object(
   {
     code: Type.String({
-      description: 'Machine-readable error code; a published one never changes its meaning.',
+      description: 'Machine-readable error code. Its meaning never changes.',
+      example: 'pet_not_found',
     }),
-    message: Type.String({ description: 'Human-readable description. Its wording may change.' }),
+    message: Type.String({
+      description: 'Human-readable description. Its wording may change.',
+      example: 'No animal has this identifier.',
+    }),
     status: Type.Integer({
+      format: 'int32',
       minimum: 400,
       maximum: 599,
-      description: 'The HTTP status code of the response.',
+      description: 'HTTP status code of the response.',
+      example: 404,
     }),
   },
-  { [COMPONENT]: 'Error', description: 'What went wrong.' },
+  { [COMPONENT]: 'Error', description: 'The body of every error response.' },
 );
 
-/** How many animals a page holds. */
-export const PageLimitSchema = ruled<number>((limit) => limitAndStatusFaults({ limit })[0]?.message, {
-  type: 'integer',
-  ...PAGE_LIMIT,
-});
+/** The largest number of animals on a page. */
+export const PageLimitSchema = described<number>({ type: 'integer', format: 'int32', ...PAGE_LIMIT });
 
-/** Where a page begins. What is in a cursor is nobody's business but the store's. */
+/** Where a page begins. Opaque. */
 export const CursorSchema = Type.String();
 
 /** The value of an Idempotency-Key header. */
 export const IdempotencyKeySchema = Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN });
-
-const newPet = Compile(NewPetSchema);
-
-/** Whether a value read from JSON is a NewPet. */
-export const isNewPet = (value: object): value is Type.Static<typeof NewPetSchema> => newPet.Check(value);
-
-/** Every rule of NewPet that the value breaks, field by field; for one that `isNewPet` refused. */
-export function newPetFaults(value: object): Fault[] {
-  const faults: Fault[] = [];
-  for (const error of newPet.Errors(value)) {
-    if (error.keyword === 'required') {
-      for (const field of error.params.requiredProperties) faults.push({ field, message: 'is required' });
-    } else {
-      faults.push({ field: error.instancePath.slice(1), message: error.message });
-    }
-  }
-  return faults;
-}
 
 /** The schemas that the document names. */
 export const COMPONENTS: readonly TSchema[] = [

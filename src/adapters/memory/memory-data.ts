@@ -33,7 +33,6 @@ export class MemoryData {
     return low;
   }
 
-  /** The animal with this id. */
   find(id: bigint): Pet | undefined {
     const pet = this.pets[this.indexAfter(id) - 1];
     return pet?.id === id ? pet : undefined;

@@ -57,18 +57,14 @@ export class MemoryPetRepository implements PetRepository {
   }
 
   #findClaimed(claim: Claim, now: Date): Pet | undefined {
-    this.#sweepClaims(now);
+    // Lapsed claims go, oldest first, up to the first live one: it costs no more than it frees.
+    for (const [id, { keepUntil }] of this.#data.claims) {
+      if (keepUntil > now) break;
+      this.#data.claims.delete(id);
+    }
     const earlier = this.#data.claims.get(claimId(claim));
     if (earlier === undefined || earlier.keepUntil <= now) return undefined;
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
     return this.#data.find(earlier.petId);
-  }
-
-  /** Removes lapsed claims, oldest first, up to the first live one: it costs no more than it frees. */
-  #sweepClaims(now: Date): void {
-    for (const [id, { keepUntil }] of this.#data.claims) {
-      if (keepUntil > now) return;
-      this.#data.claims.delete(id);
-    }
   }
 }

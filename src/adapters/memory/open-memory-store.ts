@@ -57,8 +57,7 @@ class MemoryApiKeyRepository implements ApiKeyRepository {
     this.#data.enter('revoking an API key', signal);
     const apiKey = this.#data.apiKeys.get(id);
     if (apiKey === undefined) return undefined;
-    const revokedAt =
-      apiKey.revokedAt !== undefined && apiKey.revokedAt < at ? apiKey.revokedAt : new Date(at);
+    const revokedAt = new Date(Math.min(at.getTime(), apiKey.revokedAt?.getTime() ?? Infinity));
     this.#data.apiKeys.set(id, { ...apiKey, revokedAt });
     return structuredClone({ ...apiKey, revokedAt });
   }

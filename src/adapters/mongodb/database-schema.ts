@@ -1,110 +1,101 @@
-import { MongoServerError, type Abortable, type CreateIndexesOptions, type Db, type Document } from 'mongodb';
-import { PET_STATUSES } from '../../domain/pet.js';
-import { isDuplicateKey } from './mongo-error.js';
-import { abortable } from './abortable.js';
+import { MongoServerError, type CreateIndexesOptions, type Db, type Document } from 'mongodb';
+import { PET_SCHEMA } from './pet-document.js';
+import type { Attempt } from './retry.js';
 
-/** How long a lapsed claim is left, for calls whose clock is behind: an hour, in seconds. */
+/** How long the server keeps a lapsed claim, in seconds, for calls whose clock is behind. */
 const SWEEP_DELAY = 60 * 60;
 
 interface CollectionSchema {
   readonly name: string;
-  /** Keeps other programs from writing what could not be read; what they wrote before stays. */
-  readonly validator?: Document;
-  readonly index?: { readonly key: Record<string, 1>; readonly name: string } & CreateIndexesOptions;
+  /** Keeps other programs from writing what cannot be read. What they wrote before stays. */
+  readonly schema: Document;
+  readonly index?: CreateIndexesOptions & {
+    readonly key: Readonly<Record<string, 1>>;
+    readonly name: string;
+  };
 }
 
 /**
- * The collections, but that of the counter, which is one document. Each is asked by its `_id` or in the order of it, so that all can be sharded by the hashed `_id`;
- * that forbids unique indexes on anything else, and none is needed: a claim is the `_id` of its document, and the
- * hash of an API key covers the key's id, so that distinct ids are distinct hashes.
+ * The collections, except `counters`, which holds one document. Queries use `_id` or its order, so all collections can
+ * be sharded by the hashed `_id`. That forbids other unique indexes, and none is needed: a claim is the `_id` of its
+ * document, and the hash of an API key covers the key's id.
  */
 const COLLECTIONS: readonly CollectionSchema[] = [
+  { name: 'pets', schema: PET_SCHEMA, index: { key: { status: 1, _id: 1 }, name: 'status_1__id_1' } },
   {
-    name: 'pets',
-    validator: {
-      $jsonSchema: {
-        bsonType: 'object',
-        required: ['_id', 'name', 'categoryId', 'status'],
-        properties: {
-          _id: { bsonType: 'long' },
-          name: { bsonType: 'string', minLength: 1 },
-          categoryId: { bsonType: 'long' },
-          status: { enum: [...PET_STATUSES] },
+    name: 'claims',
+    schema: {
+      bsonType: 'object',
+      required: ['_id', 'fingerprint', 'keepUntil', 'pet'],
+      properties: {
+        _id: { bsonType: 'string' },
+        fingerprint: { bsonType: 'string' },
+        keepUntil: { bsonType: 'date' },
+        pet: {
+          ...PET_SCHEMA,
+          required: [...PET_SCHEMA.required, 'operation'],
+          properties: { ...PET_SCHEMA.properties, operation: { bsonType: 'objectId' } },
         },
       },
     },
-    index: { key: { status: 1, _id: 1 }, name: 'status_1__id_1' },
-  },
-  {
-    name: 'claims',
     index: { key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY },
   },
   {
     name: 'apiKeys',
-    validator: {
-      $jsonSchema: {
-        bsonType: 'object',
-        required: ['_id', 'name', 'hash', 'scopes', 'createdAt'],
-        properties: {
-          _id: { bsonType: 'string' },
-          name: { bsonType: 'string' },
-          hash: { bsonType: 'string' },
-          scopes: { bsonType: 'array', items: { bsonType: 'string' } },
-          createdAt: { bsonType: 'date' },
-          expiresAt: { bsonType: 'date' },
-          revokedAt: { bsonType: 'date' },
-        },
+    schema: {
+      bsonType: 'object',
+      required: ['_id', 'name', 'hash', 'scopes', 'createdAt'],
+      properties: {
+        _id: { bsonType: 'string' },
+        name: { bsonType: 'string' },
+        hash: { bsonType: 'string' },
+        scopes: { bsonType: 'array', items: { bsonType: 'string' } },
+        createdAt: { bsonType: 'date' },
+        expiresAt: { bsonType: 'date' },
+        revokedAt: { bsonType: 'date' },
       },
     },
   },
 ];
 
-type Tell = (line: string) => void;
+type Notice = (line: string) => void;
 
-/** Makes the collections that are missing, also where other processes do the same. Says what it made. */
-export async function makeCollections(database: Db, tell: Tell, signal: AbortSignal): Promise<void> {
-  const options: Abortable = { signal };
+/** Creates missing collections and sets their validators. Other processes may do the same. */
+export async function makeCollections(database: Db, notice: Notice, options: Attempt): Promise<void> {
   const present = new Map<string, unknown>();
-  for (const { name, ...collection } of await database
-    .listCollections({}, abortable({ nameOnly: false }, signal))
-    .toArray()) {
-    present.set(name, 'options' in collection ? collection.options?.['validator'] : undefined);
+  for await (const { name, ...found } of database.listCollections({}, { ...options, nameOnly: false })) {
+    present.set(name, 'options' in found ? found.options?.['validator'] : undefined);
   }
-  for (const { name, validator } of COLLECTIONS) {
+  for (const { name, schema } of COLLECTIONS) {
+    const validator = { $jsonSchema: schema };
     if (!present.has(name)) {
-      if (await created(database, name, validator, options)) tell(`made the collection ${name}`);
-    } else if (validator && JSON.stringify(present.get(name)) !== JSON.stringify(validator)) {
+      if (await created(database, name, validator, options)) notice(`made the collection ${name}`);
+    } else if (JSON.stringify(present.get(name)) !== JSON.stringify(validator)) {
       await database.command({ collMod: name, validator }, options);
-      tell(`set the validator of the collection ${name}`);
+      notice(`set the validator of the collection ${name}`);
     }
   }
 }
 
-/** Makes the indexes that are missing, which takes its time where much is stored. Says what it made. */
-export async function makeIndexes(database: Db, tell: Tell, signal: AbortSignal): Promise<void> {
+/** Creates missing indexes. On a large collection this takes long. */
+export async function makeIndexes(database: Db, notice: Notice, options: Attempt): Promise<void> {
   for (const { name, index } of COLLECTIONS) {
     if (index === undefined) continue;
-    const indexes = await database.collection(name).listIndexes().toArray();
+    const indexes = await database.collection(name).listIndexes(options).toArray();
     if (indexes.some((found) => found['name'] === index.name)) continue;
-    await database.command({ createIndexes: name, indexes: [index] }, { signal });
-    tell(`made the index ${index.name} on ${name}`);
+    await database.command({ createIndexes: name, indexes: [index] }, options);
+    notice(`made the index ${index.name} on ${name}`);
   }
 }
 
 /** `false` when another process was faster. */
-async function created(
-  database: Db,
-  name: string,
-  validator: Document | undefined,
-  options: Abortable,
-): Promise<boolean> {
+async function created(database: Db, name: string, validator: Document, options: Attempt): Promise<boolean> {
   try {
-    // Not `createCollection`, which sends the signal to the server.
-    await database.command({ create: name, ...(validator && { validator }) }, options);
+    // `createCollection` would send the signal to the server.
+    await database.command({ create: name, validator }, options);
     return true;
   } catch (error) {
-    const exists = error instanceof MongoServerError && error.codeName === 'NamespaceExists';
-    if (exists || isDuplicateKey(error)) return false;
+    if (error instanceof MongoServerError && error.codeName === 'NamespaceExists') return false;
     throw error;
   }
 }

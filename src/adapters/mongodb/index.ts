@@ -3,13 +3,5 @@
  *
  * @packageDocumentation
  */
-export type { MongoApiKeyRepository } from './mongo-api-key-repository.js';
-export type { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
-export type { MongoPetRepository } from './mongo-pet-repository.js';
-export { MongoUrlError } from './mongo-url.js';
-export {
-  MissingMongoStoreError,
-  openMongoStore,
-  type MongoStore,
-  type MongoStoreOptions,
-} from './open-mongo-store.js';
+export type { MongoStoreOptions } from './mongo-connection.js';
+export { MissingMongoStoreError, MongoUrlError, mongoUrlFault, openMongoStore } from './open-mongo-store.js';

@@ -1,4 +1,4 @@
-import { ObjectId, type Collection, type Filter } from 'mongodb';
+import { MongoBulkWriteError, ObjectId, type Collection } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import type {
   CatalogueSurvey,
@@ -9,174 +9,129 @@ import type {
 import { UnavailableError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
-import { abortable } from './abortable.js';
-import { wroteAll } from './bulk-write.js';
-import { claimId, readClaim, readClaimId, type ClaimDocument, type FoundClaim } from './claim-document.js';
-import { greatestId } from './greatest-id.js';
-import { MongoSession, type MongoConnection, type Patience } from './mongo-connection.js';
-import { UndecidedError, isDuplicateKey } from './mongo-error.js';
-import { PET_FIELDS, toPet, toPetDocument, type FoundPet, type PetDocument } from './pet-document.js';
-import type { Counter } from './pet-ids.js';
+import { claimId, claimName, toClaim, type ClaimDocument } from './claims.js';
+import type { MongoConnection } from './mongo-connection.js';
+import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import type { PetInserts } from './pet-inserts.js';
+import { DUPLICATE_KEY, UndecidedError, type Attempt } from './retry.js';
 
-/** Nobody waits for an answer: a batch has the time that it takes, and an election does not end a copy. */
-const BATCH: Patience = { timeout: 60_000, attemptTimeout: 30_000 };
-
-/** Counting takes an index in full. */
-const COUNT: Patience = { timeout: 300_000, attemptTimeout: 300_000 };
-
-const READ = { maxTimeMS: BATCH.attemptTimeout } as const;
-
-const WRITE = {
-  ...READ,
-  ordered: false,
-  writeConcern: { w: 'majority', journal: true, wtimeoutMS: BATCH.attemptTimeout },
-} as const;
-
-type KnownPet = FoundPet & { readonly operation?: unknown };
+/** How long a batch may take, in milliseconds: an election must not end a copy. */
+const BATCH_TIMEOUT = 60_000;
 
 /**
- * All of a store in a MongoDB database. A document that this program cannot read (another program's) is never left
- * out: reading rejects, and names it. A claim whose animal was not kept is not read: its add was cut off between
- * the two, and never answered.
+ * Moves all of a store in a MongoDB database. A claim whose animal is missing is not read: its create was interrupted
+ * between the two, and never acknowledged.
  */
 export class MongoCatalogueTransfer implements CatalogueTransfer {
-  readonly #session: MongoSession;
+  readonly #connection: MongoConnection;
   readonly #pets: Collection<PetDocument>;
   readonly #claims: Collection<ClaimDocument>;
-  readonly #counters: Collection<Counter>;
+  readonly #inserts: PetInserts;
 
-  constructor(connection: MongoConnection) {
+  constructor(connection: MongoConnection, inserts: PetInserts) {
+    this.#connection = connection;
     this.#pets = connection.collection('pets');
     this.#claims = connection.collection('claims');
-    this.#counters = connection.collection('counters');
-    this.#session = new MongoSession(connection);
+    this.#inserts = inserts;
   }
 
-  async survey(call: Call = {}): Promise<CatalogueSurvey> {
-    const counting = { signal: call.signal, patience: COUNT };
-    const pets = await this.#session.run('counting the animals', counting, (signal) =>
-      this.#pets.countDocuments({ _id: { $gt: 0n } }, abortable({ maxTimeMS: COUNT.attemptTimeout }, signal)),
-    );
-    return this.#run('surveying the store', call, async (signal) => {
-      const greatest = await greatestId(this.#pets, 0n, abortable(READ, signal));
-      const counter = await this.#counters.findOne({ _id: 'pets' }, abortable(READ, signal));
-      const last = toInt64(counter?.last) ?? 0n;
-      return { pets, lastId: last > greatest ? last : greatest };
+  survey(call?: Call): Promise<CatalogueSurvey> {
+    return this.#run('surveying the store', call, async (options) => {
+      const lastId = await this.#inserts.lastId(options);
+      // From the metadata of the collection, which is not exact.
+      const pets = await this.#pets.estimatedDocumentCount(options);
+      const isEmpty = (await this.#pets.findOne({}, { ...options, projection: { _id: 1 } })) === null;
+      return { pets: isEmpty ? 0 : Math.max(1, pets), lastId };
     });
   }
 
-  writePets(pets: readonly Pet[], call: Call = {}): Promise<void> {
+  reserveIds(last: bigint, call?: Call): Promise<void> {
+    return this.#run('reserving ids', call, (options) => this.#inserts.reserve(last, options));
+  }
+
+  writePets(pets: readonly Pet[], call?: Call): Promise<void> {
     const documents = pets.map((pet) => toPetDocument(pet.id, pet, new ObjectId()));
-    return this.#run('writing animals', call, async (signal) => {
-      if (documents.length > 0) await wroteAll(this.#pets.insertMany(documents, abortable(WRITE, signal)));
+    return this.#run('writing animals', call, async (options) => {
+      if (documents.length === 0) return;
+      await skippingTaken(this.#pets.insertMany(documents, { ...options, ordered: false }));
     });
   }
 
-  readClaims({ after, limit, now }: ClaimRange, call: Call = {}): Promise<readonly PetClaim[]> {
-    const time = new Date(now);
-    return this.#run('reading claims', call, async (signal) => {
-      const claims: PetClaim[] = [];
-      let start = after === undefined ? '' : claimId(after);
-      for (;;) {
-        const wanted = limit - claims.length;
+  readClaims({ after, limit, now }: ClaimRange, call?: Call): Promise<readonly PetClaim[]> {
+    const live = { $gt: new Date(now) };
+    return this.#run('reading claims', call, async (options) => {
+      for (let start = after === undefined ? '' : claimId(after); ;) {
         const found = await this.#claims
-          .find<FoundClaim>(
-            // Not `$gt` alone: one whose time is of another type must not be left out.
-            { _id: { $gt: start }, keepUntil: { $not: { $lte: time } } },
-            abortable({ ...READ, sort: { _id: 1 }, limit: wanted, batchSize: wanted }, signal),
-          )
+          .find({ _id: { $gt: start }, keepUntil: live }, { ...options, sort: { _id: 1 }, limit })
           .toArray();
-        claims.push(...(await this.#keptOf(found.map(readClaim), signal)));
-        if (found.length < wanted || claims.length >= limit) return claims;
-        start = found.at(-1)?._id ?? start;
+        const kept = await this.#withAnimals(found.map(toClaim), options);
+        const last = found.at(-1);
+        // An empty batch ends the claims, so one without animals is passed over.
+        if (kept.length > 0 || last === undefined) return kept;
+        start = last._id;
       }
     });
   }
 
-  writeClaims(claims: readonly PetClaim[], call: Call = {}): Promise<void> {
+  writeClaims(claims: readonly PetClaim[], call?: Call): Promise<void> {
     const given = claims.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
-    return this.#run('writing claims', call, async (signal) => {
+    return this.#run('writing claims', call, async (options) => {
       const pets = await this.#findPets(
         given.map(({ petId }) => petId),
-        signal,
+        options,
       );
-      const documents = given.map(({ fingerprint, keepUntil, petId, ...claim }): ClaimDocument => {
+      const operations = given.map(({ fingerprint, keepUntil, petId, ...name }) => {
         const found = pets.get(petId);
-        const pet = found && toPet(found);
-        // The claim has the operation of its animal, or honouring it would add another one.
-        if (pet && found.operation instanceof ObjectId) {
-          const { operation } = found;
-          return { _id: claimId(claim), fingerprint, keepUntil, pet: toPetDocument(petId, pet, operation) };
+        if (found === undefined) {
+          const cause = new Error(`the animal ${petId} of a claim is not stored`);
+          throw new UnavailableError('writing claims', { cause });
         }
-        throw new UnavailableError('writing claims', {
-          cause: new Error(`the animal ${petId} of a claim is not there as this program wrote it`),
-        });
+        // The claim has the operation of its animal, or honouring it would add another one.
+        const pet = toPetDocument(petId, toPet(found), found.operation);
+        const replacement = { fingerprint, keepUntil, pet };
+        return { replaceOne: { filter: { _id: claimId(name) }, replacement, upsert: true } };
       });
-      await replaceAll(this.#claims, documents, signal);
+      if (operations.length > 0) await this.#claims.bulkWrite(operations, { ...options, ordered: false });
     });
-  }
-
-  reserveIds(last: bigint, call: Call = {}): Promise<void> {
-    return this.#run('reserving ids', call, async (signal) => {
-      if (last <= 0n) return;
-      try {
-        await this.#counters.updateOne(
-          { _id: 'pets' },
-          { $max: { last } },
-          abortable({ ...WRITE, upsert: true }, signal),
-        );
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        throw new UndecidedError('two made the counter of ids at once', { cause: error });
-      }
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#session.close();
   }
 
   #run<Result>(
     doing: string,
-    { signal }: Call,
-    attempt: (signal: AbortSignal) => Promise<Result>,
+    { signal }: Call = {},
+    attempt: (options: Attempt) => Promise<Result>,
   ): Promise<Result> {
-    return this.#session.run(doing, { signal, patience: BATCH }, attempt);
+    return this.#connection.run(doing, { signal, timeout: BATCH_TIMEOUT }, attempt);
   }
 
-  /** The claims whose animals are there, each as what it created. */
-  async #keptOf(claims: readonly ClaimDocument[], signal: AbortSignal): Promise<PetClaim[]> {
+  /** The claims whose animals are stored, each as what it created. */
+  async #withAnimals(claims: readonly ClaimDocument[], options: Attempt): Promise<PetClaim[]> {
     const pets = await this.#findPets(
       claims.map(({ pet }) => pet._id),
-      signal,
+      options,
     );
     return claims
-      .filter(({ pet }) => pet.operation.equals(pets.get(pet._id)?.operation as ObjectId))
+      .filter(({ pet }) => pet.operation.equals(pets.get(pet._id)?.operation))
       .map(({ _id, fingerprint, keepUntil, pet }) =>
-        Object.assign(readClaimId(_id), { fingerprint, petId: pet._id, keepUntil }),
+        Object.assign(claimName(_id), { fingerprint, petId: pet._id, keepUntil }),
       );
   }
 
-  /** The animals of these ids that are there, by their ids, with the operations that they are known by. */
-  async #findPets(ids: readonly bigint[], signal: AbortSignal): Promise<Map<bigint | undefined, KnownPet>> {
-    const filter = { _id: { $in: ids } };
-    const options = abortable({ ...READ, projection: { ...PET_FIELDS, operation: 1 } }, signal);
-    const found = await this.#pets.find<KnownPet>(filter, options).toArray();
+  /** The stored animals of these ids, by id. */
+  async #findPets(ids: readonly bigint[], options: Attempt): Promise<Map<bigint | undefined, PetDocument>> {
+    const found = await this.#pets.find({ _id: { $in: ids } }, options).toArray();
     return new Map(found.map((pet) => [toInt64(pet._id), pet]));
   }
 }
 
-/** Writes each in the place of the one with its `_id`. */
-async function replaceAll<Schema extends { readonly _id: string }>(
-  collection: Collection<Schema>,
-  documents: readonly Schema[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (documents.length === 0) return;
-  const operations = documents.map((replacement) => ({
-    replaceOne: { filter: { _id: replacement._id } as Filter<Schema>, replacement, upsert: true },
-  }));
-  if (!(await wroteAll(collection.bulkWrite(operations, abortable(WRITE, signal))))) {
-    throw new UndecidedError(`two made the same document in ${collection.collectionName} at once`);
+/** Settles as an unordered insert does, but skips documents whose `_id` is taken. */
+async function skippingTaken(inserting: Promise<unknown>): Promise<void> {
+  try {
+    await inserting;
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    const errors = error.result.getWriteErrors();
+    if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+    if (error.result.getWriteConcernError() === undefined) return;
+    throw new UndecidedError('the majority does not have the batch yet', { cause: error });
   }
 }

@@ -1,196 +1,92 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ReadConcern, UUID, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
+import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { abortable } from './abortable.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
-import { isPassing } from './mongo-error.js';
-import { ATTEMPT_TIMEOUT, retryWhilePassing, within } from './retry.js';
+import {
+  SILENCE_LIMIT,
+  isPassing,
+  retryWhilePassing,
+  rootOf,
+  within,
+  type Attempt,
+  type RetryOptions,
+} from './retry.js';
 
-export interface MongoConnectionOptions {
-  readonly timeout: number;
-  /** How often a call is tried at most, for tests of trying again. */
-  readonly attempts?: number;
-  readonly tell: (line: string) => void;
-  /** Nothing is made or changed but by what is called: the store is there already. */
-  readonly mustExist?: boolean | undefined;
+/** How a MongoDB store is opened. */
+export interface MongoStoreOptions extends OpenOptions {
+  /**
+   * How long a call may take, in milliseconds. Until then it waits for a server that is away, and retries what was
+   * interrupted; its own signal may end it sooner. The batches of `transfer` have a minute. Default: 5,000.
+   */
+  readonly timeout?: number | undefined;
 }
 
-/** How patient a call is, in milliseconds: for how long it is begun again, and how long each attempt may take. */
-export interface Patience {
-  readonly timeout: number;
-  readonly attemptTimeout: number;
-}
+/** Two fifths of it, a minute, are for one try, in milliseconds. The server goes on building an index after it. */
+const PREPARE_TIMEOUT = 150_000;
 
-interface CallOptions extends Call {
-  /** `false` does it once. */
-  readonly retry?: boolean | undefined;
-  /** That of the store when left out. */
-  readonly patience?: Patience | undefined;
-}
-
-/** How long a try to prepare the database may take, in milliseconds. An index goes on being built after it. */
-const PREPARE_TIMEOUT = 60_000;
-
-/** The longest wait between two tries to prepare the database, in milliseconds. */
+/** The longest pause between two tries to prepare the database, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** A client and its database, in use until the last repository is closed. */
+/** The client and the database of one store: connects, prepares the database, runs calls, closes. */
 export class MongoConnection {
-  readonly tell: (line: string) => void;
-  readonly #timeout: number;
-  readonly #attempts: number;
   readonly #client: MongoClient;
   readonly #database: Db;
-  readonly #closing = new AbortController();
+  readonly #timeout: number;
   readonly #mustExist: boolean;
-  readonly #prepared: Promise<void>;
-  #users = 0;
+  readonly #notice: (line: string) => void;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
   #connected = false;
-  #told = '';
   #connecting: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+  #lastFault = '';
 
   constructor(
     client: MongoClient,
     database: string,
-    { timeout, attempts = Infinity, tell, mustExist = false }: MongoConnectionOptions,
+    { timeout = 5000, mustExist = false, onNotice = () => {} }: MongoStoreOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;
-    this.#attempts = attempts;
-    this.tell = tell;
-    // What was answered survives the loss of any one member, and every read that comes later sees it.
+    this.#mustExist = mustExist;
+    this.#notice = onNotice;
+    // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
       readPreference: 'primary',
       readConcern: new ReadConcern('majority'),
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: ATTEMPT_TIMEOUT },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
-    this.#mustExist = mustExist;
-    this.#prepared = mustExist ? Promise.resolve() : this.#prepare();
+    if (!mustExist) void this.#prepare();
   }
 
   collection<Schema extends Document>(name: string): Collection<Schema> {
     return this.#database.collection<Schema>(name);
   }
 
-  /** Whether the database has the collection of animals, and so a store. */
-  async hasStore(signal: AbortSignal): Promise<boolean> {
-    const options = abortable({ nameOnly: true, authorizedCollections: true }, signal);
-    return (await this.#database.listCollections({ name: 'pets' }, options).toArray()).length > 0;
+  /** Whether the database holds a store: a collection of animals. */
+  async hasStore(options: Attempt): Promise<boolean> {
+    const list = this.#database.listCollections(
+      { name: 'pets' },
+      { ...options, nameOnly: true, authorizedCollections: true },
+    );
+    return (await list.toArray()).length > 0;
   }
 
-  /** What the server knows the collection of animals by, under whatever name it is reached. */
-  async petsUuid(signal: AbortSignal): Promise<string | undefined> {
-    const options = abortable({ nameOnly: false }, signal);
-    const [pets] = await this.#database.listCollections({ name: 'pets' }, options).toArray();
-    const uuid: unknown = pets && 'info' in pets ? pets.info?.['uuid'] : undefined;
-    return uuid instanceof UUID ? uuid.toString() : undefined;
-  }
-
-  /** A repository begins to use the connection: it has calls until `release`. */
-  retain(): void {
-    this.#users += 1;
-  }
-
-  async release(): Promise<void> {
-    this.#users -= 1;
-    if (this.#users > 0) return;
-    this.#closing.abort();
-    await Promise.allSettled([this.#prepared, this.#connecting]);
-    // It says goodbye to the server, and would wait long for one that is silent.
-    await within(ATTEMPT_TIMEOUT, undefined, () => this.#client.close()).catch(() => {});
-  }
-
-  /** Does `attempt` until it goes well, see `retryWhilePassing`. */
-  run<Result>(
-    doing: string,
-    { signal, admit, retry = true, patience }: CallOptions & { admit: () => void },
-    attempt: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const attempts = retry ? this.#attempts : 1;
-    const options = { signal, admit, attempts, timeout: this.#timeout, ...patience };
-    return retryWhilePassing(doing, options, async (aborted) => {
-      if (!this.#connected) await this.#connect();
-      aborted.throwIfAborted();
-      return attempt(aborted);
-    });
-  }
-
-  /**
-   * The driver comes back by itself once it was connected, but not when its first connection failed. The collections
-   * are there before the first document: a write would make one without its validator.
-   */
-  #connect(): Promise<void> {
-    const connect = async (): Promise<void> => {
-      try {
-        await this.#client.connect();
-        if (!this.#mustExist) await this.#makeCollections();
-        this.#connected = true;
-      } finally {
-        this.#connecting = undefined;
-      }
-    };
-    this.#connecting ??= connect();
-    return this.#connecting;
-  }
-
-  async #makeCollections(): Promise<void> {
-    try {
-      await within(ATTEMPT_TIMEOUT, this.#closing.signal, (signal) =>
-        makeCollections(this.#database, this.tell, signal),
-      );
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      this.#tellUnprepared(error);
-    }
-  }
-
-  /** Has collections and indexes made, as soon as the database can be reached. Never rejects. */
-  async #prepare(): Promise<void> {
-    const { signal } = this.#closing;
-    for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
-      try {
-        await within(PREPARE_TIMEOUT, signal, async (aborted) => {
-          await this.#connect();
-          await makeCollections(this.#database, this.tell, aborted);
-          await makeIndexes(this.#database, this.tell, aborted);
-        });
-        return;
-      } catch (error) {
-        this.#tellUnprepared(error);
-      }
-      await delay(pause, undefined, { signal, ref: false }).catch(() => {});
-    }
-  }
-
-  #tellUnprepared(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    if (this.#closing.signal.aborted || message === this.#told) return;
-    this.#told = message;
-    this.tell(`the database is not prepared yet, and will be tried again: ${message}`);
-  }
-}
-
-/** One repository's use of a connection: until it is closed, which is safe to do twice. */
-export class MongoSession {
-  readonly connection: MongoConnection;
-  readonly #running = new Set<Promise<unknown>>();
-  #closed: Promise<void> | undefined;
-
-  constructor(connection: MongoConnection) {
-    this.connection = connection;
-    connection.retain();
-  }
-
+  /** Runs a call: see `retryWhilePassing`. */
   async run<Result>(
     doing: string,
-    { signal, retry, patience }: CallOptions,
-    attempt: (signal: AbortSignal) => Promise<Result>,
+    { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
+    attempt: (options: Attempt) => Promise<Result>,
   ): Promise<Result> {
     const admit = (): void => {
       if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
     };
-    const running = this.connection.run(doing, { signal, retry, patience, admit }, attempt);
+    const running = retryWhilePassing(doing, { ...options, timeout, admit }, async (attemptOptions) => {
+      if (!this.#connected) await this.#connect();
+      attemptOptions.signal.throwIfAborted();
+      return attempt(attemptOptions);
+    });
     this.#running.add(running);
     try {
       return await running;
@@ -199,9 +95,78 @@ export class MongoSession {
     }
   }
 
-  /** Lets the attempts on their way end, and begins no other. */
+  /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#running).then(() => this.connection.release());
+    this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort(new UnavailableError('connecting after close'));
+    const inProgress = [...this.#running, this.#connecting ?? Promise.resolve()];
+    await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(inProgress)).catch(() => {});
+    // The driver says goodbye to the server, and waits long for one that is silent.
+    await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
+  }
+
+  /** The driver reconnects by itself, but only once it has been connected. */
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#firstConnect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #firstConnect(): Promise<void> {
+    const { signal } = this.#closing;
+    await within(PREPARE_TIMEOUT, signal, async () => {
+      await this.#client.connect();
+      // The driver does not notice that it was closed while it looked up mongodb+srv.
+      if (signal.aborted) await this.#client.close();
+    });
+    // Before the first write: that would create a collection without its validator.
+    if (!this.#mustExist) {
+      await within(SILENCE_LIMIT, undefined, (options) => this.#makeCollections(options)).catch(
+        (error: unknown) => {
+          if (isPassing(error)) throw error;
+          this.#report(error);
+        },
+      );
+    }
+    this.#connected = true;
+  }
+
+  #makeCollections(options: Attempt): Promise<void> {
+    return makeCollections(this.#database, this.#notice, options);
+  }
+
+  /** Creates missing collections and indexes as soon as the database can be reached. Never rejects. */
+  async #prepare(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+      try {
+        await this.run(
+          'preparing the database',
+          { timeout: PREPARE_TIMEOUT, retry: false },
+          async (options) => {
+            await this.#makeCollections(options);
+            await makeIndexes(this.#database, this.#notice, options);
+          },
+        );
+        return;
+      } catch (error) {
+        this.#report(error instanceof UnavailableError ? error.cause : error);
+      }
+      await delay(pause, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** One notice for each reason: the tries go on for as long as the database is away. */
+  #report(error: unknown): void {
+    const root = rootOf(error);
+    const message = root instanceof Error ? root.message : String(root);
+    if (this.#closing.signal.aborted || message === this.#lastFault) return;
+    this.#lastFault = message;
+    this.#notice(`the database is not prepared yet, retrying: ${message}`);
   }
 }

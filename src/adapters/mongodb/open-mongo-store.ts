@@ -1,87 +1,111 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import type { FullStore } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
-import { MongoConnection } from './mongo-connection.js';
+import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { MongoPetRepository } from './mongo-pet-repository.js';
-import { clientFor, databaseIn, locationOf } from './mongo-url.js';
+import { PetInserts } from './pet-inserts.js';
 
-/** How a store is opened, and how patient its calls are. */
-export interface MongoStoreOptions {
-  /**
-   * How long a call may take at most, in milliseconds: 5,000 when left out. Until then a call waits for a server
-   * that is away, and repeats what was interrupted; its own signal may end it sooner. Those of `transfer` have a
-   * minute, for a batch may be large.
-   */
-  readonly timeout?: number | undefined;
-  /** The store is there already: nothing is made or changed but by what is called. */
-  readonly mustExist?: boolean | undefined;
-  /** Told, in one line each, what whoever runs the store should know: indexes made, documents refused. */
-  readonly onNotice?: ((line: string) => void) | undefined;
+/** The URL is not a MongoDB connection string that can be used. The message is one line without secrets. */
+export class MongoUrlError extends Error {
+  // A literal: minifiers rename classes.
+  override readonly name = 'MongoUrlError';
 }
 
-/** The database holds no store, and none was to be made. The message is one line, with no secret in it. */
+/** The store must exist, and the database holds none. The message is one line without secrets. */
 export class MissingMongoStoreError extends Error {
-  /** Always this text: a class's own name is lost where code is minified. */
+  // A literal: minifiers rename classes.
   override readonly name = 'MissingMongoStoreError';
 }
 
-/** An animal store in one MongoDB database. Its adapters share one client. */
-export interface MongoStore {
-  /** Hosts in alphabetical order and database, without user, password and options. */
-  readonly location: string;
-  /** The animals, in the collection `pets`. */
-  readonly pets: MongoPetRepository;
-  /** The managed API keys, as hashes. */
-  readonly apiKeys: MongoApiKeyRepository;
-  /** All of the store, to be moved. Opened when it is first asked for. */
-  readonly transfer: MongoCatalogueTransfer;
-  /** Closes all that was opened. The client ends with the last of them, however each was closed. */
-  readonly close: () => Promise<void>;
-}
-
 /**
- * Opens the store at `url`, a MongoDB connection string (`mongodb://` or `mongodb+srv://`); without a database in it
- * that is `animal-store`. Resolves also while no server can be reached: calls then reject with
- * `UnavailableError`, and serve as soon as one is there. Collections and indexes are made meanwhile.
- * The store reads and writes with majority concern, on the primary, whatever the URL says.
+ * Opens the store at `url`, a MongoDB connection string (`mongodb://` or `mongodb+srv://`). Default database:
+ * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
+ * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
+ * with majority concern, on the primary.
  * @throws {MongoUrlError} the URL is not such a connection string.
- * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and has no collection `pets` there.
+ * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and the database has no collection `pets`.
  */
-export async function openMongoStore(
-  url: string,
-  { timeout = 5000, mustExist = false, onNotice: tell = () => {} }: MongoStoreOptions = {},
-): Promise<MongoStore> {
-  const client = clientFor(url);
-  const location = locationOf(client, databaseIn(url));
-  const connection = new MongoConnection(client, databaseIn(url), { timeout, mustExist, tell });
-  const pets = new MongoPetRepository(connection);
-  const apiKeys = new MongoApiKeyRepository(connection);
-  let transfer: MongoCatalogueTransfer | undefined;
-  const close = async (): Promise<void> => {
-    await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
-  };
-  if (mustExist && !(await mayHoldStore(connection))) {
-    await close();
+export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
+  const fault = mongoUrlFault(url);
+  if (fault !== undefined) throw new MongoUrlError(`The URL ${fault}.`);
+  const { client, database } = readUrl(url);
+  const { hosts, srvHost } = client.options;
+  const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
+  const location = `${servers}/${database}`;
+  const connection = new MongoConnection(client, database, options);
+  if (options.mustExist && !(await mayHoldStore(connection))) {
+    await connection.close();
     throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
   }
-  return Object.freeze({
+  const inserts = new PetInserts(connection);
+  return {
+    pets: new MongoPetRepository(connection, inserts),
+    apiKeys: new MongoApiKeyRepository(connection),
+    transfer: new MongoCatalogueTransfer(connection, inserts),
     location,
-    pets,
-    apiKeys,
-    get transfer() {
-      return (transfer ??= new MongoCatalogueTransfer(connection));
-    },
-    close,
-  });
+    close: () => connection.close(),
+  };
 }
 
-/** `true` also where it cannot be told now: whoever uses the store is told why. */
+/** Also `true` while no server can be reached: the first call will say so. */
 async function mayHoldStore(connection: MongoConnection): Promise<boolean> {
   try {
-    const options = { admit: () => {}, retry: false };
-    return await connection.run('looking for the store', options, (signal) => connection.hasStore(signal));
+    return await connection.run('looking for the store', { retry: false }, (options) =>
+      connection.hasStore(options),
+    );
   } catch (error) {
     if (error instanceof UnavailableError) return true;
     throw error;
+  }
+}
+
+const DEFAULT_DATABASE = 'animal-store';
+
+/** Used where the URL does not say otherwise. In milliseconds, short enough to answer a request in time. */
+const DEFAULTS = {
+  appName: 'animal-store',
+  connectTimeoutMS: 1000,
+  heartbeatFrequencyMS: 2000,
+  maxPoolSize: 50,
+  serverSelectionTimeoutMS: 1500,
+  waitQueueTimeoutMS: 1500,
+} as const satisfies MongoClientOptions;
+
+/**
+ * Used whatever the URL says. Streaming, the driver's other way to monitor servers, can end the process during an
+ * election: with `useBigInt64` it cannot send back the version of the topology that an error of the server brought.
+ */
+const FIXED = { ignoreUndefined: true, serverMonitoringMode: 'poll', useBigInt64: true } as const;
+
+/** A client that connects when it is first used, and the name of the database. */
+function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
+  // The driver reads the URL. What follows the hosts is read here only to see what the URL omits.
+  const { pathname, searchParams } = new URL(url.replace(/^[^/]*:\/\/[^/?]*/, 'mongodb://hosts'));
+  const given = new Set([...searchParams.keys()].map((name) => name.toLowerCase()));
+  const defaults = Object.entries(DEFAULTS).filter(([name]) => !given.has(name.toLowerCase()));
+  const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
+  return { client, database: pathname.length > 1 ? client.options.dbName : DEFAULT_DATABASE };
+}
+
+/**
+ * Returns what is wrong with a URL, as the end of a sentence that begins with its name, or `undefined`. Without secrets.
+ * Connects to nothing.
+ */
+export function mongoUrlFault(url: string): string | undefined {
+  try {
+    const { database } = readUrl(url);
+    return /[/\\. "$*<>:|?\0]/.test(database) || Buffer.byteLength(database) > 63
+      ? 'names an impossible database: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space'
+      : undefined;
+  } catch (error) {
+    // The driver's messages quote the URL with its password, so only the names of options are passed on.
+    const message = error instanceof Error ? error.message : '';
+    const [, names] = /^options? ([\w, ]+) (?:is|are) not supported$/.exec(message) ?? [];
+    return names === undefined
+      ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
+          'percent-encode : / ? # [ ] @ and % in user and password'
+      : `has options that MongoDB does not know: ${names}`;
   }
 }

@@ -1,41 +1,50 @@
-import type { ObjectId } from 'mongodb';
-import { toInt64 } from '../../domain/int64.js';
-import {
-  PET_RULES,
-  isPetStatus,
-  savedPet,
-  type Pet,
-  type PetStatus,
-  type UnsavedPet,
-} from '../../domain/pet.js';
+import type { Document, ObjectId } from 'mongodb';
+import { InvalidPetError } from '../../domain/errors.js';
+import { PET_STATUSES, petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { unreadable } from './retry.js';
 
-/** An animal as it is written. What is read may have been written by another program, in any types. */
-export interface PetDocument {
+/** How the database stores each field of an animal. A field of `Pet` that is missing here does not compile. */
+const FIELDS = {
+  name: { bsonType: 'string', minLength: 1 },
+  categoryId: { bsonType: 'long' },
+  status: { enum: [...PET_STATUSES] },
+} as const satisfies Readonly<Record<keyof UnsavedPet, Document>>;
+
+/** The schema by which the server validates animals. Fields that documents of earlier versions lack are not required. */
+export const PET_SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'name', 'categoryId', 'status'],
+  properties: { _id: { bsonType: 'long' }, ...FIELDS },
+} as const;
+
+/** The fields that are read: whatever else a document holds stays in the database. */
+export const PET_PROJECTION: Readonly<Record<string, 1>> = Object.fromEntries(
+  Object.keys(PET_SCHEMA.properties).map((field) => [field, 1]),
+);
+
+/** An animal in the database. */
+export interface PetDocument extends UnsavedPet {
   /** The animal's id. */
   readonly _id: bigint;
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status: PetStatus;
-  /** Tells whose insert it was, when the answer to an insert was lost. */
+  /** Identifies the call that added the animal, so that a call whose reply was lost recognises its own insert. */
   readonly operation: ObjectId;
 }
 
-/** What makes an animal of a document; all else in it stays in the database. */
-export const PET_FIELDS = { _id: 1, name: 1, categoryId: 1, status: 1 } as const;
+/** The document of an animal. */
+export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId): PetDocument {
+  const { id: _id, ...fields } = savedPet(id, pet);
+  return { _id, ...fields, operation };
+}
 
-export type FoundPet = { readonly [Field in keyof typeof PET_FIELDS]?: unknown };
-
-export const toPetDocument = (
-  id: bigint,
-  { name, categoryId, status }: UnsavedPet,
-  operation: ObjectId,
-): PetDocument => ({ _id: id, name, categoryId, status, operation });
-
-/** The animal in a document, whatever types its integers have; `undefined` when it holds no valid animal. */
-export function toPet({ _id, name, categoryId, status }: FoundPet): Pet | undefined {
-  const id = toInt64(_id);
-  const category = toInt64(categoryId);
-  if (id === undefined || category === undefined || !isPetStatus(status)) return undefined;
-  if (typeof name !== 'string' || PET_RULES.name(name) !== undefined) return undefined;
-  return savedPet(id, { name, categoryId: category, status });
+/**
+ * The animal in a document. Integers may be int32, double or int64.
+ * @throws {UnavailableError} the document is not a valid animal: it was written before the validator or past it.
+ */
+export function toPet({ _id, ...fields }: Omit<PetDocument, 'operation'>, collection = 'pets'): Pet {
+  try {
+    return petFrom({ ...fields, id: _id });
+  } catch (error) {
+    if (!(error instanceof InvalidPetError)) throw error;
+    throw unreadable(collection, _id, error.message);
+  }
 }

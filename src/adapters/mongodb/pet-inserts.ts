@@ -1,60 +1,128 @@
 import type { Collection } from 'mongodb';
-import { UnavailableError } from '../../domain/errors.js';
-import { UndecidedError, isDuplicateKey } from './mongo-error.js';
-import { abortable, SERVER_LIMIT } from './abortable.js';
+import { INT64_MAX, toInt64 } from '../../domain/int64.js';
 import type { MongoConnection } from './mongo-connection.js';
 import type { PetDocument } from './pet-document.js';
-import { PetIds } from './pet-ids.js';
+import { SILENCE_LIMIT, UndecidedError, isDuplicateKey, unreadable, within, type Attempt } from './retry.js';
 
-/** How many ids in turn may be found taken, each from a block fetched anew, before it is given up. */
-const COLLISIONS = 5;
+/** How far ids were assigned. */
+interface Counter {
+  readonly _id: 'pets';
+  /** The greatest id in any process's block. */
+  readonly last: bigint;
+}
 
-/** Inserts that are safe to repeat: each is known by its operation. */
+/** How many ids a process takes at a time. Those that are left when it ends are never used. */
+const BLOCK = 1000n;
+
+/** Assigns ids, and inserts animals so that an insert is safe to repeat: an operation id recognises it. */
 export class PetInserts {
   readonly #pets: Collection<PetDocument>;
-  readonly #ids: PetIds;
+  readonly #counters: Collection<Counter>;
+  #block = { first: 1n, next: 1n, last: 0n };
+  #fetching: Promise<void> | undefined;
 
   constructor(connection: MongoConnection) {
     this.#pets = connection.collection('pets');
-    this.#ids = new PetIds(connection);
+    this.#counters = connection.collection('counters');
   }
 
-  nextId(): Promise<bigint> {
-    return this.#ids.next();
+  /** Returns the next id of this process's block: no other process has it. */
+  async nextId(): Promise<bigint> {
+    while (this.#block.next > this.#block.last) {
+      // One for all who wait, so that none of their signals ends it.
+      this.#fetching ??= within(SILENCE_LIMIT, undefined, (options) => this.#fetch(options)).finally(() => {
+        this.#fetching = undefined;
+      });
+      await this.#fetching;
+    }
+    const id = this.#block.next;
+    this.#block.next += 1n;
+    return id;
   }
 
   /**
-   * Resolves to the animal when the majority has it. When an animal of another operation has its id, it is given
-   * the next one by `rename`, which resolves to what is to be inserted then.
+   * Resolves when the majority has the animal. When the animal of another operation has its id, `rename` gives it
+   * the next one, and resolves to what is to be inserted instead.
    */
   async keep(
     pet: PetDocument,
-    signal: AbortSignal,
+    options: Attempt,
     rename: (pet: PetDocument, id: bigint) => PetDocument | Promise<PetDocument>,
   ): Promise<PetDocument> {
     let document = pet;
-    for (let collisions = 0; collisions < COLLISIONS; collisions += 1) {
-      if (await this.#insert(document, signal)) return document;
-      this.#ids.refuse(document._id);
-      document = await rename(document, await this.#ids.next());
+    while (!(await this.#insert(document, options))) {
+      const { first, last } = this.#block;
+      // The counter is behind: the rest of the block is not safe either.
+      if (document._id >= first && document._id <= last) this.#block.next = last + 1n;
+      document = await rename(document, await this.nextId());
     }
-    throw new UnavailableError('finding an id that no animal has');
+    return document;
   }
 
-  async #insert(document: PetDocument, signal: AbortSignal): Promise<boolean> {
+  /** The greatest id that was assigned or reserved, or is in use. */
+  async lastId(options: Attempt): Promise<bigint> {
+    const used = await this.#greatestId(options);
+    const last = lastOf(await this.#counters.findOne({ _id: 'pets' }, options));
+    return last > used ? last : used;
+  }
+
+  /** No id up to `last` is assigned from now on, except from blocks of other processes. */
+  async reserve(last: bigint, options: Attempt): Promise<void> {
+    await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
+    this.#block.next = this.#block.last + 1n;
+  }
+
+  async #insert(document: PetDocument, options: Attempt): Promise<boolean> {
     try {
-      await this.#pets.insertOne(document, abortable(SERVER_LIMIT, signal));
+      await this.#pets.insertOne(document, options);
       return true;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // Of the same operation: the answer to an earlier insert was lost.
+    // Of the same operation: the reply to an earlier insert was lost.
     const { _id, operation } = document;
-    const found = await this.#pets.findOne(
-      { _id },
-      abortable({ projection: { operation: 1 }, ...SERVER_LIMIT }, signal),
-    );
-    if (found === null) throw new UndecidedError(`the majority has no animal ${_id} yet`);
+    const found = await this.#pets.findOne({ _id }, { ...options, projection: { operation: 1 } });
+    if (found === null) throw new UndecidedError(`the majority does not have animal ${_id} yet`);
     return operation.equals(found.operation);
   }
+
+  /**
+   * Takes the next block: above the counter, and above the ids in use in case the counter was lost or restored to an
+   * older state. If the reply is lost, the block is never used.
+   */
+  async #fetch(options: Attempt): Promise<void> {
+    // Read before the counter: what others insert meanwhile comes from blocks that the counter knows. Animals that
+    // the majority does not have yet count, too.
+    const used = await this.#greatestId({ ...options, readConcern: 'local' });
+    const greatest = { $max: ['$last', used, this.#block.last] };
+    const counter = await this.#counters.findOneAndUpdate(
+      { _id: 'pets' },
+      [{ $set: { last: { $toLong: { $add: [greatest, BLOCK] } } } }],
+      { ...options, upsert: true, returnDocument: 'after' },
+    );
+    const last = lastOf(counter);
+    const first = last - BLOCK + 1n;
+    this.#block = { first, next: first, last };
+  }
+
+  /** The greatest id in use, rounded up if another program stored a fraction; 0 if there is none. */
+  async #greatestId(options: Attempt & { readonly readConcern?: 'local' }): Promise<bigint> {
+    const [top] = await this.#pets
+      .find(
+        { _id: { $gt: 0n, $lte: INT64_MAX } },
+        { ...options, projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 },
+      )
+      .toArray();
+    return toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
+  }
+}
+
+/**
+ * The counter's value; 0 if there is none.
+ * @throws {UnavailableError} it is not an int64.
+ */
+function lastOf(counter: Counter | null): bigint {
+  const last = counter === null ? 0n : toInt64(counter.last);
+  if (last === undefined) throw unreadable('counters', counter?._id, 'last must be an int64');
+  return last;
 }

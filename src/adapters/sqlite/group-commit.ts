@@ -1,77 +1,60 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '../../domain/errors.js';
-import { retryDelay } from './busy-retry.js';
-import { isBusy, isSqliteError, isStoreFault } from './sqlite-error.js';
-
-/** What a group of writes runs in. `begin` throws a busy error (`isBusy`) while another connection writes. */
-export interface Transaction {
-  begin(): void;
-  commit(): void;
-  /** Never throws; does nothing when there is no transaction. */
-  rollback(): void;
-}
+import { isBusy, isSqliteError, retryDelay } from './busy.js';
 
 interface Write {
   readonly doing: string;
   readonly signal: AbortSignal | undefined;
-  /** Does the work inside the transaction; what it returns resolves the call, once committed. */
+  /** Does the work in the transaction. Returns what resolves the call after the commit. */
   readonly run: () => () => void;
   readonly reject: (reason: unknown) => void;
   readonly settled: Promise<unknown>;
-  /** When to stop waiting for another's lock, on the clock of `performance.now`. */
+  /** When to stop waiting for another connection's lock, on the clock of `performance.now`. */
   giveUpAt: number;
 }
 
 /**
- * Lets all writes of one event-loop turn share a commit: bringing it to the disk costs far more than the
- * writes. A write stays in the queue, and can be withdrawn by its signal, until the transaction has begun;
- * from there to the commit all is one synchronous step, which nothing in this process comes between.
+ * Commits all writes of one event-loop turn together: a commit that reaches the disk costs far more than a write. An
+ * aborted write leaves the queue, until its transaction begins. From there to the commit everything is one synchronous
+ * step.
  */
 export class GroupCommit {
-  readonly #transaction: Transaction;
+  readonly #database: DatabaseSync;
+  readonly #beforeEach: () => void;
   readonly #busyTimeout: number;
   readonly #queue = new Set<Write>();
   #scheduled = false;
   #tries = 0;
 
-  /** @param busyTimeout how long a write without a signal waits for another's lock, in milliseconds. */
-  constructor(transaction: Transaction, busyTimeout: number) {
-    this.#transaction = transaction;
+  /** @param beforeEach called before each transaction; when it throws, the whole group rejects */
+  constructor(database: DatabaseSync, beforeEach: () => void, busyTimeout: number) {
+    this.#database = database;
+    this.#beforeEach = beforeEach;
     this.#busyTimeout = busyTimeout;
   }
 
   /**
-   * Resolves to what `work` returned, after the commit. `work` may run more than once. What it throws
-   * rejects this call alone and undoes only its own changes, unless it is a failure of the store: that
-   * fails the whole group, and none of it is kept.
+   * Resolves to the result of `work` after the commit. `work` may run more than once. When it throws, only this call
+   * rejects and only its changes are undone. When the commit fails, the whole group rejects and nothing is stored.
    */
   submit<Result>(doing: string, signal: AbortSignal | undefined, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.add({
-      doing,
-      signal,
-      run: () => {
-        const result = work();
-        return () => resolve(result);
-      },
-      reject,
-      settled: promise,
-      giveUpAt: signal === undefined ? performance.now() + this.#busyTimeout : Infinity,
-    });
-    this.#schedule();
+    const run = () => {
+      const result = work();
+      return () => resolve(result);
+    };
+    const giveUpAt = signal === undefined ? performance.now() + this.#busyTimeout : Infinity;
+    this.#queue.add({ doing, signal, run, reject, settled: promise, giveUpAt });
+    if (!this.#scheduled) setImmediate(() => this.#flush());
+    this.#scheduled = true;
     return promise;
   }
 
-  /** Resolves when everything that is queued now is settled, after little more than `busyTimeout` at most. */
+  /** Resolves when every queued write is settled. None waits longer than `busyTimeout` for a lock from now on. */
   async drain(): Promise<void> {
     const latest = performance.now() + this.#busyTimeout;
     for (const write of this.#queue) write.giveUpAt = Math.min(write.giveUpAt, latest);
     await Promise.allSettled([...this.#queue].map(({ settled }) => settled));
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#flush());
   }
 
   #flush(): void {
@@ -80,42 +63,41 @@ export class GroupCommit {
       if (write.signal?.aborted) this.#refuse(write, write.signal.reason);
     }
     try {
-      this.#commitQueue();
+      while (this.#queue.size > 0 && !this.#commitQueue()) this.#rollback();
       this.#tries = 0;
     } catch (error) {
-      this.#transaction.rollback();
+      this.#rollback();
       if (isBusy(error)) this.#waitForLock(error);
       else for (const write of this.#queue) this.#refuse(write, unavailable(write, error));
     }
   }
 
-  #commitQueue(): void {
-    while (this.#queue.size > 0) {
-      this.#transaction.begin();
-      const settle = this.#runQueue();
-      if (settle !== undefined) {
-        this.#transaction.commit();
-        this.#queue.clear();
-        for (const resolve of settle) resolve();
-        return;
-      }
-      this.#transaction.rollback();
-    }
-  }
-
-  /** `undefined` when a write had to be refused on its own account, and what it did has to be undone. */
-  #runQueue(): (() => void)[] | undefined {
+  /** Returns `false` after refusing a write that failed by itself: the others have to run again without it. */
+  #commitQueue(): boolean {
+    this.#beforeEach();
+    this.#database.exec('BEGIN IMMEDIATE');
     const settle: (() => void)[] = [];
     for (const write of this.#queue) {
       try {
         settle.push(write.run());
       } catch (error) {
-        if (isStoreFault(error)) throw error;
         this.#refuse(write, isSqliteError(error) ? unavailable(write, error) : error);
-        return undefined;
+        return false;
       }
     }
-    return settle;
+    this.#database.exec('COMMIT');
+    this.#queue.clear();
+    for (const resolve of settle) resolve();
+    return true;
+  }
+
+  #rollback(): void {
+    try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // The failure before this one is reported. If the transaction is still open, the next one fails to begin, and
+      // leads here again.
+    }
   }
 
   #waitForLock(error: unknown): void {
@@ -136,4 +118,4 @@ export class GroupCommit {
 }
 
 const unavailable = ({ doing }: Write, cause: unknown): UnavailableError =>
-  new UnavailableError(doing, { cause });
+  cause instanceof UnavailableError ? cause : new UnavailableError(doing, { cause });

@@ -1,54 +1,107 @@
-import { openSqliteConnection } from './open-sqlite-connection.js';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { FullStore, OpenOptions } from '../../application/ports/store.js';
+import { UnavailableError } from '../../domain/errors.js';
+import { isBusy, retryWhileBusy } from './busy.js';
+import { APPLICATION_ID, readPragma, schemaVersion, upgradeSchema } from './schema.js';
 import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
+import { SqliteConnection } from './sqlite-connection.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
+import { findOrCreateFile, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
-export interface SqliteStoreOptions {
-  /** The store is there already: none is made. */
-  readonly mustExist?: boolean | undefined;
-  /** How long a call without a signal waits for another process's lock, in milliseconds: 5,000 when left out. */
+export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist'> {
+  /** How long a call without a signal waits for another process's lock, in milliseconds. Default: 5,000. */
   readonly busyTimeout?: number | undefined;
 }
 
-/** An animal store in one SQLite file. Its adapters share one connection. */
-export interface SqliteStore {
-  /** Absolute path of the file, without symbolic links. */
-  readonly file: string;
-  /** The animals; each add is on the disk when it resolves. */
-  readonly pets: SqlitePetRepository;
-  /** The managed API keys, as hashes. */
-  readonly apiKeys: SqliteApiKeyRepository;
-  /** All of the store, to be moved. Opened when it is first asked for. */
-  readonly transfer: SqliteCatalogueTransfer;
-  /** Closes all that was opened. The connection ends with the last of them, however each was closed. */
-  readonly close: () => Promise<void>;
-}
-
 /**
- * Opens the store in the file at `path`, relative to the working directory. Where there is none it is made,
- * with the folders it is in, unless `mustExist`. Any number of processes may have the same file open, but within a process only
- * one thread. Files ending in `-wal` and `-shm` stand beside it while it is open.
- * @throws {StoreFileError} the file cannot be a store of this program; it is left as it was.
- * @throws {UnavailableError} another process kept it locked for longer than `busyTimeout`.
+ * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
+ * its folders, for the user of this process alone. Any number of processes may have the same file open, but only one
+ * thread of each. Files ending in `-wal` and `-shm` stand beside it while it is open. `location` is its absolute path.
+ * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
+ * @throws {UnavailableError} another process kept the file locked for longer than `busyTimeout`.
  */
 export async function openSqliteStore(
   path: string,
-  { busyTimeout, mustExist }: SqliteStoreOptions = {},
-): Promise<SqliteStore> {
-  const connection = await openSqliteConnection(path, { busyTimeout, mustExist });
-  const pets = new SqlitePetRepository(connection);
-  const apiKeys = new SqliteApiKeyRepository(connection);
-  let transfer: SqliteCatalogueTransfer | undefined;
-  return Object.freeze({
-    file: connection.file,
-    pets,
-    apiKeys,
-    get transfer() {
-      return (transfer ??= new SqliteCatalogueTransfer(connection));
-    },
-    close: async () => {
-      await Promise.all([pets.close(), apiKeys.close(), transfer?.close()]);
-    },
-  });
+  { mustExist = false, busyTimeout = 5000 }: SqliteStoreOptions = {},
+): Promise<FullStore> {
+  let file = resolve(path);
+  try {
+    file = findOrCreateFile(file, mustExist);
+    return await retryWhileBusy('opening the store', { busyTimeout }, () =>
+      openFile(file, mustExist, busyTimeout),
+    );
+  } catch (error) {
+    throw openingError(file, error);
+  }
+}
+
+function openFile(file: string, mustExist: boolean, busyTimeout: number): FullStore {
+  const empty = isEmpty(file, mustExist);
+  // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
+  if (!mustExist) accessSync(file, constants.W_OK);
+  if (!empty) checkContent(file);
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
+    if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
+    upgradeSchema(database, file);
+    const connection = new SqliteConnection(database, file, busyTimeout);
+    return {
+      pets: new SqlitePetRepository(connection),
+      apiKeys: new SqliteApiKeyRepository(connection),
+      transfer: new SqliteCatalogueTransfer(connection),
+      location: file,
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Whether the file is new: another process may have created it a moment ago. */
+function isEmpty(file: string, mustExist: boolean): boolean {
+  // Looked for first: a process that is creating the store writes the log after the file.
+  const hasLog = existsSync(`${file}-wal`);
+  const stats = statSync(file);
+  if (!stats.isFile()) throw new StoreFileError(file, `is not a regular file: ${OTHER_FILE}`);
+  if (stats.size > 0) return false;
+  if (hasLog) throw new StoreFileError(file, `is empty, but ${file}-wal exists: ${RESTORE}`);
+  if (mustExist) throw new StoreFileError(file, 'is empty: name the file of a store');
+  return true;
+}
+
+/** Up to this many bytes a file is read completely before it is used: some 100 ms at most. */
+const CHECKED_SIZE = 64 * 2 ** 20;
+
+/**
+ * Checks whose file it is, its version and its pages. Where a crash has left a log or a journal, the connection is
+ * read-only: another would bring them into the file.
+ */
+function checkContent(file: string): void {
+  const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);
+  const database = new DatabaseSync(file, { readOnly, timeout: 0 });
+  try {
+    if (readPragma(database, 'application_id') !== APPLICATION_ID) {
+      throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
+    }
+    schemaVersion(database, file);
+    const finding = statSync(file).size > CHECKED_SIZE ? 'ok' : readPragma(database, 'quick_check');
+    if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
+  } finally {
+    database.close();
+  }
+}
+
+/** Errors of SQLite and of the file system, with the file and what to do about them. */
+function openingError(file: string, error: unknown): unknown {
+  const cause = error instanceof UnavailableError ? error.cause : error;
+  if (isBusy(cause) || !(cause instanceof Error) || !('errcode' in cause || 'syscall' in cause)) return error;
+  const advice = `make sure that it is a sound store and can be written, or ${OTHER_FILE}`;
+  return new StoreFileError(file, `cannot be used (${cause.message}): ${advice}`, { cause });
 }

@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
+import { savedPet, type Pet, type PetStatus, type UnsavedPet } from '../../domain/pet.js';
+import { OTHER_FILE, StoreFileError } from './store-file.js';
 
-/** Tells an animal store from every other SQLite database: "AnSt", in bytes 68 to 71 of the file. */
+/** Marks an SQLite database as an animal store: "AnSt". */
 export const APPLICATION_ID = 0x416e5374;
 
 /**
- * The schema as the steps that made it: the step at index n leads from version n to n + 1. Steps are only
- * ever appended, for files of every version exist.
+ * The steps that made the schema: the step at index n leads from version n to n + 1. Only ever append to them, because
+ * files of every version exist. Times are milliseconds since 1970.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -16,10 +19,9 @@ export const MIGRATIONS: readonly string[] = [
     status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
   ) STRICT;
 
-  -- Ends in the id, as every index does: a page of one status is one stretch of it.
+  -- Every index ends in the id, so a page of one status is one stretch of it.
   CREATE INDEX pets_by_status ON pets (status);
 
-  -- Times are milliseconds since 1970. Texts are JSON texts (exact-text.ts).
   CREATE TABLE claims (
     scope TEXT NOT NULL,
     token TEXT NOT NULL,
@@ -42,41 +44,99 @@ export const MIGRATIONS: readonly string[] = [
     replaced_by TEXT
   ) STRICT, WITHOUT ROWID;
   `,
-  `
-  -- Begins with the day, a plain text that sorts: those since a day are one stretch of it.
-  CREATE TABLE deprecated_calls (
-    day TEXT NOT NULL,
-    operation_id TEXT NOT NULL,
-    key_id TEXT NOT NULL,
-    calls INTEGER NOT NULL,
-    last_at INTEGER NOT NULL,
-    PRIMARY KEY (day, operation_id, key_id)
+  // Version 2 added a table that version 3 dropped.
+  '',
+  String.raw`
+  -- Up to version 2 the texts of claims and the ids and names of API keys were JSON texts, in quotes.
+  DROP TABLE IF EXISTS deprecated_calls;
+
+  -- Claims whose texts hold U+0000 or a lone surrogate are left behind: callers can no longer send such keys. Without
+  -- its escaped backslashes, a JSON text has those characters exactly where it has these escapes.
+  ALTER TABLE claims RENAME TO quoted_claims;
+  CREATE TABLE claims (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    pet_id INTEGER NOT NULL,
+    keep_until INTEGER NOT NULL,
+    PRIMARY KEY (scope, key)
   ) STRICT, WITHOUT ROWID;
+  INSERT INTO claims
+    SELECT scope ->> '$', token ->> '$', fingerprint ->> '$', pet_id, keep_until FROM quoted_claims
+    WHERE replace(scope || token, '\\', '') NOT GLOB '*\u0000*'
+    AND replace(scope || token, '\\', '') NOT GLOB '*\ud*';
+  DROP TABLE quoted_claims;
+  CREATE INDEX claims_by_keep_until ON claims (keep_until);
+
+  -- Keys stay valid whatever they are called: U+0000 becomes U+FFFD, as lone surrogates do when they are read.
+  UPDATE api_keys SET id = id ->> '$', name = replace(name, '\u0000', '\ufffd') ->> '$';
+  ALTER TABLE api_keys DROP COLUMN replaced_by;
   `,
 ];
 
-/** The version that the schema has, 0 when there is none. */
-const schemaVersion = (database: DatabaseSync): number =>
-  Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+const insertInto = (table: string, columns: string): string =>
+  `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
+
+// The columns of an animal. A new field belongs in a new step of MIGRATIONS and in these declarations.
+
+export const PET_COLUMNS = 'id, name, category_id, status';
+
+/** SQLite assigns the id where it is null. */
+export type PetRow<Id = bigint> = readonly [id: Id, name: string, categoryId: bigint, status: PetStatus];
+
+export function petRow<Id>(id: Id, { name, categoryId, status }: UnsavedPet): PetRow<Id> {
+  return [id, name, categoryId, status];
+}
+
+// `satisfies`: it does not compile while a field is missing, even an optional one.
+export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
+  savedPet(id, { name, categoryId, status } satisfies Record<keyof UnsavedPet, unknown>);
+
+export const INSERT_PET = insertInto('pets', PET_COLUMNS);
+
+export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
+
+export type ClaimRow = readonly [string, string, string, bigint, bigint];
+
+export function claimRow({ scope, key, fingerprint, petId, keepUntil }: PetClaim): ClaimRow {
+  return [scope, key, fingerprint, petId, BigInt(keepUntil.getTime())];
+}
+
+export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): PetClaim {
+  return { scope, key, fingerprint, petId, keepUntil: new Date(Number(keepUntil)) };
+}
+
+/** Replaces the claim with the same scope and key. */
+export const PUT_CLAIM = insertInto('claims', CLAIM_COLUMNS).replace('INSERT', 'INSERT OR REPLACE');
+
+export const readPragma = (database: DatabaseSync, name: string): unknown =>
+  Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 
 /**
- * Brings an older schema up to `migrations`, in one transaction: wholly or not at all. One that is newer is
- * left alone. Returns the version that the schema has now.
+ * Returns the version of the schema; 0 if there is none.
+ * @throws {StoreFileError} a newer version of this program wrote the file
  */
-export function upgradeSchema(database: DatabaseSync, migrations: readonly string[]): number {
-  if (schemaVersion(database) >= migrations.length) return schemaVersion(database);
+export function schemaVersion(database: DatabaseSync, file: string): number {
+  const version = Number(readPragma(database, 'user_version'));
+  const newest = MIGRATIONS.length;
+  if (version <= newest) return version;
+  throw new StoreFileError(
+    file,
+    `has schema version ${version}, newer than ${newest}, the newest that this program knows: ` +
+      `use the program that wrote it, or ${OTHER_FILE}`,
+  );
+}
+
+/** Creates the schema, or upgrades an older one, in one transaction. */
+export function upgradeSchema(database: DatabaseSync, file: string): void {
+  if (schemaVersion(database, file) === MIGRATIONS.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Asked again under the lock: another process may have been faster.
-    const version = schemaVersion(database);
-    if (version < migrations.length) {
-      for (const migration of migrations.slice(version)) database.exec(migration);
-      database.exec(`PRAGMA user_version = ${migrations.length}`);
-    }
-    database.exec('COMMIT');
+    // Read again under the lock: another process may have been faster.
+    for (const migration of MIGRATIONS.slice(schemaVersion(database, file))) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
-  return schemaVersion(database);
 }

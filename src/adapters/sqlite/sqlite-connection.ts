@@ -1,10 +1,13 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { Call } from '../../application/animal-store.js';
+import { UnavailableError } from '../../domain/errors.js';
+import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
 import { fileIdentity } from './store-file.js';
 
 /**
- * A prepared statement, to keep and use again. A row is the values in the order of the columns, integers as
- * bigints; STRICT tables and their checks hold every row to its type.
+ * A prepared statement. Its rows are arrays in the order of the columns, with integers as bigints. STRICT tables and
+ * their checks guarantee the types.
  */
 export interface Statement<Row extends readonly SQLOutputValue[] = never> {
   get(...parameters: SQLInputValue[]): Row | undefined;
@@ -12,84 +15,84 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
   run(...parameters: SQLInputValue[]): { readonly changes: bigint; readonly lastInsertRowid: bigint };
 }
 
-/**
- * The one connection of a store, shared by its repositories (`SqliteSession`); it ends with the last of them.
- * `openSqliteConnection` makes one.
- */
+/** The one connection of a store, shared by its repositories. Closing any of them closes it. */
 export class SqliteConnection {
-  /** Absolute path, without symbolic links. */
-  readonly file: string;
-  /** How long a call without a signal waits for another process's lock, in milliseconds. */
-  readonly busyTimeout: number;
-  readonly writes: GroupCommit;
-  // Referenced for as long as its statements are: they do not survive it.
+  // Referenced here for as long as its statements are in use: they do not survive it.
   readonly #database: DatabaseSync;
-  readonly #close: () => void;
+  readonly #busyTimeout: number;
+  readonly #writes: GroupCommit;
   readonly #identities: ReadonlyMap<string, string | undefined>;
-  #sessions = 0;
+  #closed: Promise<void> | undefined;
 
-  /** @param close closes the database and forgets what belongs to it; called once. */
-  constructor(file: string, database: DatabaseSync, busyTimeout: number, close: () => void) {
-    this.file = file;
-    this.busyTimeout = busyTimeout;
+  constructor(database: DatabaseSync, file: string, busyTimeout: number) {
     this.#database = database;
-    this.#close = close;
+    this.#busyTimeout = busyTimeout;
     this.#identities = new Map([file, `${file}-wal`].map((path) => [path, fileIdentity(path)]));
-    this.writes = new GroupCommit(
-      {
-        begin: () => {
-          this.assertInPlace();
-          database.exec('BEGIN IMMEDIATE');
-        },
-        commit: () => database.exec('COMMIT'),
-        rollback: () => this.#rollback(),
-      },
-      busyTimeout,
-    );
+    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), busyTimeout);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
-    // Its types know nothing of the two settings.
+    // Its own types ignore these two settings.
     return statement as unknown as Statement<Row>;
   }
 
-  /**
-   * Throws when the file, or its write-ahead log, is no longer what stands under its name: what is written
-   * then goes into a file that nobody will find again. SQLite itself does not notice.
-   */
-  assertInPlace(): void {
-    for (const [path, identity] of this.#identities) {
-      if (fileIdentity(path) !== identity) throw new Error(`${path} was removed or replaced`);
-    }
+  /** Reads at once, or as soon as no other connection is in the way. */
+  read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
+    return retryWhileBusy(doing, { signal, busyTimeout: this.#busyTimeout }, () => {
+      this.#requireOpen(doing);
+      return run();
+    });
   }
 
-  retain(): void {
-    this.#sessions += 1;
+  /** Writes in a transaction shared with other writes (`GroupCommit`). Resolves when it is on the disk. */
+  async write<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
+    signal?.throwIfAborted();
+    this.#requireOpen(doing);
+    return this.#writes.submit(doing, signal, run);
   }
 
-  /** Waits for the writes that are queued; after the last session's the connection is closed. */
-  async release(): Promise<void> {
-    await this.writes.drain();
-    this.#sessions -= 1;
-    if (this.#sessions > 0) return;
+  /** Reads by `run`, if the file is still in its place. */
+  check(call: Call, run: () => unknown): Promise<void> {
+    return this.read('checking the store', call, () => {
+      this.#requireInPlace();
+      run();
+    });
+  }
+
+  /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writes.drain();
     try {
       this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
-      // All that was answered is in the log, on the disk: the next to open the file finds it there.
+      // Everything acknowledged is in the log, on the disk. The next process to open the file finds it there.
     } finally {
-      this.#close();
+      this.#database.close();
     }
   }
 
-  #rollback(): void {
-    try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-    } catch {
-      // The failure that led here is the one to report. If the transaction still stands, the next begin
-      // fails, and leads here again.
+  #requireOpen(doing: string): void {
+    if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
+  }
+
+  /**
+   * SQLite does not notice that its file or log was removed or replaced. What it writes then goes into a file that
+   * nobody will find again.
+   */
+  #requireInPlace(): void {
+    for (const [path, identity] of this.#identities) {
+      if (fileIdentity(path) === identity) continue;
+      throw new UnavailableError('finding the store', {
+        cause: new Error(`${path} was removed or replaced`),
+      });
     }
   }
 }

@@ -1,14 +1,68 @@
-import { statSync, type BigIntStats } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
-/** SQLite's files beside its database: the write-ahead log, the index to it, the rollback journal. */
-export const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
+/** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
+export class StoreFileError extends Error {
+  // A literal: minifiers rename classes.
+  override readonly name = 'StoreFileError';
+  /** Absolute path. */
+  readonly file: string;
 
-/** What the file system says of a path; `undefined` when nothing is there. */
-export const statOf = (path: string): BigIntStats | undefined =>
-  statSync(path, { bigint: true, throwIfNoEntry: false });
+  /** @param problem what is wrong and what to do, as in "is empty: name the file of a store" */
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(`${file} ${problem.replaceAll(/\s+/g, ' ')}.`, options);
+    this.file = file;
+  }
+}
 
-/** Tells one file from every other, also from one that took its place: its device and inode. */
+export const OTHER_FILE = 'name another file for the store';
+export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
+
+/**
+ * Finds the file of a store, or creates it empty, with the folders that are missing, for the user of this process alone.
+ * Returns its path without symbolic links.
+ */
+export function findOrCreateFile(path: string, mustExist: boolean): string {
+  if (!existsSync(path)) {
+    if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');
+    createFile(path);
+  }
+  return realpathSync(path);
+}
+
+function createFile(file: string): void {
+  const missing: string[] = [];
+  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  // One by one: `recursive` never ends below /proc.
+  for (const folder of missing) create(folder, () => mkdirSync(folder, { mode: 0o700 }));
+  // SQLite would drop such a log, or take it for the new file's own. With the file, it is another process's.
+  const leftOver = [`${file}-wal`, `${file}-journal`].find(existsSync);
+  if (leftOver !== undefined && !existsSync(file)) {
+    const advice = 'put the file back, or remove what is left of it';
+    throw new StoreFileError(file, `is missing, but ${leftOver} exists: ${advice}`);
+  }
+  // SQLite gives the files beside it the same mode.
+  create(file, () => closeSync(openSync(file, 'wx', 0o600)));
+}
+
+/** Creates a file or folder, unless another process is faster, and brings its name to the disk. */
+function create(path: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  if (process.platform === 'win32') return; // cannot sync folders
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Distinguishes a file from any that takes its place: its device and inode. */
 export function fileIdentity(path: string): string | undefined {
-  const stats = statOf(path);
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }

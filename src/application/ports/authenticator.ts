@@ -29,10 +29,7 @@ export type Authentication =
 
 /** Who is calling. */
 export interface Principal {
-  /**
-   * Identifies the key without revealing it: for logs, metrics and the scope of idempotency keys. 1 to 255 characters,
-   * without U+0000 and lone surrogates, the same in every process.
-   */
+  /** The key's public id, for logs and claims: constant, 1 to 255 characters, without U+0000 and lone surrogates. */
   readonly keyId: string;
   /** What this caller may do. */
   readonly scopes: ReadonlySet<string>;

@@ -13,10 +13,7 @@ export interface CatalogueTransfer {
   /** Returns how much is stored, without reading it all. */
   survey(call?: Call): Promise<CatalogueSurvey>;
 
-  /**
-   * Ensures that no id up to `last` is assigned from now on. Call it before writing animals with such ids, on a store
-   * that nothing else uses. Ids once assigned or reserved stay so.
-   */
+  /** Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses. */
   reserveIds(last: bigint, call?: Call): Promise<void>;
 
   /** Stores animals under their ids, in any order. An animal whose id is taken is skipped: nothing is overwritten. */

@@ -7,8 +7,8 @@ import type { Call } from '../animal-store.js';
  * For all operations:
  * - Results are frozen or fresh copies: changing an argument or a result never changes the store.
  * - Calls may overlap, in one process and, where `capabilities.shared`, in several.
- * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. The
- *   technology's own error is its `cause`; no other error of the technology gets out.
+ * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
+ *   technology's own error, which never gets out itself.
  * - An aborted `signal` rejects with its reason (see `Call`).
  */
 export interface PetRepository {
@@ -16,14 +16,13 @@ export interface PetRepository {
   readonly capabilities: PetRepositoryCapabilities;
 
   /**
-   * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and
-   * greater than every id that this repository returned before. Two repositories on one store may assign from
-   * separate ranges. Resolves when the animal is as safe as the store can make it: durable stores resolve after
-   * the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
+   * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and greater than
+   * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
+   * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
    *
-   * With a claim the animal is stored at most once for the claim's `scope` and `key`, even by simultaneous calls
-   * and across processes. The first call stores animal and claim in one step. Until `keepUntil`, a later call with
-   * the same fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing.
+   * With a claim the animal is stored at most once for its `scope` and `key`, even by simultaneous calls and across
+   * processes. The first call stores animal and claim in one step. Until `keepUntil`, a later call with the same
+   * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
@@ -48,10 +47,7 @@ export interface PetRepositoryCapabilities {
   readonly durable: boolean;
   /** Several processes may use the same store at the same time. */
   readonly shared: boolean;
-  /**
-   * Ids ascend over all processes, in the order in which animals become visible: a reader that has seen an id
-   * never later finds a new animal with a lower one. Default: false.
-   */
+  /** A reader that has seen an id never later finds a new animal with a lower one, in any process. Default: false. */
   readonly ordered?: boolean | undefined;
 }
 
@@ -79,10 +75,7 @@ export interface Claim {
   readonly key: string;
   /** Equal for equal animals, different for different ones. */
   readonly fingerprint: string;
-  /**
-   * The claim is honoured strictly before this instant, exact to the millisecond. Afterwards it counts as never
-   * made, whether or not it is still stored.
-   */
+  /** From this instant on, exact to the millisecond, the claim counts as never made, even if it is still stored. */
   readonly keepUntil: Date;
 }
 

@@ -27,6 +27,11 @@ export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
   /**
+   * Judges a URL without opening anything. Resolves to its fault, as the rest of a sentence that starts with the name of
+   * the setting and quotes no secret, or to `undefined`. Omit if only opening can tell.
+   */
+  check?(url: string): Promise<string | undefined>;
+  /**
    * Opens the store at a URL. It does not fail for what can recover by itself, such as a database that is away: the
    * store then opens, and its calls reject with `UnavailableError`.
    * @throws {Error} the store can never be used; the message says why in one line, without secrets.

@@ -2,15 +2,20 @@ import { rejects } from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
-import { assert, expect } from 'chai';
+import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
-import { generateApiKey } from '../../../src/adapters/api-keys/api-key-format.js';
+import { generateApiKey, hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.js';
-import type { Authenticator, Scope } from '../../../src/application/ports/authenticator.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
-import { BASE62_DIGITS, withChecksum } from './compose-key.js';
-import { ObservedApiKeyRepository } from './observed-api-key-repository.js';
-import { SettableClock } from './settable-clock.js';
+import {
+  DIGEST_TWINS,
+  authenticatorContract,
+  type AuthenticatorSubject,
+} from '../../contract/authenticator-contract.js';
+import { bindContract } from '../../contract/bind-contract.js';
+import { SettableClock, observedApiKeys, withChecksum, type ObservedApiKeys } from './fixtures.js';
 
 const unknown = { ok: false, reason: 'unknown' };
 const expired = { ok: false, reason: 'expired' };
@@ -35,22 +40,58 @@ async function comparisonsBy(authenticator: Authenticator, credential: string): 
 
 describe('ApiKeyAuthenticator', () => {
   let clock: SettableClock;
-  let keys: ObservedApiKeyRepository;
+  let apiKeys: ObservedApiKeys;
   let managed: ManagedApiKeys;
   let authenticator: ApiKeyAuthenticator;
   let elapsed: number;
 
   beforeEach(() => {
     clock = new SettableClock();
-    keys = new ObservedApiKeyRepository();
-    managed = new ManagedApiKeys({ keys, clock });
+    apiKeys = observedApiKeys();
+    managed = new ManagedApiKeys({ apiKeys, clock });
     elapsed = 0;
-    authenticator = new ApiKeyAuthenticator({
-      staticKeys: ['static-one', '~'],
-      keys,
-      clock,
-      monotonicNow: () => elapsed,
-    });
+    mock.method(performance, 'now', () => elapsed);
+    const staticKeys = ['static-one', '~', DIGEST_TWINS.accepted];
+    authenticator = new ApiKeyAuthenticator({ staticKeys, apiKeys, clock });
+  });
+  afterEach(() => mock.restoreAll());
+
+  bindContract(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
+    const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
+    const all = await managed.issue({ name: 'all' });
+    const ended = await managed.issue({ name: 'revoked' });
+    await managed.revoke(ended.record.id);
+    const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
+    clock.advance(1);
+    const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
+    if (!twin.ok) throw new Error('the static key is not accepted');
+    return {
+      authenticator,
+      accepted: [
+        { credential: DIGEST_TWINS.accepted, keyId: twin.principal.keyId, scopes: SCOPES },
+        ...[writer, all].map(({ key, record }) => ({
+          credential: key,
+          keyId: record.id,
+          scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+        })),
+      ],
+      refused: [
+        { credential: generateApiKey('live').key, reason: 'unknown' },
+        { credential: late.key, reason: 'expired' },
+        { credential: ended.key, reason: 'revoked' },
+      ],
+      async issueWithHash(alter) {
+        const elsewhere = openMemoryStore().apiKeys;
+        const { key, record } = await new ManagedApiKeys({ apiKeys: elsewhere, clock }).issue({
+          name: 'altered',
+        });
+        const stored = await elsewhere.findById(record.id);
+        if (stored) await apiKeys.add({ ...stored, hash: alter(stored.hash) });
+        return key;
+      },
+      loseStore: () => apiKeys.close(),
+      dispose: () => apiKeys.close(),
+    };
   });
 
   describe('with static keys', () => {
@@ -70,21 +111,35 @@ describe('ApiKeyAuthenticator', () => {
       }
     });
 
-    it('knows nobody when it is given no key and no store', async () => {
-      expect(await new ApiKeyAuthenticator({}).authenticate('')).to.deep.equal(unknown);
+    it('are told apart by the whole hash: the first 4 bytes of these two are equal', async () => {
+      const [one, other] = ['static-key-number-9120', 'static-key-number-40808'];
+      expect(hashApiKey(one).slice(0, 8)).to.equal(hashApiKey(other).slice(0, 8));
+      const alone = new ApiKeyAuthenticator({ staticKeys: [one] });
+      expect((await alone.authenticate(one)).ok).to.equal(true);
+      expect(await alone.authenticate(other)).to.deep.equal(unknown);
+    });
+
+    it('names every invalid key at once, by position and never by text', () => {
+      const keys = ['good-key', 'secret one', '', 'good-too', 'secrét-two'];
+      expect(() => new ApiKeyAuthenticator({ staticKeys: keys }))
+        .to.throw(InvalidParameterError)
+        .that.satisfies(({ faults, message }: InvalidParameterError) => {
+          expect(faults.map(({ field }) => field)).to.deep.equal([
+            'static key 2',
+            'static key 3',
+            'static key 5',
+          ]);
+          return !/secr|one|two|good/.test(message);
+        });
     });
 
     it('prefers a static key to a managed key of the same text, without a look-up', async () => {
       const { key, record } = await managed.issue({ name: 'both' });
       await managed.revoke(record.id);
-      const both = new ApiKeyAuthenticator({ staticKeys: [key], keys, clock });
+      const both = new ApiKeyAuthenticator({ staticKeys: [key], apiKeys, clock });
       const answer = await both.authenticate(key);
       expect(answer.ok && answer.principal.keyId).to.match(/^static-/);
-      expect(keys.lookUps).to.deep.equal([]);
-    });
-
-    it('refuses to start with a key that is none', () => {
-      expect(() => new ApiKeyAuthenticator({ staticKeys: ['a b'] })).to.throw(InvalidParameterError);
+      expect(apiKeys.lookUps).to.deep.equal([]);
     });
   });
 
@@ -100,60 +155,7 @@ describe('ApiKeyAuthenticator', () => {
       );
     });
 
-    it('refuses every change of one character, without a look-up', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      for (let position = 0; position < key.length; position += 1) {
-        for (const character of [...BASE62_DIGITS, '_', '-', '=', ' ', '\n', '\0', 'é', '\ud800']) {
-          if (character === key[position]) continue;
-          const changed = key.slice(0, position) + character + key.slice(position + 1);
-          expect(await authenticator.authenticate(changed), changed).to.deep.equal(unknown);
-        }
-      }
-      expect(keys.lookUps).to.deep.equal([]);
-    });
-
-    it('refuses every truncation, at either end, without a look-up', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      for (let length = 0; length < key.length; length += 1) {
-        expect(await authenticator.authenticate(key.slice(0, length))).to.deep.equal(unknown);
-        expect(await authenticator.authenticate(key.slice(key.length - length))).to.deep.equal(unknown);
-      }
-      expect(keys.lookUps).to.deep.equal([]);
-    });
-
-    it('refuses every omission, doubling and swap of characters, without a look-up', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      for (let position = 0; position < key.length; position += 1) {
-        const [head, character, tail] = [
-          key.slice(0, position),
-          key.charAt(position),
-          key.slice(position + 1),
-        ];
-        const swapped = head + tail.charAt(0) + character + tail.slice(1);
-        for (const changed of [head + tail, head + character + character + tail, swapped]) {
-          if (changed === key) continue;
-          expect(await authenticator.authenticate(changed), changed).to.deep.equal(unknown);
-        }
-      }
-      expect(keys.lookUps).to.deep.equal([]);
-    });
-
-    it('refuses a wrong secret under a known id, though the checksum is right', async () => {
-      const { record } = await managed.issue({ name: 'test' });
-      const forged = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
-      expect(await authenticator.authenticate(forged)).to.deep.equal(unknown);
-      expect(keys.lookUps).to.deep.equal([record.id]);
-    });
-
-    it('refuses the right secret under another environment', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      const [, , id, secret] = key.split('_');
-      expect(await authenticator.authenticate(withChecksum(`ast_test_${id}_${secret}`))).to.deep.equal(
-        unknown,
-      );
-    });
-
-    it('tells neither expiry nor revocation to who does not have the whole key', async () => {
+    it('reveals neither expiry nor revocation to a caller without the whole key', async () => {
       const one = await managed.issue({ name: 'expires', expiresAt: clock.in(1) });
       const other = await managed.issue({ name: 'revoked' });
       await managed.revoke(other.record.id);
@@ -166,118 +168,90 @@ describe('ApiKeyAuthenticator', () => {
       }
     });
 
-    it('accepts nothing by a kept hash that is no SHA-256', async () => {
+    it('compares the whole hash: one that differs in its last digit only is another key', async () => {
+      const { id, key, hash } = generateApiKey('live');
+      const other = hash.slice(0, 63) + (hash.endsWith('0') ? '1' : '0');
+      await apiKeys.add({ id, name: 'other', hash: other, scopes: [...SCOPES], createdAt: clock.now() });
+      expect(await authenticator.authenticate(key)).to.deep.equal(unknown);
+    });
+
+    it('grants only the scopes that it knows', async () => {
+      const { id, key, hash } = generateApiKey('live');
+      const scopes = ['pets:paint', 'pets:read'];
+      await apiKeys.add({ id, name: 'newer', hash, scopes, createdAt: clock.now() });
+      expect(await authenticator.authenticate(key)).to.deep.equal(accepted(id, 'pets:read'));
+    });
+
+    it('accepts nothing by a stored hash that is not a SHA-256', async () => {
       for (const hash of ['', 'abc', '0'.repeat(63), 'z'.repeat(64), '0'.repeat(66)]) {
         const { id, key } = generateApiKey('live');
-        await keys.add({ id, name: 'damaged', hash, scopes: ['pets:read'], createdAt: clock.now() });
+        await apiKeys.add({ id, name: 'damaged', hash, scopes: ['pets:read'], createdAt: clock.now() });
         expect(await authenticator.authenticate(key), hash).to.deep.equal(unknown);
-      }
-    });
-
-    it('answers any text, however long or ill-formed', async () => {
-      for (const text of [
-        '',
-        '\0',
-        '\ud800',
-        '_'.repeat(100_000),
-        `ast_${'_'.repeat(100_000)}`,
-        '💥',
-        '__proto__',
-      ]) {
-        expect(await authenticator.authenticate(text)).to.deep.equal(unknown);
-      }
-    });
-
-    it('does not let a caller widen later answers through an earlier one', async () => {
-      const reader = await managed.issue({ name: 'reader', scopes: ['pets:read'] });
-      for (const key of [reader.key, 'static-one']) {
-        const first = await authenticator.authenticate(key);
-        const before = first.ok && [...first.principal.scopes];
-        if (first.ok) {
-          const { scopes } = first.principal;
-          assert(scopes instanceof Set);
-          scopes.clear();
-          scopes.add('pets:write');
-          Object.assign(first.principal, { keyId: 'someone else' });
-        }
-        const second = await authenticator.authenticate(key);
-        expect(second.ok && [...second.principal.scopes]).to.deep.equal(before);
-        expect(second.ok && second.principal.keyId).to.not.equal('someone else');
       }
     });
   });
 
   describe('on the edges of time', () => {
-    it('accepts a key 1 ms before it expires and refuses it at that instant, remembered or not', async () => {
+    it('accepts a key 1 ms before it expires and refuses it at that instant, cached or not', async () => {
       const { key, record } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
       clock.advance(999);
       expect((await authenticator.authenticate(key)).ok).to.equal(true);
       clock.advance(1);
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
-      expect(keys.lookUps).to.deep.equal([record.id]);
+      expect(apiKeys.lookUps).to.deep.equal([record.id]);
       clock.advance(1);
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
     });
 
-    it('refuses a key that was revoked by a clock ahead of its own', async () => {
+    it('accepts a key 1 ms before its revocation takes effect and refuses it at that instant', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
-      const revokedAt = clock.in(1000);
-      await keys.update(record.id, (old) => ({ ...old, revokedAt }));
+      await managed.revoke(record.id, { after: 1000 });
+      clock.advance(999);
+      expect((await authenticator.authenticate(key)).ok).to.equal(true);
+      clock.advance(1);
       expect(await authenticator.authenticate(key)).to.deep.equal(revoked);
     });
 
-    it('judges by the time at which the store answered', async () => {
+    it('uses the time at which the store answered', async () => {
       const { key } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
-      keys.hold();
+      apiKeys.hold();
       const answer = authenticator.authenticate(key);
       clock.advance(1000);
-      keys.release();
+      apiKeys.release();
       expect(await answer).to.deep.equal(expired);
     });
 
-    it('learns of a revocation within 1 s on every instance that shares the store', async () => {
+    it('sees a revocation within 500 ms on every instance that shares the store', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
-      const others = [0, 1].map(() => new ApiKeyAuthenticator({ keys, clock, monotonicNow: () => elapsed }));
+      const others = [0, 1].map(() => new ApiKeyAuthenticator({ apiKeys, clock }));
       for (const instance of others) expect((await instance.authenticate(key)).ok).to.equal(true);
       await managed.revoke(record.id);
       elapsed += 500;
       for (const instance of others) expect(await instance.authenticate(key)).to.deep.equal(revoked);
     });
 
-    it('asks the store once for a burst of calls with one key', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
-      await Promise.all(Array.from({ length: 50 }, () => authenticator.authenticate(key)));
-      expect(keys.lookUps).to.deep.equal([record.id]);
-    });
-
-    it('goes by the clocks of the machine when given none', async () => {
-      const plain = new ApiKeyAuthenticator({ keys });
+    it('uses the clocks of the machine by default', async () => {
+      const plain = new ApiKeyAuthenticator({ apiKeys });
       clock.advance(-60_000);
       const over = await managed.issue({ name: 'over', expiresAt: clock.in(1) });
       const lasting = await managed.issue({ name: 'lasting' });
       expect(await plain.authenticate(over.key)).to.deep.equal(expired);
-      keys.lookUps.length = 0;
+      apiKeys.lookUps.length = 0;
       const answers = await Promise.all([plain.authenticate(lasting.key), plain.authenticate(lasting.key)]);
       expect(answers.map(({ ok }) => ok)).to.deep.equal([true, true]);
-      expect(keys.lookUps).to.have.length(1);
+      expect(apiKeys.lookUps).to.have.length(1);
     });
   });
 
-  describe('when it cannot tell', () => {
+  describe('when the store is unavailable', () => {
     it('rejects with the error of the store, and accepts nobody', async () => {
       const { key } = await managed.issue({ name: 'test' });
-      await keys.close();
+      await apiKeys.close();
       await rejects(authenticator.authenticate(key), UnavailableError);
     });
 
-    it('passes on an error that nobody expected', async () => {
-      const fault = new TypeError('a fault of the program');
-      keys.findById = () => Promise.reject(fault);
-      await rejects(authenticator.authenticate(generateApiKey('live').key), fault);
-    });
-
-    it('still accepts static keys', async () => {
-      await keys.close();
+    it('accepts static keys', async () => {
+      await apiKeys.close();
       expect((await authenticator.authenticate('static-one')).ok).to.equal(true);
     });
 
@@ -287,30 +261,30 @@ describe('ApiKeyAuthenticator', () => {
       const signal = AbortSignal.abort(reason);
       await rejects(authenticator.authenticate(key, { signal }), reason);
       await rejects(authenticator.authenticate('static-one', { signal }), reason);
-      expect(keys.lookUps).to.deep.equal([]);
+      expect(apiKeys.lookUps).to.deep.equal([]);
 
-      keys.hold();
+      apiKeys.hold();
       const leaving = new AbortController();
       const call = authenticator.authenticate(key, { signal: leaving.signal });
       leaving.abort(reason);
       await rejects(call, reason);
-      keys.release();
+      apiKeys.release();
     });
   });
 
   describe('comparing in constant time', () => {
     it('compares with every static key, whichever matches', async () => {
-      expect(await comparisonsBy(authenticator, 'static-one')).to.equal(2);
-      expect(await comparisonsBy(authenticator, '~')).to.equal(2);
-      expect(await comparisonsBy(authenticator, 'neither')).to.equal(2);
+      expect(await comparisonsBy(authenticator, 'static-one')).to.equal(3);
+      expect(await comparisonsBy(authenticator, '~')).to.equal(3);
+      expect(await comparisonsBy(authenticator, 'neither')).to.equal(3);
     });
 
     it('compares as much for an unknown id as for a known one', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
       const wrongSecret = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
-      expect(await comparisonsBy(authenticator, generateApiKey('live').key)).to.equal(3);
-      expect(await comparisonsBy(authenticator, wrongSecret)).to.equal(3);
-      expect(await comparisonsBy(authenticator, key)).to.equal(3);
+      expect(await comparisonsBy(authenticator, generateApiKey('live').key)).to.equal(4);
+      expect(await comparisonsBy(authenticator, wrongSecret)).to.equal(4);
+      expect(await comparisonsBy(authenticator, key)).to.equal(4);
     });
   });
 });

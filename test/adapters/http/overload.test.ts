@@ -1,270 +1,221 @@
 import { expect } from 'chai';
-import { createAnimalStore } from '../../../src/application/create-animal-store.js';
+import type { HttpRequest } from '../../../src/adapters/http/index.js';
+import type { AnimalStore } from '../../../src/application/animal-store.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
-import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
-import type { HttpSettings } from '../../../src/adapters/http/http-settings.js';
-import { createKoaApp } from '../../../src/adapters/http/koa/koa-transport.js';
-import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { HeldPetRepository } from './held-pet-repository.js';
-import { closeServers, head, inTime, listening } from './node/listening-server.js';
 import {
-  RawConnection,
-  exchange,
-  expectErrorShape,
-  parseAnswers,
-  type RawAnswer,
-} from './node/raw-connection.js';
+  HeldPetRepository,
+  KEY,
+  REX,
+  anyKey,
+  createWith,
+  handle,
+  httpInterface,
+  keepAlive,
+  outcome,
+  requestWith,
+} from './fixtures.js';
 
-const openDoor: Authenticator = {
-  authenticate: async () => ({
-    ok: true,
-    principal: { keyId: 'anyone', scopes: new Set(['pets:read', 'pets:write']) },
-  }),
-};
-const KEY = 'Authorization: Bearer any';
-const LIST = head('GET /v1/pets', KEY);
-const REX = '{"name":"Rex","categoryId":1}';
-const ADD = head('POST /v1/pets', KEY, `Content-Length: ${REX.length}`) + REX;
+const LIST = requestWith(KEY);
 
-interface Setup {
-  readonly settings?: Partial<HttpSettings>;
-  readonly authenticator?: Authenticator;
+/** A request whose client disconnects when the test says so. */
+function leaving(request: HttpRequest): { readonly request: HttpRequest; readonly leave: () => void } {
+  const listeners: Array<() => void> = [];
+  return {
+    request: { ...request, onGone: (listener) => void listeners.push(listener) },
+    leave: () => listeners.forEach((listener) => listener()),
+  };
 }
 
-async function service(
-  setup: Setup = {},
-): Promise<{ readonly pets: HeldPetRepository; readonly port: number }> {
-  const { settings, authenticator = openDoor } = setup;
-  const pets = new HeldPetRepository();
-  const http = new HttpInterface({
-    store: createAnimalStore({ pets }),
-    authenticator,
-    readiness: new Readiness((call) => pets.check(call)),
-    settings,
-  });
-  const handle = createKoaApp(http).callback();
-  const { port } = await listening((request, response) => void handle(request, response));
-  return { pets, port };
+/** An animal store that ignores its signals, and records its calls. */
+function recording(): { readonly animalStore: AnimalStore; readonly calls: string[] } {
+  const calls: string[] = [];
+  const record = (name: string) => (): Promise<never> => {
+    calls.push(name);
+    return new Promise(() => {});
+  };
+  const animalStore = { listPets: record('list'), createPet: record('create'), getPet: record('get') };
+  return { animalStore, calls };
 }
 
-const answer = async (port: number, sent: string): Promise<RawAnswer | undefined> => {
-  const connection = await RawConnection.open(port, sent);
-  const [first] = await connection.answers(1);
-  connection.socket.destroy();
-  return first;
-};
+/** Lets everything that can go on go on. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
-  new Promise((resolve) => {
-    if (signal === undefined || signal.aborted) resolve(signal?.reason);
-    else signal.addEventListener('abort', () => resolve(signal.reason));
-  });
+describe('Requests beyond maxInFlight', () => {
+  keepAlive();
 
-/** That both places are free: two requests reach the store, and the third does not. */
-const expectTwoFree = async (pets: HeldPetRepository, port: number): Promise<void> => {
-  const before = pets.calls.length;
-  await RawConnection.open(port, LIST);
-  await RawConnection.open(port, LIST);
-  await inTime(5_000, pets.called(before + 2));
-  expect((await answer(port, LIST))?.status).to.equal(503);
-};
-
-describe('Requests beyond MAX_IN_FLIGHT', () => {
-  afterEach(closeServers);
-  const settings = { maxInFlight: 2, requestDeadline: 60_000 };
-
-  it('get 503 with Retry-After at once, before their key is looked at', async () => {
-    const { pets, port } = await service({ settings });
-    await RawConnection.open(port, LIST);
-    await RawConnection.open(port, LIST);
-    await pets.called(2);
-    for (const sent of [LIST, head('GET /v1/pets'), head('GET /nowhere'), ADD]) {
-      const refused = await inTime(5_000, answer(port, sent));
-      expectErrorShape(refused, 503, 'service_unavailable');
-      expect(refused?.headers.get('retry-after')).to.equal('1');
+  it('get 503 with Retry-After before their key is checked, except health checks', async () => {
+    const ready = Promise.withResolvers<void>();
+    let checked = 0;
+    const authenticator: Authenticator = {
+      async authenticate(credential, call) {
+        checked += 1;
+        await ready.promise;
+        return anyKey.authenticate(credential, call);
+      },
+    };
+    const http = httpInterface({ authenticator, settings: { maxInFlight: 2 } });
+    const inFlight = [handle(http, LIST), handle(http, LIST)];
+    for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
+      const refused = await handle(http, request);
+      expect(outcome(refused)).to.equal('503 service_unavailable');
+      expect(refused.headers['Retry-After']).to.equal('1');
     }
-    expect(pets.calls).to.have.lengthOf(2);
-  });
-
-  it('are never those to /livez and /readyz', async () => {
-    const { pets, port } = await service({ settings });
-    await RawConnection.open(port, LIST);
-    await RawConnection.open(port, LIST);
-    await pets.called(2);
-    expect((await answer(port, head('GET /livez')))?.status).to.equal(200);
-    expect((await answer(port, head('GET /readyz')))?.status).to.equal(200);
-  });
-
-  it('find the places free again after answers and after failures', async () => {
-    const { pets, port } = await service({ settings });
-    for (let round = 0; round < 5; round += 1) {
-      const connection = await RawConnection.open(port, LIST);
-      await pets.called(round + 1);
-      if (round % 2 === 0) pets.calls[round]?.answer();
-      else pets.calls[round]?.fail(new Error('broken'));
-      expect((await connection.answers(1))[0]?.status).to.equal(round % 2 === 0 ? 200 : 500);
+    expect(checked).to.equal(2);
+    for (const path of ['/livez', '/readyz']) {
+      expect(outcome(await handle(http, requestWith({}, { path })))).to.equal('200');
     }
-    await expectTwoFree(pets, port);
+    ready.resolve();
+    expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
   });
 
-  it('find them free again after clients that went away, though the store never answers', async () => {
-    const { pets, port } = await service({ settings });
-    for (let round = 0; round < 5; round += 1) {
-      const connection = await RawConnection.open(port, round % 2 === 0 ? LIST : ADD);
-      await pets.called(round + 1);
-      connection.socket.resetAndDestroy();
-      await inTime(5_000, aborted(pets.calls[round]?.signal));
-    }
-    await expectTwoFree(pets, port);
-  });
+  /** Each ends one request that occupies the only place, on a store whose calls end only if the test ends them. */
+  const ENDINGS: Readonly<
+    Record<string, (request: HttpRequest, pets: HeldPetRepository) => readonly [HttpRequest, () => void]>
+  > = {
+    'a response': (request, pets) => [request, () => pets.calls[0]?.resolve()],
+    'a failure': (request, pets) => [request, () => pets.calls[0]?.reject(new Error('broken'))],
+    'a client that disconnects': (request) => {
+      const { request: sent, leave } = leaving(request);
+      return [sent, leave];
+    },
+    'a deadline': (request) => [request, () => {}],
+  };
+  for (const [ending, prepare] of Object.entries(ENDINGS)) {
+    it(`are served again after ${ending}`, async () => {
+      const requestDeadline = ending === 'a deadline' ? 50 : 60_000;
+      for (const request of [LIST, createWith(REX)]) {
+        const pets = new HeldPetRepository();
+        const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
+        const [sent, end] = prepare(request, pets);
+        const first = handle(http, sent);
+        await pets.called(1);
+        expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
+        end();
+        await first;
+        const next = handle(http, LIST);
+        await pets.called(2);
+        pets.calls[1]?.resolve();
+        expect(outcome(await next)).to.equal('200');
+      }
+    });
+  }
 
-  it('find them free again after clients that went away in the middle of a body', async () => {
-    const { pets, port } = await service({ settings });
-    for (let round = 0; round < 5; round += 1) {
-      const connection = await RawConnection.open(port, ADD.slice(0, -5));
-      connection.socket.resetAndDestroy();
-      await connection.closed;
-    }
-    await exchange(port, '@@\r\n\r\n'); // the server has heard of all of them by now
-    expect(pets.calls).to.have.lengthOf(0);
-    await expectTwoFree(pets, port);
-  });
-
-  it('find them free again after bodies whose chunks are none, which the server itself answers', async () => {
-    const { pets, port } = await service({ settings });
-    const chunked = head('POST /v1/pets', KEY, 'Transfer-Encoding: chunked', 'Expect: 100-continue');
-    for (let round = 0; round < 5; round += 1) {
-      const connection = await RawConnection.open(port, chunked);
-      await connection.until((received) => received.includes(' 100 Continue')); // the body is being waited for
-      connection.send(round % 2 === 0 ? 'zz\r\n' : '5\r\n{"nam\r\nzz\r\n');
-      await connection.closed;
-      const [refused] = parseAnswers(
-        Buffer.from(connection.received.replace(/^HTTP.*? 100 Continue\r\n\r\n/, '')),
-      ).answers;
-      expectErrorShape(refused, 400, 'malformed_request');
-    }
-    expect(pets.calls).to.have.lengthOf(0);
-    await expectTwoFree(pets, port);
-  });
-
-  it('find them free again after deadlines', async () => {
-    const { pets, port } = await service({ settings: { maxInFlight: 2, requestDeadline: 50 } });
-    for (let round = 0; round < 3; round += 1) {
-      expect((await answer(port, LIST))?.status).to.equal(503);
-    }
-    await pets.called(3);
-    const both = await Promise.all([answer(port, LIST), answer(port, LIST)]);
-    expect(both.map((one) => one?.status)).to.deep.equal([503, 503]);
-    expect(pets.calls, 'both reached the store').to.have.lengthOf(5);
+  it('are served again after a client that disconnects within its body, which then is not stored', async () => {
+    const { animalStore, calls } = recording();
+    const http = httpInterface({ animalStore, settings: { maxInFlight: 1 } });
+    const body = Promise.withResolvers<Uint8Array>();
+    const { request, leave } = leaving(createWith(REX, { readBody: () => body.promise }));
+    const first = handle(http, request);
+    await settled();
+    leave();
+    expect(outcome(await first)).to.equal('408 request_timeout');
+    body.resolve(new TextEncoder().encode(REX));
+    const next = await handle(http, requestWith(KEY, { path: '/v1/orders' }));
+    expect([outcome(next), calls]).to.deep.equal(['404 route_not_found', []]);
   });
 });
 
 describe('A request that takes too long', () => {
-  afterEach(closeServers);
-  const settings = { requestDeadline: 100 };
+  keepAlive();
+  const settings = { requestDeadline: 50 };
 
-  for (const [what, sent] of [
+  for (const [what, request] of [
     ['a list', LIST],
-    ['an add', ADD],
-    ['a look-up', head('GET /v1/pets/1', KEY)],
+    ['a create', createWith(REX)],
+    ['a get', requestWith(KEY, { path: '/v1/pets/1' })],
   ] as const) {
-    it(`gets 503 within its deadline when the store never answers ${what}, and the store is told`, async () => {
-      const { pets, port } = await service({ settings });
-      const late = await inTime(5_000, answer(port, sent));
-      expectErrorShape(late, 503, 'service_unavailable');
-      expect(late?.headers.get('retry-after')).to.equal('1');
-      expect(await aborted(pets.calls[0]?.signal)).to.be.instanceOf(UnavailableError);
+    it(`gets 503 when the store does not finish ${what}, and the store's signal is aborted`, async () => {
+      const pets = new HeldPetRepository();
+      const late = await handle(httpInterface({ pets, settings }), request);
+      expect(outcome(late)).to.equal('503 service_unavailable');
+      expect(late.headers['Retry-After']).to.equal('1');
+      expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
     });
   }
 
-  it('gets 503 within its deadline when the authenticator never answers, which is told', async () => {
-    const signals: Array<AbortSignal | undefined> = [];
+  it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
+    const { animalStore, calls } = recording();
+    const late = Promise.withResolvers<void>();
+    let signal: AbortSignal | undefined;
     const authenticator: Authenticator = {
-      authenticate: (_credential, call) => {
-        signals.push(call?.signal);
-        return new Promise(() => {});
+      async authenticate(credential, call) {
+        signal = call?.signal;
+        await late.promise;
+        return anyKey.authenticate(credential);
       },
     };
-    const { pets, port } = await service({ settings, authenticator });
-    expectErrorShape(await inTime(5_000, answer(port, LIST)), 503, 'service_unavailable');
-    expect(await aborted(signals[0])).to.be.instanceOf(UnavailableError);
-    expect(pets.calls).to.have.lengthOf(0);
-  });
-
-  it('keeps its connection, on which the next is answered', async () => {
-    const { port } = await service({ settings });
-    const connection = await RawConnection.open(port, LIST + head('GET /livez'));
-    expect((await connection.answers(2)).map(({ status }) => status)).to.deep.equal([503, 200]);
+    const response = await handle(httpInterface({ animalStore, settings, authenticator }), LIST);
+    expect(outcome(response)).to.equal('503 service_unavailable');
+    expect(signal?.reason).to.be.instanceOf(UnavailableError);
+    late.resolve();
+    await settled();
+    expect(calls).to.deep.equal([]);
   });
 
   it('is not one whose client takes long to send its body', async () => {
-    const { pets, port } = await service({ settings });
-    const connection = await RawConnection.open(port, ADD.slice(0, -5));
-    // The other's deadline, begun later, is over: so would be this one's.
-    expect((await answer(port, LIST))?.status).to.equal(503);
-    connection.send(ADD.slice(-5));
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings });
+    const body = Promise.withResolvers<Uint8Array>();
+    const slow = handle(http, createWith(REX, { readBody: () => body.promise }));
+    // The deadline of another request that began later passes.
+    expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
+    body.resolve(new TextEncoder().encode(REX));
     await pets.called(2);
-    pets.calls[1]?.answer();
-    expect((await connection.answers(1))[0]?.status).to.equal(201);
-  });
-});
-
-describe('A client that goes away', () => {
-  afterEach(closeServers);
-
-  it('has its work at the store aborted', async () => {
-    const { pets, port } = await service();
-    const connection = await RawConnection.open(port, LIST);
-    await pets.called(1);
-    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
-    connection.socket.destroy();
-    await inTime(5_000, aborted(pets.calls[0]?.signal));
+    pets.calls[1]?.resolve();
+    expect(outcome(await slow)).to.equal('201');
   });
 
-  it('has no work begun for what it pipelined', async () => {
-    const { pets, port } = await service();
-    const connection = await RawConnection.open(port, LIST + ADD);
-    await pets.called(1);
-    connection.socket.destroy();
-    await inTime(5_000, aborted(pets.calls[0]?.signal));
-    await exchange(port, '@@\r\n\r\n');
-    expect(pets.calls).to.have.lengthOf(1);
-  });
-});
-
-describe('GET /readyz', () => {
-  afterEach(closeServers);
-
-  it('asks the store at most once for requests of the same second', async () => {
-    const { pets, port } = await service();
+  it('gets its whole time anew after its body', async () => {
+    const pets = new HeldPetRepository();
     const began = performance.now();
-    const connection = await RawConnection.open(port, head('GET /readyz').repeat(20));
-    expect((await connection.answers(20)).every(({ status }) => status === 200)).to.equal(true);
-    expect(pets.checks).to.be.within(1, 1 + Math.floor((performance.now() - began) / 1_000));
+    let read = began;
+    const readBody = async (): Promise<Uint8Array> => {
+      await handle(httpInterface({ pets, settings }), LIST);
+      read = performance.now();
+      return new TextEncoder().encode(REX);
+    };
+    const late = await handle(httpInterface({ pets, settings }), createWith(REX, { readBody }));
+    expect(outcome(late)).to.equal('503 service_unavailable');
+    expect(performance.now() - read).to.be.greaterThan(45);
   });
 
-  it('is 503 in the Error shape while the store is away, and 200 within a second of its return', async () => {
-    const { pets, port } = await service();
-    pets.health = async () => {
-      throw new UnavailableError('secret of the inside');
-    };
-    const away = await answer(port, head('GET /readyz'));
-    expectErrorShape(away, 503, 'service_unavailable');
-    expect(away?.headers.get('retry-after')).to.equal('1');
-    expect(away?.body).not.to.include('secret');
-    pets.health = async () => {};
-    const returned = performance.now();
-    while ((await answer(port, head('GET /readyz')))?.status === 503) {
-      expect(performance.now() - returned).to.be.below(5_000);
+  it('ends where timers are numbers, as outside Node.js', async () => {
+    const { setTimeout: original } = globalThis;
+    const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
+    Object.assign(globalThis, { setTimeout: numbers });
+    try {
+      const late = await handle(httpInterface({ pets: new HeldPetRepository(), settings }), LIST);
+      expect(outcome(late)).to.equal('503 service_unavailable');
+    } finally {
+      Object.assign(globalThis, { setTimeout: original });
     }
   });
+});
 
-  it('is 503 within its second when the store does not answer, and /livez is 200 meanwhile', async () => {
-    const { pets, port } = await service();
-    pets.health = () => new Promise(() => {});
-    const ready = answer(port, head('GET /readyz'));
-    expect((await answer(port, head('GET /livez')))?.status).to.equal(200);
-    expectErrorShape(await inTime(5_000, ready), 503, 'service_unavailable');
+describe('A client that disconnects', () => {
+  it('aborts the work of the store, and is not a failure for the log', async () => {
+    const pets = new HeldPetRepository();
+    const failed: unknown[] = [];
+    const log = { responded: () => {}, failed: (_: string, error: unknown) => void failed.push(error) };
+    const { request, leave } = leaving(LIST);
+    const response = handle(httpInterface({ pets, log }), request);
+    await pets.called(1);
+    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
+    leave();
+    expect(outcome(await response)).to.equal('408 request_timeout');
+    expect(pets.calls[0]?.signal?.aborted).to.equal(true);
+    expect(failed).to.deep.equal([]);
+  });
+
+  it('after its response changes nothing', async () => {
+    const pets = new HeldPetRepository();
+    const { request, leave } = leaving(LIST);
+    const response = handle(httpInterface({ pets }), request);
+    await pets.called(1);
+    pets.calls[0]?.resolve();
+    await response;
+    leave();
+    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
   });
 });

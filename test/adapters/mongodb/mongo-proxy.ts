@@ -1,20 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 import { addressOf, type MongoServer } from './mongo-server.js';
-import { bodyOf, commandName, Frames } from './mongo-wire.js';
 
-/** Stands between the driver and the server, and can be a network that is no good. */
+/** Stands between the driver and the server, and can be a bad network. */
 export class MongoProxy {
-  /** Commands that came through, oldest first. */
+  /** Commands that came through, oldest first. Every value has its BSON type. */
   readonly commands: Document[] = [];
-  /** Answers to these commands are lost, with their connection, as often as said. */
+  /** How many replies to a command are lost, with their connections, by the command's name. */
   readonly dropReplies = new Map<string, number>();
-  /** Nothing comes through in either direction, though connections are taken. */
+  /** Nothing comes through in either direction, though connections are accepted. */
   silent = false;
-  /** Awaited before a command goes on to the server; `count` is how often it came, `gone` the end of its connection. */
-  onCommand: (name: string, count: number, gone: Promise<unknown>) => Promise<unknown> | undefined = () =>
-    undefined;
+  /** Awaited before a message goes on to the server. */
+  onMessage: () => Promise<unknown> | undefined = () => undefined;
   #port = 0;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
@@ -28,12 +26,7 @@ export class MongoProxy {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** How often a command came through. */
-  count(name: string): number {
-    return this.commands.filter((command) => Object.keys(command)[0] === name).length;
-  }
-
-  /** Takes connections: where it did before, if it did. */
+  /** Accepts connections: on the same port as before, if it did before. */
   async open(): Promise<this> {
     this.#listener = createServer((client) => this.#serve(client));
     this.#listener.listen(this.#port, '127.0.0.1');
@@ -52,9 +45,8 @@ export class MongoProxy {
 
   #serve(client: Socket): void {
     const server = connect(this.#target);
-    const requests = new Frames();
+    let rest: Buffer = Buffer.alloc(0);
     let losesReply = false;
-    const gone = once(client, 'close');
     let passing: Promise<unknown> = Promise.resolve();
     const end = (): void => {
       client.destroy();
@@ -70,21 +62,32 @@ export class MongoProxy {
     }
     client.on('data', (chunk: Buffer) => {
       if (this.silent) return;
-      for (const frame of requests.read(chunk)) {
-        const name = commandName(frame);
-        this.commands.push(bodyOf(frame));
-        const drops = this.dropReplies.get(name) ?? 0;
-        if (drops > 0) {
-          this.dropReplies.set(name, drops - 1);
-          losesReply = true;
-        }
-        const held = this.onCommand(name, this.count(name), gone);
-        passing = passing.then(() => held).then(() => server.write(frame), end);
+      rest = Buffer.concat([rest, chunk]);
+      // Each message begins with its length.
+      while (rest.length >= 4 && rest.length >= rest.readInt32LE(0)) {
+        const message = rest.subarray(0, rest.readInt32LE(0));
+        rest = rest.subarray(message.length);
+        losesReply ||= this.#note(message);
+        const held = this.onMessage();
+        passing = passing.then(() => held).then(() => server.write(message), end);
       }
     });
     server.on('data', (chunk: Buffer) => {
       if (losesReply) end();
       else if (!this.silent) client.write(chunk);
     });
+  }
+
+  /** Notes a command; returns whether its reply is lost. */
+  #note(message: Buffer): boolean {
+    // Only the first greeting is no OP_MSG: https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
+    if (message.readInt32LE(12) !== 2013) return false;
+    const body = message.subarray(21, 21 + message.readInt32LE(21));
+    const command = BSON.deserialize(body, { promoteValues: false, promoteLongs: false });
+    this.commands.push(command);
+    const [name = ''] = Object.keys(command);
+    const drops = this.dropReplies.get(name) ?? 0;
+    this.dropReplies.set(name, Math.max(0, drops - 1));
+    return drops > 0;
   }
 }

@@ -1,164 +1,147 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import type { MongoMemoryReplSet } from 'mongodb-memory-server';
-import type { AsyncFunc, Context } from 'mocha';
-import { WatchedServer, watchedLimit } from './watched-server.js';
+import { Mongod, ReplicaSet } from './mongod.js';
 
-/** The server that the suites run against. */
+/** The server that the suites share. */
 export interface MongoServer {
-  /** What it says it is. */
+  /** For the titles of tests. */
   readonly name: string;
+  /** Known while tests run, not while they are declared. */
   readonly uri: string;
-  /** Whether it can be told to fail: `configureFailPoint`. */
-  readonly failPoints: boolean;
-  /** Another program that speaks MongoDB's protocol. */
-  readonly standIn: boolean;
 }
 
-type Search =
-  { readonly server: MongoServer; readonly watched?: WatchedServer } | { readonly missing: string };
+/** A server that is given, the program of one that can be started, or why there is none. */
+interface Search {
+  readonly uri?: string | undefined;
+  readonly binary?: string;
+  readonly missing?: string;
+}
 
-let started: MongoMemoryReplSet | undefined;
-
-/**
- * The server that `MONGODB_TEST_URI` names, else one that `MONGODB_TEST_COMMAND` starts, a new one for each
- * suite, else one of mongodb-memory-server: installed, kept from before, or (not in CI) downloaded.
- */
+/** `MONGODB_TEST_URI`, else a mongod that mongodb-memory-server has, finds in its cache or downloads. */
 async function findServer(): Promise<Search> {
-  const { MONGODB_TEST_URI: given, MONGODB_TEST_COMMAND: command } = process.env;
-  try {
-    if (given) return { server: await inspectServer(given) };
-    if (command) return await startWatched(new WatchedServer(command));
-    return { server: await inspectServer(await startServer()) };
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
-    return {
-      missing: given
-        ? `no server at MONGODB_TEST_URI: ${reason}`
-        : `no MONGODB_TEST_URI, and none to start: ${reason}`,
-    };
-  }
-}
-
-/** It runs in the suites only: here it is asked what it is. */
-async function startWatched(watched: WatchedServer): Promise<Search> {
-  await watched.start();
-  try {
-    const { name, failPoints, standIn } = await inspectServer(watched.uri);
-    const server: MongoServer = {
-      name,
-      failPoints,
-      standIn,
-      get uri() {
-        return watched.uri;
-      },
-    };
-    return { server, watched };
-  } finally {
-    await watched.stop();
-  }
-}
-
-async function startServer(): Promise<string> {
-  if (process.env['CI']) process.env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
-  const { MongoBinary, MongoMemoryReplSet } = await import('mongodb-memory-server');
+  const { env } = process;
+  const uri = env['MONGODB_TEST_URI'] || undefined;
+  env['MONGOMS_SYSTEM_BINARY_VERSION_CHECK'] ??= 'false';
+  if (uri !== undefined || env['CI']) env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
+  const { MongoBinary } = await import('mongodb-memory-server');
   // It prints stacks of what the reason says well enough.
   const { warn } = console;
   console.warn = () => {};
   try {
-    await MongoBinary.getPath(); // asked first: where there is none, a start leaves an empty folder behind
-    started = await MongoMemoryReplSet.create({
-      replSet: { count: 1, storageEngine: 'wiredTiger', args: ['--setParameter', 'enableTestCommands=1'] },
-    });
-    return started.getUri();
+    return { uri, binary: await MongoBinary.getPath() };
+  } catch (error) {
+    const [reason] = String(error).split('\n', 1);
+    return { uri, missing: `no mongod: ${reason}` };
   } finally {
     console.warn = warn;
   }
 }
 
-async function inspectServer(uri: string): Promise<MongoServer> {
-  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
-  try {
-    const admin = client.db('admin');
-    const { version, secantusVersion } = await admin.command({ buildInfo: 1 });
-    const { setName, msg } = await admin.command({ hello: 1 });
-    const kind = setName ? 'replica set' : msg === 'isdbgrid' ? 'sharded cluster' : 'standalone';
-    const failPoints = await admin
-      .command({ configureFailPoint: 'failCommand', mode: 'off' })
-      .then(() => true)
-      .catch(() => false);
-    const product = secantusVersion
-      ? `SecantusDB ${secantusVersion} (speaks as MongoDB ${version})`
-      : `MongoDB ${version}`;
-    return { name: `${product}, ${kind}`, uri, failPoints, standIn: secantusVersion !== undefined };
-  } finally {
-    await client.close();
-  }
-}
-
 const search = await findServer();
 
-after(async () => {
-  await started?.stop();
-});
-
-/** A suite that needs a server. Without one it is pending and says why; with `REQUIRE_MONGODB=1` it fails. */
-export function describeOnMongo(title: string, body: (server: MongoServer) => void): void {
-  if ('server' in search) {
-    const { server, watched } = search;
-    describe(`${title} [${server.name}]`, () => {
-      if (watched) before(() => watched.start());
-      if (watched) beforeEach(watchTest(watched));
-      body(server);
-      if (watched) after(() => watched.stop());
-    });
-  } else if (process.env['REQUIRE_MONGODB'] === '1') {
-    describe(title, () =>
-      it('has a server to run against', () => {
-        throw new Error(search.missing);
-      }),
-    );
-  } else {
-    describe(title, () => void it(`is not run: ${search.missing}`));
-  }
-}
-
 /**
- * A suite about what MongoDB does by itself: `suite` describes it. On a server that is none it is pending, and says
- * `why`.
+ * A suite that needs a server to run against, or one to start. Without it the suite is pending and says why; with
+ * `REQUIRE_MONGODB=1` it fails.
  */
-export function unlessStandIn(title: string, why: string, suite: (title: string) => void): void {
-  if ('server' in search && search.server.standIn) {
-    describe(`${title} [${search.server.name}]`, () => void it(`is not run: ${why}`));
-  } else suite(title);
+function describeWith(needed: unknown, title: string, body: () => void): void {
+  describe(`${title} [MongoDB]`, () => {
+    if (needed !== undefined) body();
+    else if (process.env['REQUIRE_MONGODB'] !== '1') it(`is not run: ${search.missing}`);
+    else
+      it('has a server', () => {
+        throw new Error(search.missing);
+      });
+  });
 }
 
-/** Has the server be watched while the test runs. */
-const watchTest = (watched: WatchedServer) =>
-  function (this: Context): void {
-    const test = this.currentTest;
-    const { fn } = test ?? {};
-    if (test === undefined || fn === undefined) return;
-    test.timeout(watchedLimit(test.timeout()));
-    test.fn = function (this: Context) {
-      return watched.run(() => (fn as AsyncFunc).call(this));
-    };
-  };
+let shared: Promise<Mongod> | undefined;
+let client: MongoClient | undefined;
 
-/** The server's URI with another database, and the login of the one it names. */
-export function uriOf({ uri }: MongoServer, database: string, change: { host?: string } = {}): string {
-  const parts =
-    /^(?<scheme>[^:]+:\/\/)(?<login>[^/?]*@)?(?<hosts>[^/?]*)(?:\/(?<path>[^?]*))?(?:\?(?<query>.*))?$/.exec(
-      uri,
-    );
-  const { scheme = '', login = '', hosts = '', path = '', query = '' } = parts?.groups ?? {};
+const startShared = async (binary: string): Promise<Mongod> =>
+  (await Mongod.create(binary, { replicaSet: true })).start();
+
+async function stopShared(): Promise<void> {
+  for (const database of emptied.splice(0)) await client?.db(database).dropDatabase();
+  await client?.close();
+  const stopping = await shared?.catch(() => undefined);
+  client = undefined;
+  shared = undefined;
+  await stopping?.remove();
+}
+
+/** A suite on the server that all suites share: a replica set of one member, unless `MONGODB_TEST_URI` names another. */
+export function describeOnMongo(title: string, body: (server: MongoServer) => void): void {
+  const { uri: given, binary } = search;
+  // At the end of the run, or of the file with mocha --parallel.
+  after(stopShared);
+  describeWith(given ?? binary, title, () => {
+    let uri = given ?? '';
+    if (given === undefined && binary !== undefined) {
+      before(async function () {
+        this.timeout(60_000);
+        shared ??= startShared(binary);
+        uri = (await shared).uri('admin');
+      });
+    }
+    body({
+      name: 'MongoDB',
+      get uri() {
+        return uri;
+      },
+    });
+  });
+}
+
+/** A suite that starts and kills its own servers. They are removed after it. */
+export function describeOnOwnServers(
+  title: string,
+  body: (create: (options?: { replicaSet: boolean }) => Promise<Mongod>) => void,
+): void {
+  const { binary } = search;
+  describeWith(binary, title, () => {
+    const servers: Mongod[] = [];
+    body(async (options = { replicaSet: true }) => {
+      const server = await Mongod.create(binary ?? '', options);
+      servers.push(server);
+      return server;
+    });
+    // After the hooks of the body, which close their clients.
+    after(() => Promise.all(servers.splice(0).map((server) => server.remove())));
+  });
+}
+
+/** A suite on a replica set of three, which all its tests share. */
+export function describeOnReplicaSet(title: string, body: (set: () => ReplicaSet) => void): void {
+  const { binary } = search;
+  describeWith(binary, title, () => {
+    let set: ReplicaSet | undefined;
+    before(async function () {
+      this.timeout(120_000);
+      set = await ReplicaSet.start(binary ?? '');
+    });
+    after(() => set?.remove());
+    body(() => {
+      if (set === undefined) throw new Error('it is not started yet');
+      return set;
+    });
+  });
+}
+
+/** The server's URI with another database, keeping the login of the one it names. */
+export function uriOf(
+  { uri }: Pick<MongoServer, 'uri'>,
+  database: string,
+  change: { host?: string } = {},
+): string {
+  const [, scheme = '', login = '', hosts = '', path = '', query = ''] =
+    /^([^:]+:\/\/)([^/?]*@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(uri) ?? [];
   const options = new URLSearchParams(query);
   if (login !== '' && !options.has('authSource')) options.set('authSource', path || 'admin');
   if (change.host !== undefined) {
     options.delete('replicaSet');
     options.set('directConnection', 'true');
   }
-  options.set('appName', 'animal-store-test');
+  options.set('appName', database);
   return `${scheme}${login}${change.host ?? hosts}/${database}?${options.toString()}`;
 }
 
@@ -170,19 +153,36 @@ export function addressOf({ uri }: MongoServer): { host: string; port: number } 
 
 export const newDatabaseName = (): string => `animals-${randomUUID()}`;
 
-/** Uses a client of its own on a database; closed afterwards. */
-export async function withDatabase<Result>(
-  server: MongoServer,
-  database: string,
-  use: (client: MongoClient) => Promise<Result>,
-): Promise<Result> {
-  const client = new MongoClient(uriOf(server, database), { useBigInt64: true });
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
+export const dropDatabase = (server: MongoServer, database: string): Promise<boolean> =>
+  clientOf(server).db(database).dropDatabase();
+
+/** Databases whose collections are empty: to make new ones costs the server more than to empty them. */
+const emptied: string[] = [];
+
+/** Runs a test with an empty database. Its collections may exist. */
+export const inDatabase =
+  (server: MongoServer, test: (database: string) => Promise<void>): (() => Promise<void>) =>
+  async () => {
+    const database = takeDatabase();
+    try {
+      await test(database);
+    } finally {
+      await returnDatabase(server, database);
+    }
+  };
+
+export const takeDatabase = (): string => emptied.pop() ?? newDatabaseName();
+
+export async function returnDatabase(server: MongoServer, database: string): Promise<void> {
+  const db = clientOf(server).db(database);
+  await Promise.all(
+    ['pets', 'claims', 'apiKeys', 'counters'].map((name) => db.collection(name).deleteMany({})),
+  );
+  emptied.push(database);
 }
 
-export const dropDatabase = (server: MongoServer, database: string): Promise<boolean> =>
-  withDatabase(server, database, (client) => client.db().dropDatabase());
+/** A client for what tests do to databases beside the store. */
+export function clientOf(server: MongoServer): MongoClient {
+  client ??= new MongoClient(uriOf(server, 'admin'), { useBigInt64: true });
+  return client;
+}

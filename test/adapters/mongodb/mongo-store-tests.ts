@@ -1,69 +1,85 @@
-import {
-  openMongoStore,
-  type MongoStore,
-  type MongoStoreOptions,
-} from '../../../src/adapters/mongodb/open-mongo-store.js';
+import type { Collection, Db } from 'mongodb';
+import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mongodb/index.js';
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import type { FullStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { MongoProxy } from './mongo-proxy.js';
-import { dropDatabase, newDatabaseName, uriOf, type MongoServer } from './mongo-server.js';
+import { clientOf, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 
-/** Runs a test with a database of its own, dropped afterwards. */
-export const inDatabase =
-  (server: MongoServer, test: (database: string) => Promise<void>): (() => Promise<void>) =>
-  async () => {
-    const database = newDatabaseName();
-    try {
-      await test(database);
-    } finally {
-      await dropDatabase(server, database);
-    }
-  };
-
-/**
- * Opens a store whose collections are there already, for a test that writes into them beside it. They are made while
- * nobody waits, and the server of a test may hang for ever when one client makes a collection while another writes.
- */
-export async function openMadeStore(url: string, options?: MongoStoreOptions): Promise<MongoStore> {
-  const store = await openMongoStore(url, options);
-  await store.pets.check();
-  return store;
+/** A document of any shape. */
+export interface AnyDocument {
+  readonly _id: unknown;
+  readonly [field: string]: unknown;
 }
 
-/** What is told of the first start on an empty database, in alphabetical order. */
-export const FIRST_START_TOLD: readonly string[] = [
-  'made the collection apiKeys',
-  'made the collection claims',
-  'made the collection deprecatedCalls',
-  'made the collection pets',
-  'made the index keepUntil_1 on claims',
-  'made the index status_1__id_1 on pets',
-];
+/** A store, and what a test needs beside it. */
+export interface Bench {
+  readonly store: FullStore;
+  readonly db: Db;
+  /** A collection, whatever is in it. */
+  readonly collection: (name: string) => Collection<AnyDocument>;
+  /** Opens the same database once more. It is closed with the test. */
+  readonly open: (options?: MongoStoreOptions) => Promise<FullStore>;
+  /** The notices of the first store. */
+  readonly notices: readonly string[];
+}
 
-/** Runs a test on a store that reaches the server through a proxy; all of it is closed afterwards. */
-export const throughProxy = (
+/** Runs a test on a store in a database of its own. Its collections exist. It is patient: machines are busy. */
+export const onStore = (
   server: MongoServer,
-  test: (store: MongoStore, proxy: MongoProxy, database: string) => Promise<void>,
-  options: MongoStoreOptions = {},
+  test: (bench: Bench) => Promise<void>,
+  { host, timeout = 20_000, ...options }: MongoStoreOptions & { readonly host?: () => string } = {},
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
-    const proxy = await new MongoProxy(server).open();
-    const store = await openMongoStore(uriOf(server, database, { host: proxy.host }), options);
+    const opened: FullStore[] = [];
+    const open = async (more: MongoStoreOptions = {}): Promise<FullStore> => {
+      const uri = uriOf(server, database, host && { host: host() });
+      const store = await openMongoStore(uri, { timeout, ...options, ...more });
+      opened.push(store);
+      return store;
+    };
+    const notices: string[] = [];
+    const store = await open({ onNotice: (line) => void notices.push(line) });
     try {
-      await test(store, proxy, database);
+      await store.pets.list({ limit: 1 });
+      const db = clientOf(server).db(database);
+      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open, notices });
     } finally {
-      await store.close();
-      await proxy.close();
+      for (const each of opened) await each.close();
     }
   });
 
+/** Runs a test on a store that reaches the server through a proxy. */
+export const throughProxy =
+  (
+    server: MongoServer,
+    test: (bench: Bench & { readonly proxy: MongoProxy }) => Promise<void>,
+    options?: MongoStoreOptions,
+  ): (() => Promise<void>) =>
+  async () => {
+    const proxy = await new MongoProxy(server).open();
+    try {
+      await onStore(server, (bench) => test({ ...bench, proxy }), { ...options, host: () => proxy.host })();
+    } finally {
+      await proxy.close();
+    }
+  };
+
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
-export const claimOn = (token: string, change: Partial<Claim> = {}): Claim => ({
+export const apiKey = Object.freeze({
+  id: 'k',
+  name: 'a key',
+  hash: 'f'.repeat(64),
+  scopes: ['pets:read'],
+  createdAt: new Date(0),
+});
+
+/** A claim that is live for a day. */
+export const claimOn = (key: string, change: Partial<Claim> = {}): Claim => ({
   scope: 'a key',
-  token,
+  key,
   fingerprint: 'rex',
-  now: new Date(),
   keepUntil: new Date(Date.now() + 24 * 60 * 60 * 1000),
   ...change,
 });

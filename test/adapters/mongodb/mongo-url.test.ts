@@ -1,57 +1,56 @@
 import { expect } from 'chai';
 import { inspect } from 'node:util';
-import { openMongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
+import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { rejection } from './mongo-store-tests.js';
 
 const SECRET = 'hunter2-&=secret';
 
 const WRONG = [
   'mongodb://',
+  'postgres://user:hunter2@host/db',
   `mongodb://user:${SECRET}@`,
   `mongodb://user:${SECRET}/x@host/db`,
   `mongodb://user:${SECRET}%@host/db`,
   `mongodb://user:p@ss:${SECRET}@host/db`,
-  `mongodb://user:secret@host:port/db`,
-  `mongodb://user:secret@host:99999/db`,
   `mongodb://user:secret@host/db?unknown=${SECRET}`,
   `mongodb://user:secret@host/db?maxPoolSize=${SECRET}`,
-  `mongodb://user:secret@host/db?tls=${SECRET}`,
-  `mongodb://user:secret@host/db?authMechanism=${SECRET}`,
   'mongodb+srv://one.example.com,two.example.com/db',
-  'mongodb+srv://host.example.com:27017/db',
   'mongodb://host/a.b',
-  'mongodb://host/a%20b',
   `mongodb://host/${'x'.repeat(64)}`,
 ];
 
+const LOCATIONS = {
+  [`mongodb://user:${encodeURIComponent(SECRET)}@one,two:27018/animals?replicaSet=r`]:
+    'mongodb://one:27017,two:27018/animals',
+  'mongodb://Two:27018,one:27017/animals': 'mongodb://one:27017,two:27018/animals',
+  'mongodb://one': 'mongodb://one:27017/animal-store',
+  'mongodb://one/test': 'mongodb://one:27017/test',
+  'mongodb://one/our%2Danimals': 'mongodb://one:27017/our-animals',
+  'mongodb://one?tlsCAFile=/ca': 'mongodb://one:27017/animal-store',
+  'mongodb://one/?tlsCAFile=/ca/animals': 'mongodb://one:27017/animal-store',
+  'mongodb://[::1]:27018/?appName=x': 'mongodb://[::1]:27018/animal-store',
+  'mongodb+srv://user:x@cluster.example.com/animals': 'mongodb+srv://cluster.example.com/animals',
+};
+
 describe('The URL of a MongoDB store', () => {
   for (const url of WRONG) {
-    it(`is refused in one line, without a secret: ${url}`, async () => {
+    it(`is refused in one line without secrets: ${url}`, async () => {
       const error = await rejection(openMongoStore(url));
       expect(error).to.have.property('name', 'MongoUrlError');
       expect(error)
         .to.have.property('message')
-        .that.matches(/^STORE_URL [^\n]+$/);
+        .that.matches(/^The URL (?:is|has|names) [^\n]+\.$/);
       const everything = inspect(error, { depth: null, showHidden: true });
       expect(everything).to.not.include('hunter2');
       expect(everything).to.not.match(/user:secret(?!@host)/);
     });
   }
 
-  it('is told by its hosts and its database only', async () => {
-    for (const [url, location] of [
-      [
-        `mongodb://user:${encodeURIComponent(SECRET)}@one,two:27018/animals?replicaSet=r`,
-        'mongodb://one:27017,two:27018/animals',
-      ],
-      ['mongodb://Two:27018,one:27017/animals', 'mongodb://one:27017,two:27018/animals'],
-      ['mongodb://one', 'mongodb://one:27017/animal-store'],
-      ['mongodb://[::1]:27018/?appName=x', 'mongodb://[::1]:27018/animal-store'],
-      ['mongodb+srv://user:x@cluster.example.com/animals', 'mongodb+srv://cluster.example.com/animals'],
-    ] as const) {
+  for (const [url, location] of Object.entries(LOCATIONS)) {
+    it(`is shown by its hosts and its database only: ${url}`, async () => {
       const store = await openMongoStore(url);
-      expect(store.location).to.equal(location);
       await store.close();
-    }
-  });
+      expect(store.location).to.equal(location);
+    });
+  }
 });

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
-import { retryWhilePassing } from '../../../src/adapters/mongodb/retry.js';
+import { retryWhilePassing, within } from '../../../src/adapters/mongodb/retry.js';
 import { rejection } from './mongo-store-tests.js';
 
-/** What a client's socket emits as its error, beside a server that treats it so. */
+/** The error that a client's socket emits, beside a server that treats it so. */
 async function socketError(
   serve: (server: Socket) => void,
   use: (port: number) => Socket,
@@ -28,7 +28,7 @@ async function socketError(
 
 const loopback = (port: number): Socket => connect(port, '127.0.0.1');
 
-/** Errors of the network as Node.js makes them: the driver passes them on as they are where it waits for a socket. */
+/** Network errors as Node.js makes them: the driver passes them on while it waits for a socket. */
 const NETWORK_ERRORS: Readonly<Record<string, () => Promise<NodeJS.ErrnoException>>> = {
   'EPIPE, of a write after the server ended the connection': () =>
     socketError(
@@ -38,29 +38,6 @@ const NETWORK_ERRORS: Readonly<Record<string, () => Promise<NodeJS.ErrnoExceptio
         return client.on('end', () => client.end().write('late'));
       },
     ),
-  'ECONNRESET, of a connection that the server cut': () =>
-    socketError(
-      (server) => server.once('data', () => server.resetAndDestroy()),
-      (port) => {
-        const client = loopback(port);
-        client.write('early');
-        return client;
-      },
-    ),
-  'ECONNREFUSED, where nothing listens': async () => {
-    let gone = 0;
-    await socketError(
-      (server) => server.resetAndDestroy(),
-      (port) => {
-        gone = port;
-        return loopback(port).resume();
-      },
-    );
-    return socketError(
-      () => {},
-      () => loopback(gone),
-    );
-  },
   'ERR_SSL_…, of a server that speaks no TLS': () =>
     socketError(
       (server) => server.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -68,23 +45,20 @@ const NETWORK_ERRORS: Readonly<Record<string, () => Promise<NodeJS.ErrnoExceptio
     ),
 };
 
-const patient = { timeout: 2000, attempts: Infinity, admit: () => {} };
+const patient = { timeout: 2000, admit: () => {} };
 
-describe('Trying again', () => {
+describe('A call to MongoDB', () => {
   for (const [title, make] of Object.entries(NETWORK_ERRORS)) {
-    it(`goes on after ${title}`, async () => {
+    it(`is retried after ${title}, and becomes unavailable when that never ends`, async () => {
       const error = await make();
       expect(error.code).to.match(new RegExp(`^${title.split(/[,…]/, 1)[0]}`));
       let tries = 0;
-      const done = await retryWhilePassing('trying', patient, () => {
+      const done = await retryWhilePassing('trying', patient, async () => {
         tries += 1;
-        return tries < 3 ? Promise.reject(error) : Promise.resolve('done');
+        if (tries < 3) throw error;
+        return 'done';
       });
       expect({ done, tries }).to.deep.equal({ done: 'done', tries: 3 });
-    });
-
-    it(`says that the store is not available when there is no end to ${title}`, async () => {
-      const error = await make();
       const given = await rejection(
         retryWhilePassing('trying', { ...patient, timeout: 100 }, () => Promise.reject(error)),
       );
@@ -92,13 +66,12 @@ describe('Trying again', () => {
     });
   }
 
-  it("passes on an error of the program's own, at once and as it is", async () => {
-    let tries = 0;
+  it("passes on this program's own errors at once and unchanged", async () => {
     for (const error of [
       new TypeError('a fault'),
       Object.assign(new Error('no'), { code: 'ERR_ASSERTION' }),
     ]) {
-      tries = 0;
+      let tries = 0;
       const given = await rejection(
         retryWhilePassing('trying', patient, () => {
           tries += 1;
@@ -108,5 +81,13 @@ describe('Trying again', () => {
       expect(given).to.equal(error);
       expect(tries).to.equal(1);
     }
+  });
+
+  it('does not begin an attempt after its signal was aborted', async () => {
+    let begun = false;
+    const reason = new Error('closed');
+    const attempt = async (): Promise<void> => void (begun = true);
+    expect(await rejection(within(1000, AbortSignal.abort(reason), attempt))).to.equal(reason);
+    expect(begun).to.equal(false);
   });
 });

@@ -1,19 +1,11 @@
-// A process of its own that adds animals to the store in argv[2]: as many as argv[3] says, or until it is
-// killed. Each id is printed once its add was answered.
-import { writeSync } from 'node:fs';
+// Adds animals to the store in argv[2], as many as argv[3] says. Prints each id when its add is acknowledged.
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { rex } from './temporary-store.js';
 
-const [file = '', limit = 'Infinity'] = process.argv.slice(2);
+const [file = '', count = '0'] = process.argv.slice(2);
 const store = await openSqliteStore(file);
-let left = Number(limit);
-
-async function addAll(): Promise<void> {
-  while (left > 0) {
-    left -= 1;
-    const { pet } = await store.pets.add({ name: `Rex of ${process.pid}`, categoryId: 7n, status: 'sold' });
-    writeSync(1, `${pet.id}\n`);
-  }
+for (let left = Number(count); left > 0; left -= 4) {
+  const added = await Promise.all([1, 2, 3, 4].map(() => store.pets.add(rex)));
+  for (const { pet } of added) console.log(String(pet.id));
 }
-
-await Promise.all(Array.from({ length: 8 }, addAll));
 await store.close();

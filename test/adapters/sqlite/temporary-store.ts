@@ -1,23 +1,23 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  openSqliteConnection,
-  type SqliteConnectionOptions,
-} from '../../../src/adapters/sqlite/open-sqlite-connection.js';
-import { openSqliteStore, type SqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import type { SqliteConnection } from '../../../src/adapters/sqlite/sqlite-connection.js';
-import { SqlitePetRepository } from '../../../src/adapters/sqlite/sqlite-pet-repository.js';
-import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqliteStore, type SqliteStoreOptions } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
+import type { FullStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 
-/** A folder for one test; `remove` takes it away with all that is in it. */
+/** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
+const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
+
+/** A folder for one test. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = await mkdtemp(join(parent, 'animal-store-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Runs a test in a folder of its own. */
+/** Runs a test in its own folder. */
 export const inFolder =
   (test: (folder: string) => Promise<void>): (() => Promise<void>) =>
   async () => {
@@ -29,52 +29,65 @@ export const inFolder =
     }
   };
 
-/** Runs a test on a new store, closed afterwards. */
+/** A store for one test, with what only tests need. */
+export interface TestStore extends FullStore {
+  readonly file: string;
+  /** The store's own connection, for faults that have to happen on it. */
+  readonly connection: DatabaseSync;
+}
+
+/** Opens a store, and returns each call of `method` on its connections until then. */
+export async function observed(
+  method: 'exec' | 'prepare',
+  file: string,
+  options?: SqliteStoreOptions,
+): Promise<{ store: FullStore; calls: { connection: DatabaseSync; sql: string }[] }> {
+  const calls: { connection: DatabaseSync; sql: string }[] = [];
+  const methods = DatabaseSync.prototype as unknown as Record<string, (sql: string) => unknown>;
+  const original = methods[method];
+  methods[method] = function (this: DatabaseSync, sql) {
+    calls.push({ connection: this, sql });
+    return original?.call(this, sql);
+  };
+  const opening = openSqliteStore(file, options);
+  if (original) methods[method] = original;
+  return { store: await opening, calls };
+}
+
+/** Runs a test on a new store, and closes the store. */
 export const onStore = (
-  test: (store: SqliteStore) => Promise<void>,
-  options: { busyTimeout?: number } = {},
+  test: (store: TestStore) => Promise<void>,
+  options?: SqliteStoreOptions,
 ): (() => Promise<void>) =>
   inFolder(async (folder) => {
-    const store = await openSqliteStore(join(folder, 'animals.db'), options);
+    const file = join(folder, 'animals.db');
+    const { store, calls } = await observed('exec', file, options);
+    const last = calls.at(-1);
+    if (last === undefined) throw new Error('the store used no connection');
     try {
-      await test(store);
+      await test({ ...store, file, connection: last.connection });
     } finally {
       await store.close();
     }
   });
 
-/** Runs a test on a new store's connection, for what has to be done to the connection itself. */
-export const onConnection = (
-  test: (connection: SqliteConnection, pets: SqlitePetRepository) => Promise<void>,
-  options?: SqliteConnectionOptions,
-): (() => Promise<void>) =>
-  inFolder(async (folder) => {
-    const connection = await openSqliteConnection(join(folder, 'animals.db'), options);
-    const pets = new SqlitePetRepository(connection);
-    try {
-      await test(connection, pets);
-    } finally {
-      await pets.close();
-    }
-  });
-
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
-export const claimOn = (token: string, change: Partial<Claim> = {}): Claim => ({
-  scope: 'a key',
-  token,
-  fingerprint: 'rex',
-  now: new Date(1_000_000),
-  keepUntil: new Date(2_000_000),
-  ...change,
+/** Options of an add with this idempotency key, at second 1,000 unless `now` says otherwise. */
+export const claimOn = (
+  key: string,
+  { now = new Date(1_000_000), ...claim }: Partial<Claim> & { now?: Date } = {},
+): AddOptions => ({
+  claim: { scope: 'an API key', key, fingerprint: 'rex', keepUntil: new Date(2_000_000), ...claim },
+  now,
 });
 
-/** What the promise rejects with. Fails when it does not. */
+/** What the promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
     return error;
   }
-  throw new Error('the promise was expected to reject');
+  throw new Error('the promise did not reject');
 }

@@ -1,14 +1,13 @@
 import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
-import { PET_STATUSES } from '../../../src/domain/pet.js';
-import type { NewPet, Pet } from '../../../src/domain/pet.js';
+import { PET_STATUSES, type NewPet, type Pet } from '../../../src/domain/pet.js';
 import type { ContractCase, Subject } from '../contract.js';
 import { times } from '../samples.js';
 
-/** An empty animal store to hold to the contract. */
+/** An empty animal store: the subject of its contract. */
 export interface AnimalStoreSubject extends Subject {
   /** The animal store itself. */
-  readonly store: AnimalStore;
-  /** Request tokens get their scope from who is calling, as over HTTP, and not from the call. */
+  readonly animalStore: AnimalStore;
+  /** The caller's identity is the scope of idempotency keys, as over HTTP. Default: the call names the scope. */
   readonly scopeOfCaller?: boolean;
 }
 
@@ -21,32 +20,30 @@ export interface UntypedAnimalStore {
   getPet(id: unknown): Promise<unknown>;
 }
 
-export const untyped = (store: AnimalStore): UntypedAnimalStore => store;
+export const untyped = (animalStore: AnimalStore): UntypedAnimalStore => animalStore;
 
-/** `count` animals to add, their statuses in turn. */
+/** Makes `count` animals to add, their statuses in turn. */
 export const newPets = (count: number): readonly NewPet[] =>
-  times(count, (number) => ({
-    name: `Pet ${number}`,
-    categoryId: number,
-    status: PET_STATUSES[number % 3],
-  }));
+  times(count, (number) => ({ name: `Pet ${number}`, categoryId: number, status: PET_STATUSES[number % 3] }));
 
-/** Adds the animals all at once; resolves to what was created, ascending by id. */
-export async function createAll(store: AnimalStore, animals: readonly NewPet[]): Promise<readonly Pet[]> {
-  const created = await Promise.all(animals.map((animal) => store.createPet(animal)));
+/** Adds the animals simultaneously; resolves to them as created, in ascending order of id. */
+export async function createAll(
+  animalStore: AnimalStore,
+  animals: readonly NewPet[],
+): Promise<readonly Pet[]> {
+  const created = await Promise.all(animals.map((animal) => animalStore.createPet(animal)));
   return created.map(({ pet }) => pet).sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 /** Every page of a list, from the first to the one without `next`. */
 export async function pagesOf(
-  store: AnimalStore,
+  animalStore: AnimalStore,
   query: PetQuery,
-  meanwhile: () => Promise<unknown> = async () => {},
 ): Promise<readonly (readonly Pet[])[]> {
   const pages: (readonly Pet[])[] = [];
   let cursor: string | undefined;
   do {
-    const [page] = await Promise.all([store.listPets({ ...query, cursor }), meanwhile()]);
+    const page = await animalStore.listPets({ ...query, cursor });
     if (page.next !== undefined && page.next === cursor) throw new Error('the cursor leads to itself');
     pages.push(page.pets);
     cursor = page.next;

@@ -1,25 +1,42 @@
-/** An answer, its bytes as they came. */
+import { assert } from '../assert.js';
+
+/** A response, its bytes as they arrived. */
 export interface Answer {
   /** The HTTP status. */
   readonly status: number;
-  /** In the order and the spelling in which they came. */
+  /** In the order and spelling in which they arrived. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
-  /** The body, its transfer coding taken off. */
+  /** The body, without its transfer coding. */
   readonly body: Buffer;
 }
 
 /** What came back for what was sent. */
 export interface Conversation {
-  /** In the order in which they came. */
+  /** In the order in which they arrived. */
   readonly answers: readonly Answer[];
-  /** The statuses of interim answers. */
+  /** The statuses of interim responses. */
   readonly interim: readonly number[];
-  /** The server closed the connection, and nothing but whole answers had come. */
+  /** The server closed the connection after nothing but whole responses. */
   readonly closed: boolean;
-  /** From the last byte sent to the first answer, in milliseconds. */
+  /** From the last byte sent to the first response, in milliseconds. */
   readonly milliseconds: number;
 }
 
-/** The values of a header, named in any case. */
-export const headerValues = ({ headers }: Answer, name: string): string[] =>
+/** The values of a header; its name in any case. */
+export const headerValues = ({ headers }: Pick<Answer, 'headers'>, name: string): string[] =>
   headers.flatMap(([sent, value]) => (sent.toLowerCase() === name.toLowerCase() ? [value] : []));
+
+/** The value of a header that must be there once. */
+export function header(answer: Answer, name: string): string {
+  const values = headerValues(answer, name);
+  assert.equal(values.length, 1, `${name} must be there once, and is ${JSON.stringify(values)}`);
+  return values[0] ?? '';
+}
+
+/** The target of the Link to the next page, if there is one. */
+export function nextTarget(answer: Answer): string | undefined {
+  const [link] = headerValues(answer, 'Link');
+  const target = link === undefined ? undefined : /^<([^<>]+)>; rel="next"$/.exec(link)?.[1];
+  assert.equal(target === undefined, link === undefined, `not a Link to a next page: ${link}`);
+  return target;
+}

@@ -1,68 +1,96 @@
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { HttpInterface } from '../../../src/adapters/http/http-interface.js';
-import { NodeServer } from '../../../src/adapters/http/node/node-server.js';
-import { fetchAnswer, fetchRequest } from './fetch-message.js';
-import type { HttpSubject, OpenHttp } from './http-subject.js';
-import { occupied } from './occupying.js';
-import { get, type HttpKeys } from './request-row.js';
-import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
-import { converse } from './socket-client.js';
-import { fillRequest, messageOf } from './wire.js';
-import { wireHttp } from './wire-http.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HttpInterface } from '../../../src/adapters/http/index.js';
+import { NodeServer } from '../../../src/adapters/http/node/index.js';
+import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
+import type { Open, Subject } from '../contract.js';
+import { within } from '../run-contract.js';
+import type { Answer, Conversation } from './conversation.js';
+import { fillRequest, get, type RawRequest, type RowRequest } from './request-row.js';
+import { converse, messageOf } from './socket-client.js';
+import { storeFault, wireHttp, type HttpKeys, type Situation } from './wire-http.js';
 
-/** What may be there at once, or later. */
+/** A service in a situation, with an empty store: the subject of the contract of the HTTP interface. */
+export interface HttpSubject extends Subject {
+  /** Where the operations are, including the base path. */
+  readonly url: string;
+  /** Whether requests reach it over a socket. Otherwise cases that need one are skipped. */
+  readonly overSocket: boolean;
+  /** The API keys that the service knows. */
+  readonly keys: HttpKeys;
+  /** Why the situation is not available. Cases that need it are skipped then. */
+  readonly missing?: string | undefined;
+  /** Sends a request with all its values filled in, and resolves to what came back. */
+  send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
+  /**
+   * Resolves to the errors that the transport threw, rejected with or left unhandled since the last call: each would end
+   * the process of a service. Waits shortly for requests in progress.
+   */
+  escapedErrors?(): Promise<readonly unknown[]>;
+}
+
+/** What to wait for. */
+export interface Wanted {
+  /** How many responses. Default: 1. */
+  readonly answers?: number;
+  /** Whether to wait until the server closes the connection. */
+  readonly untilClosed?: boolean;
+}
+
+/** Sets a service up in a situation, for `httpContract`. */
+export type OpenHttp = Open<HttpSubject, Situation>;
+
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Subjects for a transport that is a request listener of Node.js: `make` makes it of the HTTP interface, and
- * a `NodeServer` listens with it, on 127.0.0.1 and a free port, as the service does.
+ * Subjects for a transport that is a request listener of Node.js: `make` makes it on the HTTP interface. A `NodeServer`
+ * listens with it on 127.0.0.1 and a free port.
  */
-export const listenerSubjects = (make: (http: HttpInterface) => MaybePromise<RequestListener>): OpenHttp =>
-  serviceSubjects(async (situation) => {
+export const listenerSubjects =
+  (make: (http: HttpInterface) => MaybePromise<RequestListener>): OpenHttp =>
+  async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
-    const server = new NodeServer(await make(http));
+    const escaped = new EscapedErrors();
+    const { corsOrigins } = http.settings;
+    const server = new NodeServer(escaped.watch(await make(http)), {
+      headers: (request) => crossOriginHeaders(corsOrigins, request),
+    });
     const port = await server.listen(0, '127.0.0.1');
-    return {
-      url: `http://127.0.0.1:${port}${http.settings.basePath}`,
-      keys,
-      used,
-      stop: async () => void (await server.close(50)),
+    const stop = async (): Promise<void> => {
+      escaped.stop();
+      await server.close(50);
     };
-  });
+    const url = `http://127.0.0.1:${port}${http.settings.basePath}`;
+    const subject = await socketSubject({ url, keys, used, stop }, situation);
+    return { ...subject, escapedErrors: () => escaped.take() };
+  };
 
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
 export const fetchSubjects =
   (make: (http: HttpInterface) => MaybePromise<(request: Request) => MaybePromise<Response>>): OpenHttp =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
-    return fetchSubject({
-      handle: await make(http),
-      situation,
-      basePath: http.settings.basePath,
-      keys,
-      used,
-    });
+    const { basePath } = http.settings;
+    return fetchSubject({ handle: await make(http), situation, basePath, keys, used });
   };
 
-/** A service that runs, for a test. */
+/** A running service, for a test. */
 export interface RunningService {
-  /** Where the operations are, base path included. */
+  /** Where the operations are, including the base path. */
   readonly url: string;
   /** The API keys that it was started with, or that were issued before. */
   readonly keys: HttpKeys;
-  /**
-   * Resolves when a store that is not well was used for the first time; needed for the situation `busy`, which fails
-   * where the first request does not come to the store within ten seconds.
-   */
+  /** Resolves when a faulty store is used for the first time. The situation `busy` needs it. */
   readonly used?: Promise<void> | undefined;
-  /** Ends the service, and requests that still wait. */
+  /** Ends the service, and requests in progress. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Subjects for what listens by itself, whatever it is made of: `start` starts it in a situation (`SITUATIONS`,
- * `environmentOf`) on a free port, its store empty, or says why this situation cannot be had.
+ * Subjects for anything that listens by itself: `start` starts it in a situation (`SITUATIONS`, `environmentOf`) on a
+ * free port, with an empty store, or returns why the situation is not available.
  */
 export const serviceSubjects =
   (start: (situation: Situation) => Promise<RunningService | string>): OpenHttp =>
@@ -80,7 +108,7 @@ const missing = (reason: string): HttpSubject => ({
   dispose: async () => {},
 });
 
-/** Of a service that nobody asks anything that needs one. */
+/** For services that are never used. */
 export const NO_KEYS: HttpKeys = {
   key: '',
   secondKey: '',
@@ -91,22 +119,19 @@ export const NO_KEYS: HttpKeys = {
   revokedKey: '',
 };
 
-const isOccupied = (situation: Situation): boolean =>
-  (SITUATIONS[situation] as SituationSetup).store === 'occupied';
-
 async function socketSubject(
   { url: address, keys, used, stop }: RunningService,
   situation: Situation,
 ): Promise<HttpSubject> {
   const url = new URL(address);
-  if (isOccupied(situation)) {
-    // Ended by nothing but the end of the service.
+  if (storeFault(situation) === 'occupied') {
+    // It ends only with the service.
     const request = fillRequest(get('/pets'), { ...keys, base: url.pathname });
     const socket = connect(Number(url.port), url.hostname);
     socket.write(messageOf(request, url.host, 1).bytes);
     await occupied(used, endOf(socket)).catch(async (error: unknown) => {
       socket.destroy();
-      await stop().catch(() => {}); // what went wrong first matters more
+      await stop().catch(() => {}); // the first error matters more
       throw error;
     });
   }
@@ -120,15 +145,15 @@ async function socketSubject(
   };
 }
 
-/** Resolves when anything is answered on a connection, or it ends. */
+/** Resolves when anything arrives on a connection, or it ends. */
 const endOf = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
-    socket.once('data', (bytes) => resolve(`was answered ${bytes.toString('latin1').split('\r\n', 1)[0]}`));
+    socket.once('data', (bytes) => resolve(`got ${bytes.toString('latin1').split('\r\n', 1)[0]}`));
     socket.once('close', () => resolve('lost its connection'));
-    socket.on('error', () => {}); // told by the close
+    socket.on('error', () => {}); // close follows
   });
 
-interface Handled {
+interface FetchService {
   readonly handle: (request: Request) => MaybePromise<Response>;
   readonly situation: Situation;
   readonly basePath: string;
@@ -138,25 +163,25 @@ interface Handled {
   readonly close?: () => Promise<void>;
 }
 
-/** A subject whose requests are handed to a function. */
-export async function fetchSubject({
+/** A subject whose requests are passed to a function. */
+async function fetchSubject({
   handle,
   situation,
   basePath,
   keys,
   used,
   close,
-}: Handled): Promise<HttpSubject> {
+}: FetchService): Promise<HttpSubject> {
   const leaving = new AbortController();
-  if (isOccupied(situation)) {
+  if (storeFault(situation) === 'occupied') {
     const request = fillRequest(get('/pets'), { ...keys, base: basePath });
     const ended = Promise.resolve(handle(fetchRequest(request, { signal: leaving.signal }))).then(
-      ({ status }) => `was answered ${status}`,
+      ({ status }) => `got ${status}`,
       (error: unknown) => `was rejected with ${String(error)}`,
     );
     await occupied(used, ended).catch(async (error: unknown) => {
       leaving.abort();
-      await close?.().catch(() => {}); // what went wrong first matters more
+      await close?.().catch(() => {}); // the first error matters more
       throw error;
     });
   }
@@ -165,7 +190,7 @@ export async function fetchSubject({
     overSocket: false,
     keys,
     async send(request) {
-      if ('raw' in request) throw new Error('bytes are for a socket');
+      if ('raw' in request) throw new Error('bytes need a socket');
       const sent = fetchRequest(request);
       const began = performance.now();
       const response = await handle(sent);
@@ -177,4 +202,92 @@ export async function fetchSubject({
       await close?.();
     },
   };
+}
+
+/** The request that a runtime makes of such a message: its body is a stream, its length a header if it is known. */
+export function fetchRequest(
+  { method, target, headers, body, chunked }: RowRequest,
+  { signal }: RequestInit = {},
+): Request {
+  const sent = new Headers();
+  let host = 'animals.test';
+  for (const [name, value] of headers) {
+    if (name.toLowerCase() === 'host') host = value;
+    sent.append(name, value);
+  }
+  const content = typeof body === 'string' ? Buffer.from(body) : body;
+  if (content && !chunked && !sent.has('content-length')) sent.set('Content-Length', String(content.length));
+  return new Request(`http://${host}${target}`, {
+    method,
+    headers: sent,
+    signal: signal ?? null,
+    ...(content && { body: new Blob([content]).stream(), duplex: 'half' }),
+  });
+}
+
+const fetchAnswer = async (response: Response): Promise<Answer> => ({
+  status: response.status,
+  headers: [...response.headers],
+  body: Buffer.from(await response.arrayBuffer()),
+});
+
+/** In milliseconds: well below the time limit of a case, whose message would say less. */
+const PATIENCE = 10_000;
+
+const OCCUPYING = 'the request that must occupy the service';
+
+/**
+ * Waits until a request has reached the store, which never resolves.
+ * @param used resolves when the store is used
+ * @param ended resolves to what came of the request, if it ends: the transport failed before the store
+ * @throws {Error} the request ended, or did not reach the store in time
+ */
+export async function occupied(
+  used: Promise<void> | undefined,
+  ended: Promise<string>,
+  patience = PATIENCE,
+): Promise<void> {
+  if (used === undefined) throw new TypeError('The situation busy needs `used` of the running service');
+  const early = ended.then((what) => {
+    throw new Error(`${OCCUPYING} ${what}, and never reached the store`);
+  });
+  await within(patience, `${OCCUPYING} did not reach the store`, Promise.race([used, early]));
+}
+
+const escaped: unknown[] = [];
+const record = (error: unknown): void => void escaped.push(error);
+let watchers = 0;
+
+/** Collects the errors of a request listener that reach nobody, including those that only the process sees. */
+class EscapedErrors {
+  #calls: Promise<unknown>[] = [];
+
+  constructor() {
+    watchers += 1;
+    if (watchers === 1) process.on('unhandledRejection', record).on('uncaughtException', record);
+  }
+
+  watch(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      try {
+        const call: unknown = listener(request, response);
+        this.#calls.push(Promise.resolve(call).catch(record));
+        return call as void; // for the server, as in a service
+      } catch (error) {
+        record(error);
+        throw error;
+      }
+    };
+  }
+
+  async take(): Promise<readonly unknown[]> {
+    await Promise.race([Promise.all(this.#calls.splice(0)), delay(100)]);
+    await delay(0); // for the process to notice
+    return escaped.splice(0);
+  }
+
+  stop(): void {
+    watchers -= 1;
+    if (watchers === 0) process.off('unhandledRejection', record).off('uncaughtException', record);
+  }
 }

@@ -2,20 +2,56 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValues, type Answer, type Conversation } from './conversation.js';
+import type { RawRequest, RowRequest } from './request-row.js';
 
+/** Bytes to send, and what to expect for them. */
 export interface Message {
   readonly bytes: Uint8Array;
-  /** Sent once the server said to continue. */
+  /** Sent after "100 Continue". */
   readonly afterContinue?: Uint8Array | undefined;
-  /** Of each request in the bytes: an answer to HEAD ends with its headers. */
+  /** The method of each request in the bytes: a response to HEAD ends with its headers. */
   readonly methods: readonly string[];
+}
+
+/** The bytes of a request as an HTTP/1.1 message. */
+export function messageOf(request: RawRequest | RowRequest, host: string, answers: number): Message {
+  if ('raw' in request) {
+    const bytes = Buffer.from(request.raw, 'latin1');
+    const [method = ''] = request.raw.split(' ', 1);
+    const methods = Array.from({ length: answers }, (_, index) => (index === 0 ? method : 'GET'));
+    return { bytes, methods };
+  }
+  const { method, target, headers, body, chunked, awaitsContinue } = request;
+  const content = typeof body === 'string' ? Buffer.from(body) : body;
+  const lines = [`${method} ${target} HTTP/1.1`];
+  const has = (wanted: string): boolean => headers.some(([name]) => name.toLowerCase() === wanted);
+  if (!has('host')) lines.push(`Host: ${host}`);
+  for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+  if (chunked) lines.push('Transfer-Encoding: chunked');
+  else if (content && !has('content-length')) lines.push(`Content-Length: ${content.length}`);
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  const framed = content && chunked ? inChunks(content) : (content ?? Buffer.alloc(0));
+  return awaitsContinue
+    ? { bytes: head, afterContinue: framed, methods: [method] }
+    : { bytes: Buffer.concat([head, framed]), methods: [method] };
+}
+
+const CHUNK = 50_000;
+
+function inChunks(content: Uint8Array): Buffer {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; start < content.length; start += CHUNK) {
+    const chunk = content.subarray(start, start + CHUNK);
+    parts.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
 }
 
 const PATIENCE = 5000;
 
 /**
- * Puts bytes on a connection of their own, and waits for so many answers or, with `untilClosed`, for the end.
- * A request is not ended by closing our side: the server alone decides whether the connection goes on.
+ * Sends bytes on a new connection, and waits for the responses or, with `untilClosed`, for the end. It never closes its
+ * side first: only the server decides whether the connection stays open.
  */
 export async function converse(url: URL, message: Message, untilClosed: boolean): Promise<Conversation> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
@@ -23,35 +59,37 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
   const finished = new AbortController();
   let closed = false;
   let milliseconds = 0;
-  const came = Promise.withResolvers<void>();
-  const done = (): boolean => (untilClosed ? closed : reader.answers.length >= message.methods.length);
+  const arrived = Promise.withResolvers<void>();
+  const isDone = (): boolean => (untilClosed ? closed : reader.answers.length >= message.methods.length);
   socket.on('data', (bytes) => {
     const before = reader.answers.length + reader.interim.length;
     try {
       reader.read(bytes);
     } catch (error) {
-      came.reject(error); // no HTTP: there is nothing more to be read
+      arrived.reject(error); // not HTTP: nothing more can be read
       socket.destroy();
       return;
     }
     if (before === 0) milliseconds = performance.now() - began;
     if (message.afterContinue && before === 0 && reader.interim.length > 0)
       socket.write(message.afterContinue);
-    if (done()) came.resolve();
+    if (isDone()) arrived.resolve();
   });
   socket.on('end', () => {
+    reader.end();
     closed = reader.isBetweenAnswers;
-    came.resolve();
+    arrived.resolve();
   });
-  // A server that closes early may refuse what is still being sent; the answer must have come whole by then.
-  socket.on('error', (error) => (reader.answers.length > 0 ? came.resolve() : came.reject(error)));
-  socket.on('close', () => came.resolve());
+  // A server that closes early may refuse what is still being sent: its response must have arrived by then.
+  socket.on('error', (error) => (reader.answers.length > 0 ? arrived.resolve() : arrived.reject(error)));
+  socket.on('close', () => arrived.resolve());
   await once(socket, 'connect');
   const began = performance.now();
-  socket.write(message.bytes);
+  // Without a response to wait for, the client leaves once its bytes are sent.
+  socket.write(message.bytes, () => (message.methods.length === 0 ? arrived.resolve() : undefined));
   try {
     const late = delay(PATIENCE, undefined, { signal: finished.signal, ref: false }).catch(() => {});
-    await Promise.race([came.promise, late]);
+    await Promise.race([arrived.promise, late]);
     return { answers: reader.answers, interim: reader.interim, closed, milliseconds };
   } finally {
     finished.abort();
@@ -66,12 +104,16 @@ async function destroyed(socket: Socket): Promise<void> {
   await closed;
 }
 
-/** Takes HTTP/1.1 messages apart as they come. */
+type Head = Pick<Answer, 'status' | 'headers'>;
+
+/** Parses HTTP/1.1 responses as they arrive. */
 class AnswerReader {
   readonly answers: Answer[] = [];
   readonly interim: number[] = [];
   readonly #methods: readonly string[];
   #rest: Buffer = Buffer.alloc(0);
+  /** A response whose end only the end of the connection shows. */
+  #endless: Head | undefined;
 
   constructor(methods: readonly string[]) {
     this.#methods = methods;
@@ -83,7 +125,13 @@ class AnswerReader {
 
   read(bytes: Buffer): void {
     this.#rest = Buffer.concat([this.#rest, bytes]);
-    while (this.#readOne());
+    while (this.#endless === undefined && this.#readOne());
+  }
+
+  /** The server has closed the connection. */
+  end(): void {
+    if (this.#endless) this.#add(this.#endless, this.#rest, this.#rest.length);
+    this.#endless = undefined;
   }
 
   #readOne(): boolean {
@@ -91,23 +139,48 @@ class AnswerReader {
     if (end === -1) return false;
     const [statusLine = '', ...lines] = this.#rest.toString('latin1', 0, end).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-    if (Number.isNaN(status)) throw new Error(`no HTTP/1.1 status line: ${statusLine}`);
+    if (Number.isNaN(status)) throw new Error(`not an HTTP/1.1 status line: ${statusLine}`);
     const headers = lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     });
+    const start = end + 4;
     if (status < 200) {
-      this.#rest = this.#rest.subarray(end + 4);
+      this.#rest = this.#rest.subarray(start);
       this.interim.push(status);
       return true;
     }
-    const bodiless = this.#methods[this.answers.length] === 'HEAD' || status === 204 || status === 304;
-    const [length] = headerValues({ status, headers, body: Buffer.alloc(0) }, 'content-length');
-    if (length === undefined && !bodiless) throw new Error(`an answer of unknown length: ${statusLine}`);
-    const bodyEnd = end + 4 + (bodiless ? 0 : Number(length));
-    if (this.#rest.length < bodyEnd) return false;
-    this.answers.push({ status, headers, body: this.#rest.subarray(end + 4, bodyEnd) });
-    this.#rest = this.#rest.subarray(bodyEnd);
+    const head = { status, headers };
+    const hasBody = this.#methods[this.answers.length] !== 'HEAD' && status !== 204 && status !== 304;
+    const [length] = headerValues(head, 'Content-Length');
+    if (!hasBody) return this.#add(head, Buffer.alloc(0), start);
+    if (headerValues(head, 'Transfer-Encoding').join() === 'chunked') return this.#addChunked(head, start);
+    if (length === undefined) {
+      this.#rest = this.#rest.subarray(start);
+      this.#endless = head;
+      return false;
+    }
+    const bodyEnd = start + Number(length);
+    return this.#rest.length >= bodyEnd && this.#add(head, this.#rest.subarray(start, bodyEnd), bodyEnd);
+  }
+
+  #addChunked(head: Head, start: number): boolean {
+    const chunks: Buffer[] = [];
+    for (let at = start; ;) {
+      const lineEnd = this.#rest.indexOf('\r\n', at);
+      if (lineEnd === -1) return false;
+      const size = Number.parseInt(this.#rest.toString('latin1', at, lineEnd), 16);
+      const chunkEnd = lineEnd + 2 + size;
+      if (this.#rest.length < chunkEnd + 2) return false;
+      if (size === 0) return this.#add(head, Buffer.concat(chunks), chunkEnd + 2);
+      chunks.push(this.#rest.subarray(lineEnd + 2, chunkEnd));
+      at = chunkEnd + 2;
+    }
+  }
+
+  #add(head: Head, body: Buffer, end: number): true {
+    this.answers.push({ ...head, body });
+    this.#rest = this.#rest.subarray(end);
     return true;
   }
 }

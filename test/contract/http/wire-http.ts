@@ -1,37 +1,155 @@
-import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
-import { HttpInterface } from '../../../src/adapters/http/http-interface.js';
-import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
-import { Readiness } from '../../../src/adapters/http/routes/readiness.js';
-import { MemoryApiKeyRepository } from '../../../src/adapters/memory/memory-api-key-repository.js';
-import { MemoryPetRepository } from '../../../src/adapters/memory/memory-pet-repository.js';
+import { ApiKeyAuthenticator, ManagedApiKeys } from '../../../src/adapters/api-keys/index.js';
+import { HttpInterface, Readiness, type HttpSettings } from '../../../src/adapters/http/index.js';
+import { readDocsFiles } from '../../../src/adapters/http/node/index.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
-import { ailingPets } from './ailing-store.js';
-import { STATIC_KEYS, issueKeys } from './http-keys.js';
-import type { HttpKeys } from './request-row.js';
-import { SITUATIONS, type Situation, type SituationSetup } from './situation.js';
+import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import type { Scope } from '../../../src/application/ports/authenticator.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
 
-/** The HTTP interface in a situation, for a transport to carry. */
+/** How a service is set up: settings that differ from the defaults, and the fault of its store. */
+export interface SituationSetup {
+  /** Settings of the HTTP interface that differ from the defaults. */
+  readonly settings?: Partial<HttpSettings>;
+  /** What the store of animals does. Default: it works. */
+  readonly store?: StoreFault;
+}
+
+/**
+ * `away`: unavailable, with a Retry-After of 7 s. `faulty`: throws an unexpected error. `undecided`: an earlier create
+ * with the same key is in progress, with a Retry-After of 3 s. `stuck`: never resolves. `occupied`: never resolves, and
+ * one request is waiting for it before the first case runs.
+ */
+export type StoreFault = 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
+
+/** The ways to set a service up for the HTTP contract, by name. All other settings have their defaults. */
+export const SITUATIONS = {
+  plain: {},
+  publicUrl: { settings: { publicUrl: 'https://animals.example/shop/v1' } },
+  otherBasePath: { settings: { basePath: '/animals/v1' } },
+  smallBodies: { settings: { bodyLimit: 100 } },
+  deprecatedLater: { settings: { deprecatedSince: new Date('2029-02-28') } },
+  getPetOff: { settings: { getPet: 'off' } },
+  storeAway: { store: 'away' },
+  storeFaulty: { store: 'faulty' },
+  storeUndecided: { store: 'undecided' },
+  storeStuck: { settings: { requestDeadline: 50 }, store: 'stuck' },
+  /** Pages of two origins may use the service. */
+  twoOrigins: { settings: { corsOrigins: ['https://one.example', 'http://localhost:5173'] } },
+  /** Pages of any origin may use the service. */
+  anyOrigin: { settings: { corsOrigins: ['*'] } },
+  /** One request is in progress, and no more are allowed at the same time. */
+  busy: { settings: { maxInFlight: 1, requestDeadline: 60_000 }, store: 'occupied' },
+} as const satisfies Record<string, SituationSetup>;
+
+/** The name of one of `SITUATIONS`. */
+export type Situation = keyof typeof SITUATIONS;
+
+/** The store's fault in a situation, if it has one. */
+export const storeFault = (situation: Situation): StoreFault | undefined =>
+  (SITUATIONS[situation] as SituationSetup).store;
+
+/** A situation's settings as the environment of a service that runs as a process. */
+export function environmentOf(situation: Situation): Readonly<Record<string, string>> {
+  const { settings = {} }: SituationSetup = SITUATIONS[situation];
+  const { publicUrl, basePath, bodyLimit, deprecatedSince, getPet, requestDeadline } = settings;
+  const { maxInFlight, corsOrigins } = settings;
+  return {
+    ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
+    ...(basePath !== undefined && { BASE_PATH: basePath }),
+    ...(bodyLimit !== undefined && { BODY_LIMIT: `${bodyLimit}b` }),
+    ...(deprecatedSince && { DEPRECATED_SINCE: deprecatedSince.toISOString().slice(0, 10) }),
+    ...(getPet && { GET_PET: getPet }),
+    ...(requestDeadline !== undefined && { REQUEST_DEADLINE: `${requestDeadline}ms` }),
+    ...(maxInFlight !== undefined && { MAX_IN_FLIGHT: String(maxInFlight) }),
+    ...(corsOrigins && { CORS_ORIGINS: corsOrigins.join(',') }),
+  };
+}
+
+/** The API keys that a service has from its start. */
+export interface HttpKeys {
+  /** A static key, with every scope. */
+  readonly key: string;
+  /** Another static key. */
+  readonly secondKey: string;
+  /** A managed key with every scope. */
+  readonly managedKey: string;
+  /** A managed key with the scope `pets:read` only. */
+  readonly readOnlyKey: string;
+  /** A managed key with the scope `pets:write` only. */
+  readonly writeOnlyKey: string;
+  /** A managed key that has expired. */
+  readonly expiredKey: string;
+  /** A managed key that was revoked. */
+  readonly revokedKey: string;
+}
+
+/** The HTTP interface in a situation, for a transport. */
 export interface WiredHttp {
-  /** To be carried by the transport. */
+  /** What the transport passes requests to. */
   readonly http: HttpInterface;
   /** The keys that its authenticator accepts or, where their name says so, refuses. */
   readonly keys: HttpKeys;
-  /** Resolves when a store that is not well was used for the first time. */
+  /** Resolves when a faulty store is used for the first time. */
   readonly used: Promise<void>;
 }
 
-/** Wires the HTTP interface on a store in memory, with the settings, the keys and the faults of a situation. */
+/** Wires the HTTP interface on a store in memory, with the settings, keys and faults of a situation. */
 export async function wireHttp(situation: Situation): Promise<WiredHttp> {
   const { settings, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
-  const pets = fault ? ailingPets(fault, onCall) : new MemoryPetRepository();
-  const apiKeys = new MemoryApiKeyRepository();
+  const { apiKeys, ...store } = openMemoryStore();
+  const pets = fault ? ailingPets(fault, onCall) : store.pets;
   const http = new HttpInterface({
-    store: createAnimalStore({ pets }),
-    authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), keys: apiKeys }),
+    animalStore: createAnimalStore({ pets }),
+    authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,
     docs: await readDocsFiles(),
   });
   return { http, keys: await issueKeys(apiKeys), used };
+}
+
+/** A store of animals with a fault. `onCall` is called when it is used. */
+function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
+  const fails = async (): Promise<never> => {
+    onCall();
+    if (fault === 'away') throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
+    if (fault === 'undecided') throw new IdempotencyConflictError({ retryAfter: 3 });
+    if (fault === 'faulty') throw new TypeError('a secret of the inside');
+    return new Promise(() => {});
+  };
+  return {
+    capabilities: { durable: false, shared: false },
+    add: fails,
+    findById: fails,
+    list: fails,
+    check: fault === 'occupied' ? async () => {} : fails,
+    close: async () => {},
+  };
+}
+
+const HOUR = 60 * 60 * 1000;
+
+/** Keys for the settings of a service, with every scope. */
+export const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e_f-0123456789==' };
+
+/** The static keys, and managed keys that are issued in this store. */
+export async function issueKeys(apiKeys: ApiKeyRepository): Promise<HttpKeys> {
+  const managed = new ManagedApiKeys({ apiKeys });
+  const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
+    (await managed.issue({ name, scopes })).key;
+  const anHourAgo = new ManagedApiKeys({ apiKeys, clock: { now: () => new Date(Date.now() - HOUR) } });
+  const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
+  const revoked = await managed.issue({ name: 'revoked' });
+  await managed.revoke(revoked.record.id);
+  return {
+    ...STATIC_KEYS,
+    managedKey: await issue('everything'),
+    readOnlyKey: await issue('reads', ['pets:read']),
+    writeOnlyKey: await issue('writes', ['pets:write']),
+    expiredKey: expired.key,
+    revokedKey: revoked.key,
+  };
 }

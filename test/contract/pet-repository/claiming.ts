@@ -1,28 +1,18 @@
-import { assert } from '../assert.js';
-import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import type { AddedPet, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
+import type { Pet } from '../../../src/domain/pet.js';
+import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { rejectsWithCode } from '../rejection.js';
-import { samplePet, times } from '../samples.js';
-import { listAll, type PetRepositoryCase } from './subject.js';
+import { FULL_PET, claimed, claimedAt, instant, sampleClaim, samplePet, times } from '../samples.js';
+import { listAll, type StoreCase } from '../store-subject.js';
 
 const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
 
-/** The suite's start: real time, because a store may clear away by its own clock what has lapsed by it. */
-const START = Date.now();
-
-/** A claim made `at` milliseconds after the suite's start and kept for 24 hours, with dates of its own. */
-export const sampleClaim = ({ at = 0, ...fields }: Partial<Claim> & { at?: number } = {}): Claim => ({
-  scope: 'a scope',
-  token: 'a token',
-  fingerprint: 'a fingerprint',
-  now: new Date(START + at),
-  keepUntil: new Date(START + at + 24 * HOUR),
-  ...fields,
-});
-
-/** Pairs of scope and token that are equal when joined, folded, trimmed, cut or normalised. */
-const DISTINCT_PAIRS: readonly (readonly [scope: string, token: string])[] = [
-  ...[':', '/', '|', ',', '-', '_', ' ', '.', '\0', '\n', '","'].flatMap((separator) => [
+/** Pairs of scope and key that are equal when joined, folded, trimmed, cut or normalised. */
+const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] = [
+  ...[':', '/', '|', ',', '-', '_', ' ', '.', '\n', '","'].flatMap((separator) => [
     [`a${separator}b`, 'c'] as const,
     ['a', `b${separator}c`] as const,
   ]),
@@ -43,109 +33,173 @@ const DISTINCT_PAIRS: readonly (readonly [scope: string, token: string])[] = [
   ['__proto__', 'toString'],
 ];
 
-export const claimingCases: readonly PetRepositoryCase[] = [
-  {
-    name: 'creates once for a claim and replays the animal exactly as it was created',
-    async run({ pets }) {
-      const animal = samplePet({ name: ' Ame\u0301lie ', categoryId: 2n ** 53n + 1n, status: 'pending' });
-      const created = await pets.add(animal, { claim: sampleClaim() });
-      assert.deepEqual(created, { pet: { id: created.pet.id, ...animal }, replayed: false });
-      for (const at of [0, 1, HOUR]) {
-        const replay = await pets.add(animal, { claim: sampleClaim({ at }) });
-        assert.deepEqual(replay, { pet: created.pet, replayed: true });
-      }
-      assert.deepEqual(await listAll(pets), [created.pet]);
-    },
-  },
-  {
-    name: 'goes by the fingerprint of a claim, not by the animal that comes with it',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet(), { claim: sampleClaim() });
-      const replay = await pets.add(samplePet({ name: 'Rex' }), { claim: sampleClaim() });
-      assert.deepEqual(replay, { pet, replayed: true });
-    },
-  },
-  {
-    name: 'refuses a claim with another fingerprint, keeps nothing of it, and goes on replaying the first',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet(), { claim: sampleClaim() });
-      const claim = sampleClaim({ fingerprint: 'another fingerprint' });
-      await rejectsWithCode(pets.add(samplePet({ name: 'Rex' }), { claim }), 'idempotency_key_reused');
+/** Checks simultaneous adds with one claim: one animal, at most one caller created it, the others may be refused. */
+export async function checkOnce(
+  results: readonly PromiseSettledResult<AddedPet>[],
+  pets: PetRepository,
+): Promise<Pet> {
+  const [pet, ...others] = await listAll(pets);
+  assert.ok(pet);
+  assert.deepEqual(others, []);
+  let creators = 0;
+  for (const result of results) {
+    if (result.status === 'rejected') {
+      await rejectsWithCode(Promise.reject(result.reason), 'idempotency_conflict');
+    } else {
+      assert.deepEqual(result.value.pet, pet);
+      if (!result.value.replayed) creators += 1;
+    }
+  }
+  assert.ok(creators <= 1, `${creators} callers created the animal`);
+  return pet;
+}
+
+export const claimingCases: readonly StoreCase[] = [
+  promise('stores one animal for a claim and replays it as it was created', async ({ pets }) => {
+    const created = await pets.add(FULL_PET, claimed());
+    assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
+    for (const at of [0, 1, HOUR]) {
+      assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), { pet: created.pet, replayed: true });
+    }
+    assert.deepEqual(await listAll(pets), [created.pet]);
+  }),
+  promise('recognises a retry by the fingerprint of its claim, not by its animal', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet(), claimed());
+    assert.deepEqual(await pets.add(samplePet({ name: 'Rex' }), claimed()), { pet, replayed: true });
+  }),
+  promise(
+    'refuses a claim with another fingerprint, stores nothing, and still replays the first',
+    async ({ pets }) => {
+      const { pet } = await pets.add(samplePet(), claimed());
+      const reused = pets.add(samplePet({ name: 'Rex' }), claimed({ fingerprint: 'another fingerprint' }));
+      await rejectsWithCode(reused, 'idempotency_key_reused');
       assert.deepEqual(await listAll(pets), [pet]);
-      const replay = await pets.add(samplePet(), { claim: sampleClaim() });
-      assert.deepEqual(replay, { pet, replayed: true });
+      assert.deepEqual(await pets.add(samplePet(), claimed()), { pet, replayed: true });
     },
-  },
-  {
-    name: 'keeps the same token of another scope apart',
-    async run({ pets }) {
-      const first = await pets.add(samplePet(), { claim: sampleClaim({ scope: 'one' }) });
-      const second = await pets.add(samplePet(), { claim: sampleClaim({ scope: 'other' }) });
-      assert.equal(second.replayed, false);
+  ),
+  ...(['scope', 'key'] as const).map((part): StoreCase =>
+    promise(`separates claims that differ only in the ${part}`, async ({ pets }) => {
+      const first = await pets.add(samplePet(), claimed({ [part]: 'one' }));
+      const second = await pets.add(samplePet(), claimed({ [part]: 'other' }));
+      assert.deepEqual([first.replayed, second.replayed], [false, false]);
       assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-    },
-  },
-  {
-    name: 'keeps another token of the same scope apart',
-    async run({ pets }) {
-      const first = await pets.add(samplePet(), { claim: sampleClaim({ token: 'one' }) });
-      const second = await pets.add(samplePet(), { claim: sampleClaim({ token: 'other' }) });
-      assert.equal(second.replayed, false);
-      assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-    },
-  },
-  {
-    name: 'keeps scopes and tokens apart that look alike when joined, folded, trimmed or normalised',
-    async run({ pets }) {
-      const claims = DISTINCT_PAIRS.map(([scope, token]) => sampleClaim({ scope, token }));
-      for (const claim of claims) {
-        const { replayed } = await pets.add(samplePet(), { claim });
-        assert.equal(replayed, false, `${JSON.stringify([claim.scope, claim.token])} was taken for another`);
+    }),
+  ),
+  promise(
+    'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised',
+    async ({ pets }) => {
+      for (const [scope, key] of DISTINCT_PAIRS) {
+        const { replayed } = await pets.add(samplePet(), claimed({ scope, key }));
+        assert.equal(replayed, false, `${JSON.stringify([scope, key])} was mistaken for another claim`);
       }
-      assert.equal((await listAll(pets)).length, claims.length);
-      for (const claim of claims) assert.equal((await pets.add(samplePet(), { claim })).replayed, true);
-    },
-  },
-  {
-    name: 'keeps one animal for twenty simultaneous equal claims, and tells at most one caller that it is new',
-    async run({ pets }) {
-      const results = await Promise.allSettled(
-        times(20, () => pets.add(samplePet(), { claim: sampleClaim() })),
-      );
-      const [pet, ...others] = await listAll(pets);
-      assert.deepEqual(others, []);
-      for (const result of results) {
-        if (result.status === 'fulfilled') assert.deepEqual(result.value.pet, pet);
-        else await rejectsWithCode(Promise.reject(result.reason), 'idempotency_conflict');
+      assert.equal((await listAll(pets)).length, DISTINCT_PAIRS.length);
+      for (const [scope, key] of DISTINCT_PAIRS) {
+        assert.equal((await pets.add(samplePet(), claimed({ scope, key }))).replayed, true);
       }
-      assert.ok(
-        results.filter((result) => result.status === 'fulfilled' && !result.value.replayed).length <= 1,
-      );
-      const later = await pets.add(samplePet(), { claim: sampleClaim() });
-      assert.deepEqual(later, { pet, replayed: true });
     },
-  },
-  {
-    name: 'keeps one animal for twenty simultaneous claims of one token with different fingerprints',
-    async run({ pets }) {
+  ),
+  promise(
+    'stores one animal for twenty simultaneous equal claims, and reports it as new at most once',
+    async ({ pets }) => {
+      const pet = await checkOnce(
+        await Promise.allSettled(times(20, () => pets.add(samplePet(), claimed()))),
+        pets,
+      );
+      assert.deepEqual(await pets.add(samplePet(), claimed()), { pet, replayed: true });
+    },
+  ),
+  promise(
+    'stores one animal for twenty simultaneous claims of one key with different fingerprints',
+    async ({ pets }) => {
       const results = await Promise.allSettled(
         times(20, (number) =>
-          pets.add(samplePet({ name: `Pet ${number}` }), {
-            claim: sampleClaim({ fingerprint: `fingerprint ${number}` }),
-          }),
+          pets.add(samplePet({ name: `Pet ${number}` }), claimed({ fingerprint: `fingerprint ${number}` })),
         ),
       );
-      const created = results.filter((result) => result.status === 'fulfilled');
+      const created = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      assert.equal(created.length, 1);
       assert.deepEqual(
-        created.map(({ value }) => value),
+        created,
         (await listAll(pets)).map((pet) => ({ pet, replayed: false })),
       );
-      assert.equal(created.length, 1);
       for (const result of results) {
         if (result.status === 'fulfilled') continue;
         assert.ok(isAnimalStoreError(result.reason), String(result.reason));
         assert.match(result.reason.code, /^idempotency_(?:conflict|key_reused)$/);
       }
     },
-  },
+  ),
+  promise('honours a claim until one millisecond before its keepUntil', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet(), claimed());
+    assert.deepEqual(await pets.add(samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
+  }),
+  ...['a fingerprint', 'another fingerprint'].map((fingerprint): StoreCase =>
+    promise(
+      `forgets a claim at its keepUntil: a call with ${fingerprint === 'a fingerprint' ? 'the same' : 'another'} fingerprint creates`,
+      async ({ pets }) => {
+        const first = await pets.add(samplePet(), claimed());
+        const second = await pets.add(samplePet(), claimedAt(DAY, { fingerprint }));
+        assert.equal(second.replayed, false);
+        assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
+        assert.equal((await pets.add(samplePet(), claimedAt(DAY, { fingerprint }))).replayed, true);
+      },
+    ),
+  ),
+  promise('uses the clock of the machine when `now` is omitted', async ({ pets }) => {
+    const live = sampleClaim({ key: 'live', keepUntil: new Date(Date.now() + HOUR) });
+    const lapsed = sampleClaim({ key: 'lapsed', keepUntil: new Date(Date.now() - 1) });
+    for (const claim of [live, lapsed]) await pets.add(samplePet(), { claim });
+    assert.equal((await pets.add(samplePet(), { claim: live })).replayed, true);
+    assert.equal((await pets.add(samplePet(), { claim: lapsed })).replayed, false);
+  }),
+  promise('keeps a claim that was made again until the later keepUntil', async ({ pets }) => {
+    await pets.add(samplePet(), claimed());
+    const { pet } = await pets.add(samplePet(), claimedAt(DAY));
+    assert.deepEqual(await pets.add(samplePet(), claimedAt(2 * DAY - 1)), { pet, replayed: true });
+    assert.equal((await pets.add(samplePet(), claimedAt(2 * DAY))).replayed, false);
+  }),
+  promise('does not prolong a claim by replaying it', async ({ pets }) => {
+    await pets.add(samplePet(), claimed());
+    await pets.add(samplePet(), claimedAt(DAY - 1));
+    assert.equal((await pets.add(samplePet(), claimedAt(DAY))).replayed, false);
+  }),
+  promise(
+    'lets each of many claims lapse at its own time, whatever the order in which they were made',
+    async ({ pets }) => {
+      // Kept for 1 h, 24 h, 2 h, 23 h, ...: a store that sweeps in the order of making finds them mixed.
+      const lifetimes = times(24, (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR);
+      const addAt = (at: number, index: number, lifetime: number) =>
+        pets.add(samplePet(), claimedAt(at, { key: `key ${index}`, keepUntil: instant(at + lifetime) }));
+      for (const [index, lifetime] of lifetimes.entries()) await addAt(0, index, lifetime);
+
+      const noon = 12 * HOUR;
+      for (const [index, lifetime] of lifetimes.entries()) {
+        const { replayed } = await addAt(noon, index, lifetime);
+        assert.equal(replayed, lifetime > noon, `kept for ${lifetime} ms`);
+      }
+    },
+  ),
+  promise(
+    'keeps a claim that was made again while lapsed claims around it were still to be removed',
+    async ({ pets }) => {
+      // Each lapses a millisecond after the one before: a store that removes a few at a time, in any order, is late
+      // for the first, the last or the one in the middle.
+      const keys = times(128, (number) => `key ${number}`);
+      for (const [index, key] of keys.entries()) {
+        await pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) }));
+      }
+      const again = new Map<string, Pet>();
+      for (const key of ['key 1', 'key 64', 'key 128']) {
+        const { pet, replayed } = await pets.add(samplePet(), claimedAt(2 * HOUR, { key }));
+        assert.equal(replayed, false, `${key} has lapsed`);
+        again.set(key, pet);
+      }
+      // Each of these may remove a few.
+      for (const key of keys) await pets.add(samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
+      for (const [key, pet] of again) {
+        const replay = await pets.add(samplePet(), claimedAt(4 * HOUR, { key }));
+        assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
+      }
+    },
+  ),
 ];

@@ -1,72 +1,72 @@
-import { assert } from '../assert.js';
-import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Call } from '../../../src/application/animal-store.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import { assert } from '../assert.js';
+import { promise } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
-import { samplePet, times } from '../samples.js';
-import { sampleClaim } from './claiming.js';
-import { listAll, type PetRepositoryCase } from './subject.js';
+import { claimed, samplePet, times } from '../samples.js';
+import { listAll, type StoreCase } from '../store-subject.js';
 
-const OPERATIONS: Readonly<Record<string, (pets: PetRepository, call?: Call) => Promise<unknown>>> = {
-  add: (pets, call) => pets.add(samplePet(), call),
-  'add with a claim': (pets, call) => pets.add(samplePet(), { claim: sampleClaim(), ...call }),
-  findById: (pets, call) => pets.findById(1n, call),
-  list: (pets, call) => pets.list({ limit: 1 }, call),
-  check: (pets, call) => pets.check(call),
+type Operation = (pets: PetRepository, id: bigint, call?: Call) => Promise<unknown>;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  add: (pets, _id, call) => pets.add(samplePet(), call),
+  'add with a claim': (pets, _id, call) => pets.add(samplePet(), { ...claimed(), ...call }),
+  findById: (pets, id, call) => pets.findById(id, call),
+  list: (pets, _id, call) => pets.list({ limit: 100 }, call),
+  check: (pets, _id, call) => pets.check(call),
 };
 
-export const endingCases: readonly PetRepositoryCase[] = [
-  {
-    name: 'says whether it is durable and whether it is shared',
-    async run({ pets }) {
-      assert.equal(typeof pets.capabilities.durable, 'boolean');
-      assert.equal(typeof pets.capabilities.shared, 'boolean');
-    },
-  },
-  {
-    name: 'passes its check while it is open',
-    async run({ pets }) {
-      assert.equal(await pets.check(), undefined);
-      await pets.add(samplePet());
-      assert.equal(await pets.check({}), undefined);
-    },
-  },
-  {
-    name: 'closes twice, and twice at once',
-    async run({ pets }) {
-      await Promise.all([pets.close(), pets.close()]);
+export const endingCases: readonly StoreCase[] = [
+  promise('says whether it is durable and whether it is shared', async ({ pets }) => {
+    assert.equal(typeof pets.capabilities.durable, 'boolean');
+    assert.equal(typeof pets.capabilities.shared, 'boolean');
+  }),
+  promise('passes its check while it is open', async ({ pets }) => {
+    assert.equal(await pets.check(), undefined);
+    await pets.add(samplePet());
+    assert.equal(await pets.check({}), undefined);
+  }),
+  promise('closes twice, and twice at once', async ({ pets }) => {
+    await Promise.all([pets.close(), pets.close()]);
+    await pets.close();
+  }),
+  ...Object.entries(OPERATIONS).flatMap(([operation, call]): StoreCase[] => [
+    promise(`rejects with service_unavailable after close: ${operation}`, async ({ pets }) => {
+      const { pet } = await pets.add(samplePet(), claimed());
+      await call(pets, pet.id);
       await pets.close();
-    },
-  },
-  ...Object.entries(OPERATIONS).flatMap(([operation, call]): PetRepositoryCase[] => [
-    {
-      name: `rejects with service_unavailable after close: ${operation}`,
-      async run({ pets }) {
-        await pets.add(samplePet());
-        await pets.close();
-        await rejectsWithCode(call(pets), 'service_unavailable');
-      },
-    },
-    {
-      name: `rejects with the reason of a signal that is aborted already, and keeps nothing: ${operation}`,
-      async run({ pets }) {
-        await rejectsWhenAborted((aborted) => call(pets, aborted));
+      await rejectsWithCode(call(pets, pet.id), 'service_unavailable');
+    }),
+    promise(
+      `rejects with the reason of an aborted signal, and stores nothing: ${operation}`,
+      async ({ pets }) => {
+        await rejectsWhenAborted((aborted) => call(pets, 1n, aborted));
         assert.deepEqual(await listAll(pets), []);
-        const claim = sampleClaim({ fingerprint: 'another fingerprint' });
-        assert.equal((await pets.add(samplePet(), { claim })).replayed, false);
+        const { replayed } = await pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
+        assert.equal(replayed, false);
       },
-    },
+    ),
+    promise(
+      `rejects with the reason of an aborted signal, even if it knows the result: ${operation}`,
+      async ({ pets }) => {
+        const { pet } = await pets.add(samplePet(), claimed());
+        await call(pets, pet.id);
+        const before = await listAll(pets);
+        await rejectsWhenAborted((aborted) => call(pets, pet.id, aborted));
+        assert.deepEqual(await listAll(pets), before);
+      },
+    ),
   ]),
-  {
-    name: 'answers an add that is aborted on its way, or rejects it with the reason, and does the others no harm',
-    async run({ pets }) {
+  promise(
+    'resolves an add that is aborted in progress, or rejects it with the reason, and leaves others alone',
+    async ({ pets }) => {
       const controller = new AbortController();
       const { signal } = controller;
       const adding = times(20, (number) =>
         pets.add(samplePet({ name: `Pet ${number}` }), number % 2 === 0 ? { signal } : {}),
       );
       controller.abort(new Error('given up'));
-      const results = await Promise.allSettled(adding);
-      for (const [index, result] of results.entries()) {
+      for (const [index, result] of (await Promise.allSettled(adding)).entries()) {
         if (result.status === 'fulfilled') {
           assert.deepEqual(await pets.findById(result.value.pet.id), result.value.pet);
         } else {
@@ -76,33 +76,30 @@ export const endingCases: readonly PetRepositoryCase[] = [
       }
       assert.equal((await pets.add(samplePet(), { signal: new AbortController().signal })).replayed, false);
     },
-  },
-  {
-    name: 'answers a read that is aborted on its way, or rejects it with the reason',
-    async run({ pets }) {
-      const { pet } = await pets.add(samplePet());
-      for (let turns = 0; turns < 10; turns += 1) {
-        const controller = new AbortController();
-        const { signal } = controller;
-        const calls = [
-          pets.findById(pet.id, { signal }),
-          pets.list({ limit: 1 }, { signal }),
-          pets.check({ signal }),
-        ];
-        const settled = Promise.allSettled<unknown>(calls);
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-        controller.abort(new Error('given up'));
-        const answers = [pet, [pet], undefined];
-        for (const [index, result] of (await settled).entries()) {
-          if (result.status === 'fulfilled') assert.deepEqual(result.value, answers[index]);
-          else assert.equal(result.reason, signal.reason);
-        }
+  ),
+  promise('resolves a read that is aborted in progress, or rejects it with the reason', async ({ pets }) => {
+    const { pet } = await pets.add(samplePet());
+    for (let turns = 0; turns < 10; turns += 1) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const calls = [
+        pets.findById(pet.id, { signal }),
+        pets.list({ limit: 1 }, { signal }),
+        pets.check({ signal }),
+      ];
+      const settled = Promise.allSettled<unknown>(calls);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      controller.abort(new Error('given up'));
+      const values = [pet, [pet], undefined];
+      for (const [index, result] of (await settled).entries()) {
+        if (result.status === 'fulfilled') assert.deepEqual(result.value, values[index]);
+        else assert.equal(result.reason, signal.reason);
       }
-    },
-  },
-  {
-    name: 'finishes the calls that are on their way when it closes, or rejects them with service_unavailable',
-    async run({ pets }) {
+    }
+  }),
+  promise(
+    'finishes calls that are in progress at close, or rejects them with service_unavailable',
+    async ({ pets }) => {
       const calls = [
         ...times(5, () => pets.add(samplePet())),
         pets.findById(1n),
@@ -117,5 +114,5 @@ export const endingCases: readonly PetRepositoryCase[] = [
         }
       }
     },
-  },
+  ),
 ];

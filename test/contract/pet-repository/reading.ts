@@ -1,108 +1,140 @@
-import { assert } from '../assert.js';
+import type { PetRange, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet.js';
+import { PET_STATUSES, type Pet, type PetStatus } from '../../../src/domain/pet.js';
+import { assert } from '../assert.js';
+import { DEFAULT_ANIMALS, promise } from '../contract.js';
 import { samplePet, times } from '../samples.js';
-import { addAll, byId, listAll, type PetRepositoryCase } from './subject.js';
+import { addAll, byId, listAll, type StoreCase } from '../store-subject.js';
+
+const FILTERS = [undefined, ...PET_STATUSES];
+
+const those = (status: PetStatus | undefined): string =>
+  status === undefined ? 'of every status' : `with the status ${status}`;
+
+const withStatusInTurn = (number: number) => samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
 
 /** Names and categories fall while ids rise, and twelve ids have one digit or two: no other order looks right. */
 const TWELVE = times(12, (number) =>
-  samplePet({
-    name: `Pet ${90 - number}`,
-    categoryId: BigInt(90 - number),
-    status: PET_STATUSES[number % 3] ?? 'available',
-  }),
+  samplePet({ ...withStatusInTurn(number), name: `Pet ${90 - number}`, categoryId: BigInt(90 - number) }),
 );
 
-export const readingCases: readonly PetRepositoryCase[] = [
-  ...[0n, -1n, INT64_MAX, INT64_MIN].map((id): PetRepositoryCase => ({
-    name: `finds no animal with the id ${id}, and says so without an error`,
-    async run({ pets }) {
+/** Reads page by page to the first empty one, while 90 more animals are added, three a page. */
+async function traverseWhileOthersAdd(
+  pets: PetRepository,
+  { status, limit }: Pick<PetRange, 'status' | 'limit'>,
+): Promise<Pet[]> {
+  const seen: Pet[] = [];
+  const toAdd = times(90, withStatusInTurn);
+  const nextPage = (range: PetRange) =>
+    Promise.all([pets.list(range), addAll(pets, toAdd.splice(0, 3))]).then(([page]) => page);
+  let after: bigint | undefined;
+  for (;;) {
+    const page = await nextPage({ after, limit, status });
+    assert.ok(page.length <= limit);
+    for (const pet of page) {
+      assert.ok(after === undefined || pet.id > after, `${pet.id} came after ${after}`);
+      after = pet.id;
+    }
+    if (page.length === 0) return seen;
+    seen.push(...page);
+  }
+}
+
+/** Compares one by one: to show all differences of thousands of animals would take minutes. */
+function checkSeen(seen: readonly Pet[], before: readonly Pet[], status: PetStatus | undefined): void {
+  const existedBefore = new Set(before.map(({ id }) => id));
+  const expected = before.filter((pet) => status === undefined || pet.status === status);
+  const seenAgain = seen.filter(({ id }) => existedBefore.has(id));
+  for (const [index, pet] of expected.entries()) assert.deepEqual(seenAgain[index], pet);
+  assert.equal(seenAgain.length, expected.length);
+  for (const pet of seen) {
+    assert.ok(status === undefined || pet.status === status, `${pet.id} is ${pet.status}`);
+  }
+}
+
+export const readingCases: readonly StoreCase[] = [
+  ...[0n, -1n, INT64_MAX, INT64_MIN].map((id): StoreCase =>
+    promise(`resolves to undefined for the id ${id}, which no animal has`, async ({ pets }) => {
       assert.equal(await pets.findById(id), undefined);
       await pets.add(samplePet());
       assert.equal(await pets.findById(id), undefined);
-    },
-  })),
-  {
-    name: 'finds each animal by its own id, and none by an id that was not given',
-    async run({ pets }) {
-      const kept = await addAll(pets, TWELVE);
-      for (const pet of kept) assert.deepEqual(await pets.findById(pet.id), pet);
-      const greatest = kept.at(-1)?.id ?? 0n;
-      assert.equal(await pets.findById(greatest + 1n), undefined);
-      // An id that is congruent to a kept one by 2^32 or 2^53 shows where digits get lost.
-      assert.equal(await pets.findById(greatest + 2n ** 32n), undefined);
-      assert.equal(await pets.findById(greatest + 2n ** 53n), undefined);
-    },
-  },
-  {
-    name: 'lists nothing when there is nothing',
-    async run({ pets }) {
-      assert.deepEqual(await listAll(pets), []);
-      assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
-    },
-  },
-  {
-    name: 'lists in ascending order of the ids',
-    async run({ pets }) {
-      const kept = await addAll(pets, TWELVE);
-      const listed = await listAll(pets);
-      assert.deepEqual(listed, kept);
-      assert.deepEqual(listed, [...listed].sort(byId));
-    },
-  },
-  ...[1, 2, 11, 12, 13].map((limit): PetRepositoryCase => ({
-    name: `lists the first ${Math.min(limit, 12)} of twelve animals for a limit of ${limit}`,
-    async run({ pets }) {
-      const kept = await addAll(pets, TWELVE);
-      assert.deepEqual(await pets.list({ limit }), kept.slice(0, limit));
-    },
-  })),
-  {
-    name: 'lists 101 animals for a limit of 101',
-    async run({ pets }) {
-      const kept = await addAll(
-        pets,
-        times(103, () => samplePet()),
-      );
-      assert.deepEqual(await pets.list({ limit: 101 }), kept.slice(0, 101));
-    },
-  },
-  {
-    name: 'begins after the id given, whether an animal has it or not',
-    async run({ pets }) {
-      const kept = await addAll(pets, TWELVE);
-      for (const [index, { id }] of kept.entries()) {
-        assert.deepEqual(await pets.list({ after: id, limit: 20 }), kept.slice(index + 1));
-      }
-      const greatest = kept.at(-1)?.id ?? 0n;
-      for (const after of [greatest + 1n, greatest + 2n ** 32n, greatest + 2n ** 53n, INT64_MAX]) {
-        assert.deepEqual(await pets.list({ after, limit: 20 }), [], `after ${after}`);
-      }
-      for (const after of [undefined, 0n, -1n, -(2n ** 53n) - 1n, INT64_MIN]) {
-        assert.deepEqual(await pets.list({ after, limit: 20 }), kept, `after ${after}`);
-      }
-    },
-  },
-  ...PET_STATUSES.map((status): PetRepositoryCase => ({
-    name: `lists only animals that are ${status} when asked for them, and as many as the limit says`,
-    async run({ pets }) {
-      const kept = await addAll(pets, TWELVE);
-      const matching = kept.filter((pet) => pet.status === status);
+    }),
+  ),
+  promise('finds each animal by its own id, and none by an id that was not assigned', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+    const greatest = stored.at(-1)?.id ?? 0n;
+    // An id congruent to a stored one by 2^32 or 2^53 shows where digits get lost.
+    for (const distance of [1n, 2n ** 32n, 2n ** 53n]) {
+      assert.equal(await pets.findById(greatest + distance), undefined);
+    }
+  }),
+  promise('lists nothing when the store is empty', async ({ pets }) => {
+    assert.deepEqual(await listAll(pets), []);
+    assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
+  }),
+  promise('lists in ascending order of id, and no more than the limit', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    assert.deepEqual(await listAll(pets), [...stored].sort(byId));
+    for (const limit of [1, 2, 11, 12, 13]) {
+      assert.deepEqual(await pets.list({ limit }), stored.slice(0, limit), `limit ${limit}`);
+    }
+  }),
+  promise('lists 101 animals for a limit of 101', async ({ pets }) => {
+    const stored = await addAll(pets, times(103, withStatusInTurn));
+    assert.deepEqual(await pets.list({ limit: 101 }), stored.slice(0, 101));
+  }),
+  promise('starts after the given id, whether or not an animal has it', async ({ pets }) => {
+    const stored = await addAll(pets, TWELVE);
+    for (const [index, { id }] of stored.entries()) {
+      assert.deepEqual(await pets.list({ after: id, limit: 20 }), stored.slice(index + 1));
+    }
+    const greatest = stored.at(-1)?.id ?? 0n;
+    for (const after of [greatest + 1n, greatest + 2n ** 32n, greatest + 2n ** 53n, INT64_MAX]) {
+      assert.deepEqual(await pets.list({ after, limit: 20 }), [], `after ${after}`);
+    }
+    for (const after of [undefined, 0n, -1n, -(2n ** 53n) - 1n, INT64_MIN]) {
+      assert.deepEqual(await pets.list({ after, limit: 20 }), stored, `after ${after}`);
+    }
+  }),
+  ...PET_STATUSES.map((status): StoreCase =>
+    promise(`lists the animals ${those(status)}, as many as the limit allows`, async ({ pets }) => {
+      const stored = await addAll(pets, TWELVE);
+      const matching = stored.filter((pet) => pet.status === status);
       assert.equal(matching.length, 4);
       assert.deepEqual(await pets.list({ limit: 20, status }), matching);
       assert.deepEqual(await pets.list({ limit: 3, status }), matching.slice(0, 3));
       assert.deepEqual(await pets.list({ after: matching[1]?.id, limit: 20, status }), matching.slice(2));
       assert.deepEqual(await pets.list({ after: matching[0]?.id, limit: 1, status }), matching.slice(1, 2));
+    }),
+  ),
+  promise('lists nothing with a status that no animal has', async ({ pets }) => {
+    await addAll(
+      pets,
+      times(3, () => samplePet({ status: 'sold' })),
+    );
+    assert.deepEqual(await pets.list({ limit: 20, status: 'pending' }), []);
+  }),
+  ...FILTERS.map((status): StoreCase =>
+    promise(
+      `returns each of some hundreds of animals exactly once, page by page, while others add: ${those(status)}`,
+      async ({ pets }) => {
+        const before = await addAll(pets, times(300, withStatusInTurn));
+        checkSeen(await traverseWhileOthersAdd(pets, { status, limit: 7 }), before, status);
+      },
+    ),
+  ),
+  promise(
+    'returns each of thousands of animals exactly once, a hundred a page, while others add',
+    async ({ pets }, { animals, note }) => {
+      if (animals !== DEFAULT_ANIMALS) note(`with ${animals} animals, not ${DEFAULT_ANIMALS}`);
+      const before: Pet[] = [];
+      while (before.length < animals) {
+        const count = Math.min(100, animals - before.length);
+        before.push(...(await addAll(pets, times(count, withStatusInTurn))));
+      }
+      checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
+      checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
     },
-  })),
-  {
-    name: 'lists nothing of a status that no animal has',
-    async run({ pets }) {
-      await addAll(
-        pets,
-        times(3, () => samplePet({ status: 'sold' })),
-      );
-      assert.deepEqual(await pets.list({ limit: 20, status: 'pending' }), []);
-    },
-  },
+  ),
 ];

@@ -1,74 +1,61 @@
 import type {
   AnimalStore,
+  Call,
   CreateCall,
   CreatedPet,
   PetPage,
   PetQuery,
 } from '../../../application/animal-store.js';
-import type { Call } from '../../../application/animal-store.js';
 import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../application/create-animal-store.js';
-import { InvalidParameterError, PetNotFoundError } from '../../../domain/errors.js';
-import { isInt64 } from '../../../domain/int64.js';
-import { unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../request/idempotency-key.js';
-import type { Answer } from './answer.js';
-import { clientSettings, type AnimalStoreClientOptions } from './client-options.js';
-import { linkTarget } from './link-header.js';
-import { readPet, readPets } from './pet-answer.js';
-import { RequestSender } from './request-sender.js';
-import { UnexpectedAnswerError } from './service-error.js';
+import { InvalidParameterError } from '../../../domain/errors.js';
+import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
+import { stringify } from '../../../exact-json.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
+import { UnexpectedResponseError, readBody, type ReceivedResponse } from './response-errors.js';
+import { sendRequest } from './send-request.js';
 
 /**
- * The animal store of a service, over HTTP. It does what `createAnimalStore` does in the process: what no store
- * takes is refused before it is sent, int64s are exact, errors are the domain's own.
+ * The animal store of a service, over HTTP. It refuses invalid arguments before it sends anything, keeps int64s exact,
+ * and needs only a standard `fetch`. In a browser the service must allow the page's origin (`CORS_ORIGINS`).
  *
- * A call is repeated, until its deadline or its number of retries is reached, when the service was not reached,
- * gave no answer in time, or asks for it (408, 429, 502, 503, 504, and 409 while a create with the same key is
- * undecided). Creates too: each carries an idempotency key, so that the animal is created once.
+ * It retries a call when the service was not reached, did not respond in time, or asks for it (408, 429, 502, 503, 504,
+ * and 409 while a create with the same key is in progress), until the call's deadline or number of retries. Creates too:
+ * each carries an idempotency key, so that the animal is added once.
  *
  * Beyond what the port says, every operation may reject with
- * - `ServiceError`: an error that only HTTP knows, such as `invalid_api_key`, by its code;
- * - `UnexpectedAnswerError`: what answered is not an animal store.
+ * - `ServiceError`: an error that only HTTP has, such as `invalid_api_key`, by its code;
+ * - `UnexpectedResponseError`: the response is not one of an animal store.
  *
- * Errors of the port that came with an answer have that answer's `ServiceError` as their cause; its request id is
- * what the service's operator asks for. The API key is in no error, and cannot be got out of the client.
- *
- * Runs on everything that has a standard `fetch`. In a browser the service has to allow the page's origin
- * (`CORS_ORIGINS`). Where a proxy does that in its place, it has to expose the same headers as the service:
- * without a readable Link, every page looks like the last.
+ * An error of the port that came with a response has a `ServiceError` as its cause, with the request id. No error and no
+ * property of the client reveals the API key.
  */
 export class AnimalStoreClient implements AnimalStore {
-  readonly #requests: RequestSender;
-  readonly #baseUrl: string;
+  readonly #settings: ClientSettings;
 
   /** @throws {TypeError} naming the option that is wrong */
   constructor(options: AnimalStoreClientOptions) {
-    const settings = clientSettings(options);
-    this.#requests = new RequestSender(settings);
-    this.#baseUrl = settings.baseUrl;
+    this.#settings = clientSettings(options);
   }
 
   async listPets(query: PetQuery = {}, call: Call = {}): Promise<PetPage> {
     requireLimitAndStatus(query);
-    const parameters = new URLSearchParams();
     const { limit, status, cursor } = query;
+    const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, status, cursor })) {
       if (value !== undefined) parameters.set(name, String(value));
     }
     const target = parameters.size === 0 ? '/pets' : `/pets?${parameters.toString()}`;
-    const answer = await this.#requests.send(
-      { operation: 'listPets', method: 'GET', target, status: 200 },
-      call,
-    );
-    const pets = readPets(answer);
-    const next = nextCursor(answer, this.#baseUrl + target);
+    const response = await sendRequest(this.#settings, { operation: 'listPets', target }, call);
+    // Anything but an array has no such method.
+    const pets = readBody(response, (body) => (body as unknown[]).map(toPet));
+    const next = nextCursor(response, this.#settings.baseUrl + target);
     return next === undefined ? { pets } : { pets, next };
   }
 
   /**
-   * Every animal, ascending by id, over all pages: each that exists during the whole traversal exactly once. A
-   * page is asked for when the one before is used up. `limit` is the size of a page, 100 when left out; a
-   * `cursor` is where to begin.
+   * Returns every animal in ascending order of id, over all pages: each that exists during the whole traversal exactly
+   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100).
    */
   async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
     const { limit = PAGE_LIMIT.maximum, status } = query;
@@ -84,79 +71,63 @@ export class AnimalStoreClient implements AnimalStore {
   }
 
   /**
-   * As the port says. Of a request token only `token` is sent: its scope is the API key, by the service. It may
-   * hold visible ASCII characters but `"` and `\`, since it travels in a header; others are refused.
+   * As the port says. Only `key` of an idempotency key is sent: the service takes the scope from the API key. The key
+   * travels in a header, so it must consist of visible ASCII characters other than `"` and `\`.
    *
-   * Without a token the call makes one of its own, so that it can be repeated safely within itself; `replayed` is
-   * then false. With one, `replayed` may be true because of an attempt of this very call, whose answer was lost.
+   * Without one the client generates a key for this call, and `replayed` is false. With one, `replayed` may be true
+   * because of an attempt of this very call whose response was lost.
    */
   async createPet(pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> {
-    const { name, categoryId, status } = unsavedPet(pet);
-    const key = idempotencyKey === undefined ? randomKey() : headerToken(idempotencyKey.key);
-    const answer = await this.#requests.send(
-      {
-        operation: 'createPet',
-        method: 'POST',
-        target: '/pets',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
-        body: `{"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`,
-        status: 201,
-      },
-      { signal },
-    );
-    const created = readPet(answer);
-    if (created.name !== name || created.categoryId !== categoryId || created.status !== status) {
-      throw new UnexpectedAnswerError('the animal created is not the one that was sent', answer);
-    }
-    return {
-      pet: created,
-      replayed: idempotencyKey !== undefined && answer.headers.get('idempotency-replayed') === 'true',
+    const unsaved = unsavedPet(pet);
+    const key = idempotencyKey === undefined ? randomKey() : requireHeaderKey(idempotencyKey.key);
+    const create = {
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
+      body: stringify(unsaved),
     };
+    const request = { operation: 'createPet', target: '/pets', create } as const;
+    const response = await sendRequest(this.#settings, request, { signal });
+    const created = readBody(response, toPet);
+    if (!isSamePet(created, savedPet(created.id, unsaved))) {
+      throw new UnexpectedResponseError('the created animal is not the one that was sent', response);
+    }
+    const replayed = response.headers.get('idempotency-replayed') === 'true';
+    return { pet: created, replayed: idempotencyKey !== undefined && replayed };
   }
 
   /**
-   * As the port says. The operation behind it is deprecated: the interface has it go on 5 December 2030, and there
-   * is no other by which to ask for one animal. `onDeprecated` hears of it; once it is gone, the call rejects
-   * with a `ServiceError` `operation_removed`. `listPets` with a status is what the interface wants used instead.
+   * As the port says. The interface will remove this operation on 5 December 2030: then the call rejects with a
+   * `ServiceError` of code `operation_removed`. Use `listPets` with a status instead.
    */
   async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
     const petId = requirePetId(id);
-    call.signal?.throwIfAborted();
-    if (!isInt64(petId)) throw new PetNotFoundError(petId);
-    const answer = await this.#requests.send(
-      { operation: 'getPet', method: 'GET', target: `/pets/${petId}`, status: 200, petId: String(petId) },
-      call,
-    );
-    const pet = readPet(answer);
-    if (pet.id !== petId) throw new UnexpectedAnswerError('the animal is not the one asked for', answer);
+    const target = `/pets/${petId}`;
+    const response = await sendRequest(this.#settings, { operation: 'getPet', target }, call);
+    const pet = readBody(response, toPet);
+    if (pet.id !== petId) throw new UnexpectedResponseError('it is not the requested animal', response);
     return pet;
   }
 }
 
-/** The cursor of the link to the next page, as it is: only the service reads it. */
-function nextCursor(answer: Answer, url: string): string | undefined {
-  const target = linkTarget(answer.headers.get('link') ?? '', 'next', url);
+const toPet = (body: unknown): Pet => petFrom(Object(body));
+
+/** The cursor in the link to the next page (RFC 8288). Only the service interprets it. */
+function nextCursor(response: ReceivedResponse, url: string): string | undefined {
+  const next = /<([^>]*)>[^<]*;\s*rel="?next"?\s*(?:[;,]|$)/i;
+  const target = next.exec(response.headers.get('link') ?? '')?.[1];
   if (target === undefined) return undefined;
-  const cursor = target.searchParams.get('cursor');
+  const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null;
   if (cursor !== null && cursor !== new URL(url).searchParams.get('cursor')) return cursor;
-  throw new UnexpectedAnswerError('its link to the next page does not lead on', answer);
+  throw new UnexpectedResponseError('its link to the next page does not lead to another page', response);
 }
 
 /** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
 
-/** The service's own rule for the header, in which the token stands in quotes. */
-const quotedToken = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+const headerKey = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 
-function headerToken(token: unknown): string {
-  if (typeof token === 'string' && quotedToken.test(`"${token}"`)) return token;
-  throw new InvalidParameterError([
-    {
-      field: 'idempotencyKey.key',
-      message: String.raw`must have 1 to 255 visible ASCII characters other than \ and "`,
-    },
-  ]);
+function requireHeaderKey(key: unknown): string {
+  // In quotes, as it is sent: a key that brings its own quotes must not pass.
+  if (typeof key === 'string' && headerKey.test(`"${key}"`)) return key;
+  const message = String.raw`must have 1 to 255 visible ASCII characters other than \ and "`;
+  throw new InvalidParameterError([{ field: 'idempotencyKey.key', message }]);
 }

@@ -1,134 +1,100 @@
-import type { DeprecationNotice } from './deprecations.js';
-import { systemTiming, type Timing } from './timing.js';
 import type { OperationId } from '../operations.js';
 
-/** As much of the standard `fetch` as is used. */
+/** The part of the standard `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** How a client reaches its service, and how patient it is. Only the address and the key have no default. */
+/** Where the service is, and how long and how often to try. Numbers are integers up to 2^31 - 1. */
 export interface AnimalStoreClientOptions {
-  /** The address of the service, http or https, ending in `v1`. */
+  /** Base URL of the service: http or https, ending in `v1`. */
   readonly baseUrl: string | URL;
   /**
-   * The API key, a bearer token (RFC 6750, 2.1), or what gives it, asked before each request: so keys can be rotated.
-   * What it throws the call rejects with.
+   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call, so
+   * keys can be rotated; the call rejects with what it throws.
    */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** The global `fetch` of the moment when left out. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** How long one attempt may take, until its answer is read, in milliseconds: 10,000 when left out. */
+  /** Timeout of one attempt, including the body, in milliseconds: 1 or more. Default: 10,000. */
   readonly attemptDeadline?: number | undefined;
-  /** How long a call may take, with all its attempts and the pauses between them, in milliseconds: 30,000. */
+  /** Timeout of a call with all its attempts and pauses, in milliseconds: 1 or more. Default: 30,000. */
   readonly callDeadline?: number | undefined;
-  /** How often a call is repeated at most: 5 when left out, 0 for never. */
+  /** The largest number of retries of a call; 0 for none. Default: 5. */
   readonly retries?: number | undefined;
   /**
-   * The pause before the first repetition is random, from 0 to so many milliseconds (200); the bound doubles with
-   * each repetition up to `maxRetryDelay` (5,000). What the service asks for by `Retry-After`
-   * (RFC 9110, 10.2.3) is added.
+   * Called before the pause of each retry. The pause is random, up to 200 ms before the first retry, twice as much before
+   * each further one, at most 5 s; a `Retry-After` of the service is added. Errors of the hook are ignored.
    */
-  readonly retryDelay?: number | undefined;
-  /** The bound of that random pause, in milliseconds: 5,000 when left out. */
-  readonly maxRetryDelay?: number | undefined;
-  /** How large an answer may be, in bytes once decoded: 64 MiB, well above a page of the longest names. */
-  readonly answerLimit?: number | undefined;
-  /** Hears of each repetition before its pause. What a hook throws is ignored. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
-  /** Hears of each deprecated operation that is used, once for each client. Good for a warning in the log. */
+  /** Called once for each deprecated operation that this client uses. Errors of the hook are ignored. */
   readonly onDeprecated?: ((notice: DeprecationNotice) => void) | undefined;
-  /** Time and chance; for tests. */
-  readonly timing?: Timing | undefined;
 }
 
-/** A call is about to be repeated. */
+/** A retry is about to happen. */
 export interface RetryNotice {
-  /** Which operation is repeated. */
+  /** The operation. */
   readonly operation: OperationId;
-  /** Which repetition of the call it is: 1 for the first. */
+  /** The number of the retry: 1 for the first. */
   readonly retry: number;
-  /** How long the pause is, in milliseconds. */
+  /** The pause before it, in milliseconds. */
   readonly delay: number;
-  /** Why the attempt before is not the last. */
+  /** Why the last attempt failed. */
   readonly error: Error;
 }
 
-/** The options, checked and complete. */
-export interface ClientSettings {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly apiKey: () => Promise<string>;
-  readonly fetch: Fetch;
-  readonly attemptDeadline: number;
-  readonly callDeadline: number;
-  readonly retries: number;
-  readonly retryDelay: number;
-  readonly maxRetryDelay: number;
-  readonly answerLimit: number;
-  readonly onRetry: (notice: RetryNotice) => void;
-  readonly onDeprecated: (notice: DeprecationNotice) => void;
-  readonly timing: Timing;
+/** The service marks an operation as deprecated. */
+export interface DeprecationNotice {
+  /** The operation. */
+  readonly operation: OperationId;
+  /** When the service will remove it, as its Sunset header says (RFC 8594). */
+  readonly sunset: string | undefined;
 }
 
-/** The longest time that a timer knows: one that is longer is over at once. */
-const MAX_TIME = 2 ** 31 - 1;
+/** The options, checked, with defaults. */
+export type ClientSettings = ReturnType<typeof clientSettings>;
 
-/** @throws {TypeError} naming the option that is wrong; never with the key */
-export function clientSettings(options: AnimalStoreClientOptions): ClientSettings {
-  const { apiKey, fetch, timing = systemTiming } = options;
-  if (typeof apiKey === 'string') requireBearerToken(apiKey);
-  else if (typeof apiKey !== 'function') throw new TypeError('apiKey has to be a text or a function');
+/** @throws {TypeError} naming the option that is wrong, never quoting the key */
+export function clientSettings(options: AnimalStoreClientOptions) {
+  const { apiKey, fetch, onRetry, onDeprecated } = options;
+  const key = typeof apiKey === 'function' ? apiKey : requireBearerToken(apiKey);
+  const deprecated = new Set<OperationId>();
   return {
     baseUrl: readBaseUrl(options.baseUrl),
-    apiKey: async () => requireBearerToken(typeof apiKey === 'string' ? apiKey : await apiKey()),
-    // Called as a plain function: a browser's fetch refuses to be a method of something else.
-    fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    attemptDeadline: integer('attemptDeadline', options.attemptDeadline ?? 10_000, 1, MAX_TIME),
-    callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1, MAX_TIME),
-    retries: integer('retries', options.retries ?? 5, 0, Number.MAX_SAFE_INTEGER),
-    retryDelay: integer('retryDelay', options.retryDelay ?? 200, 0, MAX_TIME),
-    maxRetryDelay: integer('maxRetryDelay', options.maxRetryDelay ?? 5000, 0, MAX_TIME),
-    answerLimit: integer('answerLimit', options.answerLimit ?? 64 * 1024 * 1024, 1, Number.MAX_SAFE_INTEGER),
-    onRetry: harmless(options.onRetry),
-    onDeprecated: harmless(options.onDeprecated),
-    timing,
+    apiKey: async () => (typeof key === 'string' ? key : requireBearerToken(await key())),
+    // Called as a plain function: a browser's fetch refuses any other `this`.
+    fetch: fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
+    attemptDeadline: integer('attemptDeadline', options.attemptDeadline ?? 10_000, 1),
+    callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1),
+    retries: integer('retries', options.retries ?? 5, 0),
+    onRetry: (notice: RetryNotice) => call(onRetry, notice),
+    onDeprecated: (notice: DeprecationNotice) => {
+      if (!deprecated.has(notice.operation)) call(onDeprecated, notice);
+      deprecated.add(notice.operation);
+    },
   };
 }
 
-/** A hook that fails must not fail the call: a create would be reported as failed that happened. */
-const harmless =
-  <Notice>(hook: (notice: Notice) => void = () => {}): ((notice: Notice) => void) =>
-  (notice) => {
-    try {
-      hook(notice);
-    } catch {
-      // the hook's own affair
-    }
-  };
+/** A hook that fails must not fail the call: it would report a create that succeeded as failed. */
+function call<Notice>(hook: ((notice: Notice) => unknown) | undefined, notice: Notice): void {
+  Promise.resolve(notice)
+    .then(hook)
+    .catch(() => {});
+}
 
 function readBaseUrl(baseUrl: string | URL): string {
-  const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError('baseUrl has to be a whole URL, http or https');
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new TypeError(
-      'baseUrl must hold no user or password: the API key is all that the service asks for',
-    );
-  }
-  const path = url.pathname.replace(/\/$/, '');
-  if (!path.endsWith('/v1') || url.search !== '' || url.hash !== '') {
-    throw new TypeError('baseUrl has to end in the path segment v1, as in https://animals.example/v1');
-  }
-  return url.origin + path;
+  const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl).href.replace(/\/$/, '') : '';
+  if (/^https?:\/\/[^/@?#]+(?:\/[^?#]*)?\/v1$/.test(url)) return url;
+  throw new TypeError('baseUrl must be an http or https URL without user, as in https://animals.example/v1');
 }
 
 /** Checked here because fetch quotes a header that it refuses in its error. */
 function requireBearerToken(apiKey: string): string {
   if (typeof apiKey === 'string' && /^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
-  throw new TypeError('apiKey is no bearer token (RFC 6750, 2.1)');
+  throw new TypeError('apiKey is not a bearer token (RFC 6750, section 2.1)');
 }
 
-function integer(name: string, value: number, minimum: number, maximum: number): number {
+function integer(name: string, value: number, minimum: number): number {
+  // Longer timers fire at once.
+  const maximum = 2 ** 31 - 1;
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
-  throw new TypeError(`${name} has to be an integer from ${minimum} to ${maximum}`);
+  throw new TypeError(`${name} must be an integer from ${minimum} to ${maximum}`);
 }

@@ -1,156 +1,73 @@
-import { blocks, day, element, line, prose, type Content } from './element.js';
-import type { Answer, Body, Deprecation, Operation, Parameter } from './interface-document.js';
-import { readBlocks } from './markdown.js';
-import { exampleView, schemaName, valueText } from './schema-view.js';
-import type { Schemas } from './schema-text.js';
-import { tryIt, type Caller } from './try-it.js';
+import type { HttpSettings } from '../http-settings.js';
+import { HEADERS } from '../open-api/headers.js';
+import { IF_NONE_MATCH } from '../open-api/open-api-document.js';
+import { isRemoved, type Operation } from '../operations.js';
+import { errorLinks, statusView } from './errors-view.js';
+import { day, markup, prose, type Content, type Markup } from './markup.js';
+import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
+import { tryView } from './try-view.js';
 
-/** All that the document says of an operation, and a form to try it. */
-export function operationView(operation: Operation, schemas: Schemas, caller: Caller): HTMLElement {
-  const { id, method, path, summary, deprecation, stability, parameters, body, answers } = operation;
-  const title = element('h3', { id: `${id}-title` }, summary);
-  return element(
-    'article',
-    { id, class: 'operation', 'aria-labelledby': title.id },
-    element(
-      'header',
-      {},
-      title,
-      deprecation && element('span', { class: 'badge warns' }, 'Deprecated'),
-      stability === '' ? undefined : element('span', { class: 'badge' }, stability),
-      element(
-        'p',
-        { class: 'route' },
-        element('code', {}, element('b', { class: `is-${method.toLowerCase()}` }, method), ` ${path}`),
-        element('a', { href: `#${id}`, class: 'hint' }, element('code', {}, id)),
-      ),
-    ),
-    element(
-      'div',
-      { class: 'halves' },
-      element(
-        'div',
-        { class: 'about' },
-        descriptionView(operation),
-        parameters.length > 0 ? parametersView(parameters, schemas) : undefined,
-        body && bodyView(body, schemas),
-        part(
-          'Answers',
-          answers.map((answer) => answerView(answer, schemas)),
-        ),
-      ),
-      tryIt(operation, schemas, caller),
-    ),
-  );
+/** An operation: what it does, a form to try it, its responses. */
+export function operationView(id: string, operation: Operation, settings: HttpSettings): Markup {
+  const { method, path, summary, description, stability, deprecation, scope } = operation;
+  const removed = isRemoved(id, settings);
+  const mark = removed ? 'Removed' : deprecation && 'Deprecated';
+  const parameters = { ...operation.parameters, ...(operation.conditional && IF_NONE_MATCH) };
+  return markup`<article class="operation" id="${id}" aria-labelledby="${id}-title">
+  <div class="about">
+    <h2><span id="${id}-title">${summary}</span>
+      ${mark && markup`<span class="badge warning">${mark}</span>`}
+      ${stability && markup`<span class="badge">${stability}</span>`}</h2>
+    <p><code><b class="${method.toLowerCase()}">${method}</b> ${path}</code> <span class="hint">operation <code>${id}</code></span></p>
+    ${deprecation && noteView(id, deprecation, removed, settings)}
+    <p>${prose(description)}</p>
+    <p>The API key needs the scope <code>${scope}</code>.</p>
+    ${!removed && [parametersView(id, parameters), bodyView(operation)]}
+  </div>
+  ${!removed && [tryView(id, operation, parameters), responsesView(operation)]}
+</article>`;
 }
 
-/** The description; what it says of a deprecation stands out, and is said in any case. */
-function descriptionView({ description, deprecation }: Operation): Content {
-  const read = readBlocks(description);
-  if (deprecation === undefined) return blocks(read);
-  const told = read.find(
-    ({ ...block }) =>
-      block.kind === 'paragraph' &&
-      block.text[0]?.kind === 'strong' &&
-      /^deprecated/i.test(block.text[0].text),
-  );
-  return [
-    element('div', { class: 'note' }, told ? blocks([told]) : deprecationText(deprecation)),
-    blocks(read.filter((block) => block !== told)),
-  ];
+const noteView = (
+  id: string,
+  { sunset, advice }: NonNullable<Operation['deprecation']>,
+  removed: boolean,
+  { deprecatedSince }: HttpSettings,
+): Markup =>
+  removed
+    ? markup`<p class="note"><strong>This service has removed <code>${id}</code>.</strong>
+      Requests get 410 <code>operation_removed</code>. ${prose(advice)}</p>`
+    : markup`<p class="note"><strong>Deprecated on ${day(deprecatedSince)}, to be removed on ${day(sunset)}.</strong>
+      ${prose(advice)}</p>`;
+
+const parametersView = (id: string, parameters: Operation['parameters']): Markup =>
+  markup`<h3>Parameters</h3>
+  <dl class="members">${Object.entries(parameters).map(
+    ([name, { in: place, description, schema }]) => markup`<div>
+      <dt><code><b>${name}</b></code> <span class="hint">${place}, ${place === 'path' ? 'required' : 'optional'}</span></dt>
+      <dd id="${id}-${name}-about"><p>${prose(description)}</p><p class="hint">${valueText(schema)}</p></dd>
+    </div>`,
+  )}</dl>`;
+
+const bodyView = ({ body }: Operation): Content =>
+  body &&
+  markup`<h3 id="${schemaName(body.schema)}">Body: ${schemaName(body.schema)}</h3>
+  <p>${prose(body.description)}</p>
+  ${membersView(body.schema)}`;
+
+function responsesView({ success, conditional, errors }: Operation): Markup {
+  const headers = [...(conditional ? (['EntityTag'] as const) : []), ...(success.headers ?? [])];
+  return markup`<div class="responses">
+  <h3>Responses</h3>
+  <dl class="pairs">
+    <dt>${statusView(success.status)}</dt>
+    <dd><p>${prose(success.description)} Body: ${schemaLink(success.schema)}.</p>${headers.map(
+      (header) =>
+        markup`<p class="hint"><code>${HEADERS[header].name}</code>: ${prose(HEADERS[header].description)}</p>`,
+    )}</dd>
+    ${conditional && markup`<dt>${statusView(304)}</dt><dd>Nothing has changed since the response with the <code>ETag</code> in <code>If-None-Match</code>.</dd>`}
+    ${errorLinks(errors)}
+    <dt>…</dt><dd>As from every operation: 401, 403, 500, 503 and other <a href="#errors">errors</a>.</dd>
+  </dl>
+</div>`;
 }
-
-const deprecationText = ({ since, sunset }: Deprecation): HTMLElement =>
-  element(
-    'p',
-    {},
-    element('strong', {}, 'Deprecated'),
-    since ? [' since ', day(since)] : [],
-    sunset ? [', to be removed on ', day(sunset)] : [],
-    '.',
-  );
-
-function parametersView(parameters: readonly Parameter[], schemas: Schemas): HTMLElement {
-  const views = parameters.map(({ name, place, required, description, schema }) => {
-    const where = place === 'header' ? 'headers' : place;
-    return element(
-      'div',
-      {},
-      element(
-        'dt',
-        {},
-        element('code', {}, name),
-        element('span', { class: 'hint' }, `in the ${where}${required ? ', required' : ''}`),
-      ),
-      element('dd', {}, prose(description), valueText(schema, schemas)),
-    );
-  });
-  return part('Parameters', element('dl', { class: 'members' }, views));
-}
-
-function bodyView(body: Body, schemas: Schemas): HTMLElement {
-  return part(
-    'Body',
-    element(
-      'p',
-      {},
-      schemaName(body.schema, schemas),
-      `, ${body.required ? 'required' : 'may be left out'}. `,
-      line(body.description),
-    ),
-    examplesView(body),
-  );
-}
-
-function answerView(answer: Answer, schemas: Schemas): HTMLElement {
-  const { status, description, codes, headers, body } = answer;
-  return element(
-    'details',
-    { class: 'answer' },
-    element(
-      'summary',
-      {},
-      element('b', { class: `is-${status.charAt(0)}xx` }, status),
-      element(
-        'span',
-        {},
-        codes.length > 0
-          ? codes.map(({ code }, index) => [index > 0 ? ', ' : '', element('code', {}, code)])
-          : line(description),
-      ),
-    ),
-    element(
-      'div',
-      { class: 'more' },
-      codes.length > 0 ? prose(description) : undefined,
-      body && element('p', {}, 'Body: ', schemaName(body.schema, schemas)),
-      body && examplesView(body),
-      headers.length > 0 ? element('p', { class: 'over' }, 'Headers') : undefined,
-      headers.length > 0
-        ? element(
-            'dl',
-            { class: 'headers' },
-            headers.map((header) =>
-              element(
-                'div',
-                {},
-                element('dt', {}, header.name),
-                element(
-                  'dd',
-                  {},
-                  line(header.description),
-                  header.example ? element('code', { class: 'example' }, header.example) : [],
-                ),
-              ),
-            ),
-          )
-        : undefined,
-    ),
-  );
-}
-
-const examplesView = ({ examples }: Body): readonly HTMLElement[] =>
-  examples.map(({ text }) => exampleView(text));
-
-const part = (heading: string, ...content: readonly Content[]): HTMLElement =>
-  element('div', {}, element('h4', {}, heading), ...content);

@@ -1,67 +1,70 @@
-import { colored, element, line, prose } from './element.js';
-import { layOut, readTokens } from './json-text.js';
-import type { Schema, Schemas } from './schema-text.js';
+import { componentName, componentSchema } from '../open-api/json-schema.js';
+import { COMPONENTS } from '../schemas.js';
+import { markup, prose, type Content, type Markup } from './markup.js';
 
-/** Where on the page a named schema is. */
-const schemaAnchor = (name: string): string => `schema-${name}`;
+type Schema = (typeof COMPONENTS)[number];
 
-/** What a schema is called, with a link to all that is said of it. */
-export function schemaName(schema: Schema, schemas: Schemas): HTMLElement {
-  const name = schemas.nameOf(schema);
-  return name === undefined
-    ? element('span', {}, schemas.kind(schema))
-    : element('a', { href: `#${schemaAnchor(name)}` }, name);
+/** The keywords of a schema that the page shows, as the OpenAPI document prints them. */
+interface Keywords {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly default?: string | number;
+  readonly items?: Keywords;
+  readonly properties?: Readonly<Record<string, Keywords>>;
+  readonly required?: readonly string[];
+  readonly $ref?: string;
 }
 
-/** What a value is and what is asked of it, in one paragraph. */
-export function valueText(schema: Schema, schemas: Schemas): HTMLElement {
-  const pattern = schemas.pattern(schema);
-  return element(
-    'p',
-    { class: 'hint' },
-    [schemas.kind(schema), ...schemas.limits(schema)].filter((part) => part !== '').join('; '),
-    pattern === '' ? [] : ['; matches ', element('code', {}, pattern)],
-  );
+/** The keywords of a schema, references resolved. */
+export const keywordsOf = (schema: Schema): Keywords => resolved(componentSchema(schema));
+
+function resolved({ $ref, ...beside }: Keywords): Keywords {
+  const named = COMPONENTS.find((schema) => $ref === `#/components/schemas/${componentName(schema)}`);
+  return named === undefined ? beside : { ...componentSchema(named), ...beside };
 }
 
-/** An example, laid out in lines, its numbers to the digit. */
-export const exampleView = (text: string): HTMLElement =>
-  element('pre', {}, element('code', {}, colored(layOut(readTokens(text) ?? []))));
+export const schemaName = (schema: Schema): string => componentName(schema) ?? '';
 
-/** All that is said of a named schema. */
-export function schemaView(name: string, schema: Schema, schemas: Schemas): HTMLElement {
-  const { description } = schemas.resolve(schema);
-  const fields = schemas.fields(schema);
-  const title = element('h3', { id: `${schemaAnchor(name)}-title` }, name);
-  return element(
-    'article',
-    { id: schemaAnchor(name), class: 'schema', 'aria-labelledby': title.id },
-    title,
-    typeof description === 'string' ? prose(description) : [],
-    fields.length === 0
-      ? valueText(schema, schemas)
-      : element(
-          'dl',
-          { class: 'members' },
-          fields.map(({ name: field, required, schema: value }) => {
-            const about = schemas.resolve(value)['description'];
-            return element(
-              'div',
-              {},
-              element(
-                'dt',
-                {},
-                element('code', {}, field),
-                element('span', { class: 'hint' }, required ? 'required' : 'may be left out'),
-              ),
-              element(
-                'dd',
-                {},
-                typeof about === 'string' ? element('p', {}, line(about)) : [],
-                valueText(value, schemas),
-              ),
-            );
-          }),
-        ),
-  );
+export const schemaLink = (schema: Schema): Markup =>
+  markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
+
+/** All schemas that have a name, except those that an operation shows as its body. */
+export const schemasView = (bodies: readonly Schema[]): Content =>
+  COMPONENTS.filter((schema) => !bodies.includes(schema)).map((schema) => {
+    const { properties, description } = keywordsOf(schema);
+    const name = schemaName(schema);
+    return markup`<article id="${name}">
+      <h3>${name}</h3>
+      <p>${prose(description ?? '')}</p>
+      ${properties === undefined ? markup`<p class="hint">${valueText(schema)}</p>` : membersView(schema)}
+    </article>`;
+  });
+
+/** The members of an object. */
+export function membersView(schema: Schema): Markup {
+  const { properties = {}, required = [] } = keywordsOf(schema);
+  return markup`<dl class="members">${Object.entries(properties).map(([name, value]) => {
+    const keywords = resolved(value);
+    return markup`<div>
+      <dt><code><b>${name}</b></code> <span class="hint">${required.includes(name) ? 'required' : 'optional'}</span></dt>
+      <dd><p>${prose(keywords.description ?? '')}</p><p class="hint">${facts(keywords)}</p></dd>
+    </div>`;
+  })}</dl>`;
+}
+
+/** The type and the limits of a value, in words. */
+export const valueText = (schema: Schema): string => facts(keywordsOf(schema));
+
+const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'default']);
+
+function facts(keywords: Keywords): string {
+  const { type = '', format, items, enum: values } = keywords;
+  const limits = Object.entries(keywords).filter(([keyword]) => LIMITS.has(keyword));
+  return [
+    items?.$ref === undefined ? (format ?? type) : `${type} of ${items.$ref.replace(/.*\//, '')}`,
+    ...(values === undefined ? [] : [`one of ${values.join(', ')}`]),
+    ...limits.map(([keyword, limit]) => `${keyword} ${limit}`),
+  ].join('; ');
 }

@@ -1,10 +1,9 @@
-import { clientGone, payloadTooLarge } from '../http-error.js';
-import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../request/request-target.js';
+import { clientGone, payloadTooLarge } from '../error-responses.js';
+import { splitRequestTarget, type HttpRequest } from '../http-message.js';
 
 /**
- * A Fetch request as the interface needs it. Its URL is all that is known of the target, so what a URL cannot
- * keep apart comes here as one: dot segments are resolved, and a few characters percent-encoded.
+ * A Fetch request. Of the request target only its URL is known, in which dot segments are resolved and a few
+ * characters percent-encoded.
  */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
@@ -31,22 +30,15 @@ export class FetchRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  /** Not to be told: Headers has joined them. No value that counts here may hold the `, ` between two. */
-  isRepeated(): boolean {
-    return false;
-  }
-
-  get announcesBody(): boolean {
-    return this.#request.body !== null && !/^0+$/.test(this.header('content-length') ?? '');
-  }
-
   async hasBody(): Promise<boolean> {
-    if (this.header('content-length') !== undefined) return true;
-    await this.#readUpTo(1);
-    return this.#length > 0;
+    if (this.#request.body === null) return false;
+    const announced = this.header('content-length');
+    if (announced === undefined) await this.#readUpTo(1);
+    return this.#length > 0 || Number(announced) > 0;
   }
 
   async readBody(): Promise<Uint8Array> {
+    if (this.#request.body === null) return new Uint8Array();
     const announced = Number(this.header('content-length') ?? 0);
     if (!(announced > this.#bodyLimit)) await this.#readUpTo(this.#bodyLimit + 1);
     if (announced > this.#bodyLimit || this.#length > this.#bodyLimit) {
@@ -62,12 +54,12 @@ export class FetchRequest implements HttpRequest {
     else signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Reads on until so many bytes are there, or all that come. */
+  /** Reads until it has this many bytes, or all. */
   async #readUpTo(length: number): Promise<void> {
     this.#reader ??= openBody(this.#request);
     while (this.#length < length && !this.#ended) {
       const { done, value } = await this.#reader.read().catch(() => {
-        throw clientGone(); // a body breaks off where its client does
+        throw clientGone(); // A body breaks off when its client disconnects.
       });
       this.#ended = done;
       if (value === undefined) continue;
@@ -76,7 +68,7 @@ export class FetchRequest implements HttpRequest {
     }
   }
 
-  /** Nobody waits for it: how a runtime gets rid of a body must not hold up the answer. */
+  /** Does not wait: a slow runtime must not delay the response. */
   #cancelBody(): void {
     this.#reader ??= openBody(this.#request);
     this.#reader.cancel().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * The HTTP interface carried by Koa: as an application, or as a middleware for one.
+ * The HTTP interface on Koa: a router to mount in your application, or a whole application.
  *
  * @packageDocumentation
  */
-export { animalStore, createKoaApp } from './koa-transport.js';
+export { animalStoreRouter, createKoaApp, type AnimalStoreState } from './animal-store-router.js';

@@ -1,56 +1,91 @@
 import bodyParser from 'koa-bodyparser';
-import type { Context, Middleware } from 'koa';
-import { clientGone, payloadTooLarge } from '../http-error.js';
+import type { Context } from 'koa';
+import type { Principal } from '../../../application/ports/authenticator.js';
+import { clientGone, payloadTooLarge } from '../error-responses.js';
+import type { HttpInterface } from '../http-interface.js';
 import { NodeRequest } from '../node/node-request.js';
 
-/** A Koa request as the interface needs it: that of Node.js, its body read by koa-bodyparser. */
-export class KoaRequest extends NodeRequest {
+/** A request of Koa. What earlier middleware did counts: changes to `ctx.req.headers`, and a body that it has read. */
+class KoaRequest extends NodeRequest {
   readonly #context: Context;
-  readonly #bodyReader: Middleware;
+  readonly #bodyLimit: number;
+  readonly #readBody: BodyReader;
 
-  constructor(context: Context, bodyReader: Middleware, bodyLimit: number) {
+  constructor(context: Context, bodyLimit: number, readBody: BodyReader) {
     super(context.req, context.res, bodyLimit);
     this.#context = context;
-    this.#bodyReader = bodyReader;
+    this.#bodyLimit = bodyLimit;
+    this.#readBody = readBody;
+  }
+
+  override header(name: string): string | undefined {
+    const { headers, rawHeaders } = this.#context.req;
+    const value = headers[name]?.toString();
+    if (value === undefined || value === super.header(name)) return value;
+    // Changed, or repeated: Node.js drops the second Authorization and the like.
+    const sent = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === name);
+    return value === sent[0] ? sent.join(', ') : value;
+  }
+
+  override async hasBody(): Promise<boolean> {
+    const bytes = this.#bytesRead();
+    return bytes === undefined ? super.hasBody() : bytes.length > 0;
   }
 
   override async readBody(): Promise<Uint8Array> {
     const context = this.#context;
-    // koa-bodyparser leaves alone, or refuses, what it does not know; what this is was judged before.
-    context.req.headers['content-type'] = 'application/json';
-    delete context.req.headers['content-encoding'];
-    try {
-      await this.#bodyReader(context, async () => {});
-    } catch (error) {
-      throw bodyError(error);
-    }
-    const { body } = context.request;
-    return body instanceof Uint8Array ? body : new Uint8Array();
+    if (this.#bytesRead() === undefined && !context.req.readableEnded) await this.#readBody(context);
+    const bytes = this.#bytesRead() ?? new Uint8Array();
+    if (bytes.length > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
+    return bytes;
+  }
+
+  onAuthenticated(principal: Principal): void {
+    this.#context.state['principal'] = principal;
+  }
+
+  /** The body, if this or another parser has read it. Exact if the parser keeps bytes, not text. */
+  #bytesRead(): Uint8Array | undefined {
+    const { req, request } = this.#context;
+    if (request.rawBody instanceof Uint8Array) return request.rawBody;
+    if (typeof request.rawBody === 'string') return new TextEncoder().encode(request.rawBody);
+    if (!req.readableDidRead) return undefined;
+    throw new Error(
+      'Other middleware has read the body. Mount it after the animal store router, or let it set ctx.request.rawBody',
+    );
   }
 }
 
-/**
- * koa-bodyparser, to read at most `limit` bytes and nothing else: as text without an encoding it gives the
- * bytes, which the interface decodes and parses by itself, strictly. (Its types do not know `encoding`.)
- */
-export function bodyReader(limit: number): Middleware {
+/** Makes requests of the contexts of Koa. */
+export function koaRequests({ settings: { bodyLimit } }: HttpInterface): (context: Context) => KoaRequest {
+  const readBody = bodyReader(bodyLimit);
+  return (context) => new KoaRequest(context, bodyLimit, readBody);
+}
+
+/** Reads the body into `ctx.request.rawBody`, as bytes. */
+type BodyReader = (context: Context) => Promise<void>;
+
+/** A reader made of koa-bodyparser: it reads and limits, the interface decodes and parses strictly. */
+function bodyReader(limit: number): BodyReader {
   const options = {
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json'] },
     textLimit: limit,
-    encoding: null,
+    encoding: null, // Gives bytes. Its types do not know it.
   };
-  return bodyParser(options as unknown as bodyParser.Options);
+  const parse = bodyParser(options as unknown as bodyParser.Options);
+  return async ({ req, request }) => {
+    // In its own context: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts.
+    const own = { req, request: { is: () => 'text', rawBody: undefined } };
+    if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
+    try {
+      await parse(own as unknown as Context, done);
+    } catch (error) {
+      const { type } = error as { readonly type?: unknown };
+      if (type === 'entity.too.large') throw payloadTooLarge(limit);
+      throw type === 'request.aborted' ? clientGone() : error;
+    }
+    request.rawBody = own.request.rawBody;
+  };
 }
 
-function bodyError(error: unknown): unknown {
-  const { type, limit } = error as { type?: unknown; limit?: unknown };
-  switch (type) {
-    case 'entity.too.large':
-      return payloadTooLarge(Number(limit));
-    case 'request.aborted':
-      return clientGone();
-    default:
-      return error;
-  }
-}
+const done = async (): Promise<void> => {};

@@ -6,7 +6,7 @@ import type { ServerRequest, ServerResponse } from './server-messages.js';
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
-/** How much input may wait for a response, in bytes, before the socket is paused. */
+/** How much input may wait for a response before the socket is paused, in bytes. */
 const MOST_WAITING = 16 * 1024;
 /** How many pieces of input are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
@@ -57,7 +57,7 @@ export class Connection extends Duplex {
     socket.on('close', () => this.destroy());
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
-      this.#input = NOTHING; // a client that ends its side waits for nothing, by Node's rules
+      this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
       this.push(null);
     });
     // Emitted when nothing was read and the client took nothing of what was written.
@@ -74,16 +74,22 @@ export class Connection extends Duplex {
     return this.#isParsing;
   }
 
+  /** How much came from the client, in bytes. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;
+    response.decideLast = () => this.#decideLast(response.req);
     this.#requests += 1;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
   }
 
-  /** Called when a response begins. Returns whether it is the last: one that does not wait for the body is. */
-  decideLast({ complete, headers }: ServerRequest): boolean {
+  /** Whether a response that begins is the last: one that does not wait for the body is. */
+  #decideLast({ complete, headers }: ServerRequest): boolean {
     const { limits, drainedAt } = this.#server;
     const isHere =
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
@@ -177,7 +183,7 @@ export class Connection extends Duplex {
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
       this.emit('data', isAll ? input : input.subarray(0, length));
     }
-    // Up to there it reads on, to notice if the client leaves.
+    // Some input may wait, so that the end of the client's side is seen while a request is in work.
     if (this.#input.length > MOST_WAITING) this.#socket.pause();
     else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
   }
@@ -195,7 +201,8 @@ export class Connection extends Duplex {
   }
 
   #parseSoon(): void {
-    this.#turn ??= setImmediate(() => {
+    if (this.#turn) return;
+    this.#turn = setImmediate(() => {
       this.#turn = undefined;
       this.#parse();
     });

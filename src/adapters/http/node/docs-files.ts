@@ -1,29 +1,42 @@
-import { readFile, readdir } from 'node:fs/promises';
-import { extname } from 'node:path';
-import type { DocsFile } from '../routes/docs-routes.js';
+import { readFile } from 'node:fs/promises';
+import type { DocsFile } from '../docs-routes.js';
 
-const TYPES = new Map([
-  ['.html', 'text/html; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.svg', 'image/svg+xml; charset=utf-8'],
-]);
+/** This package: the module runs in `build/src/adapters/http/node/`. */
+const PACKAGE = new URL('../../../../../', import.meta.url);
 
-/** The scripts as they were compiled; all else is served as it was written, and is in the package beside them. */
-const FOLDERS = ['../docs-page/', '../../../../../src/adapters/http/docs-page/'];
+const PAGE = 'src/adapters/http/docs-page/';
+const SCRIPTS = ['page.js', 'try-it.js', 'request.js', 'response.js', 'elements.js'];
 
-/** Reads the files of the docs page from this package. */
-export async function readDocsFiles(): Promise<readonly DocsFile[]> {
-  const folders = FOLDERS.map((folder) => new URL(folder, import.meta.url));
+/** The static files in the package: styles and pictures as they were written, scripts as they were compiled. */
+const FILES = [
+  `${PAGE}page.css`,
+  `${PAGE}icon.svg`,
+  ...SCRIPTS.map((script) => `build/${PAGE}browser/${script}`),
+  'build/src/exact-json.js',
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+/**
+ * Reads the static files of the docs page. Skips a file that it cannot read: the service runs without it, and
+ * responds 404 for it.
+ * @param packageRoot the folder of this package, ending in a slash. Default: found from this module, which a bundler
+ * may have moved.
+ */
+export async function readDocsFiles(packageRoot: URL = PACKAGE): Promise<readonly DocsFile[]> {
   const files = await Promise.all(
-    folders.map(async (folder) => {
-      const names = (await readdir(folder)).filter((name) => TYPES.has(extname(name)));
-      return names.map(async (name) => ({
-        name,
-        type: TYPES.get(extname(name)) ?? '',
-        text: await readFile(new URL(name, folder), 'utf8'),
-      }));
+    FILES.map(async (path) => {
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      const text = await readFile(new URL(path, packageRoot), 'utf8').catch(() => undefined);
+      if (text === undefined) return [];
+      // Browsers get all scripts from one folder.
+      const flat = text.replaceAll("'../../../../exact-json.js'", "'./exact-json.js'");
+      return [{ name, type: TYPES[name.replace(/.*\./, '')] ?? '', text: flat }];
     }),
   );
-  return Promise.all(files.flat());
+  return files.flat();
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { HttpError, clientGone, payloadTooLarge } from '../http-error.js';
+import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../request/request-target.js';
-import { createRouteFinder } from '../routes/route-finder.js';
+import { splitRequestTarget } from '../http-message.js';
+import { createRouteFinder } from '../routes.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
@@ -12,7 +12,7 @@ export function createNodeListener(http: HttpInterface): RequestListener {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = new NodeRequest(request, response, http.settings.bodyLimit);
     const found = findRoute(sent.path);
-    const { status, headers, body } = await http.answer(sent, found?.route, found?.parameters ?? {});
+    const { status, headers, body } = await http.handle(sent, found?.route, found?.parameters ?? {});
     const hasBody = status !== 204 && status !== 304;
     const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
@@ -45,16 +45,13 @@ export class NodeRequest implements HttpRequest {
     return values.length > 1 ? values.join(', ') : values[0];
   }
 
-  isRepeated(name: string): boolean {
-    return this.#values(name).length > 1;
-  }
-
-  get announcesBody(): boolean {
+  get #announcesBody(): boolean {
     const length = this.header('content-length');
     return length === undefined ? this.header('transfer-encoding') !== undefined : !/^0*$/.test(length);
   }
 
   async hasBody(): Promise<boolean> {
+    if (!this.#announcesBody) return false;
     // A length says it. A client that waits for "100 Continue" has a body, and must not be asked for it here.
     if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
     const request = this.#request;

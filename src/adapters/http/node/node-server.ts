@@ -1,9 +1,9 @@
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { errorAnswer } from '../answer/error-answers.js';
-import type { HttpError } from '../http-error.js';
-import { silentLog, unfailing, type HttpLog } from '../http-log.js';
-import { commonHeaders } from '../request/request-id.js';
+import { errorResponse } from '../error-responses.js';
+import type { HttpError } from '../error-responses.js';
+import { silentLog, type HttpLog } from '../http-log.js';
+import { commonHeaders } from '../response-headers.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
   connectRefused,
@@ -50,7 +50,7 @@ export class NodeServer {
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
   constructor(listener: RequestListener, { limits, log = silentLog, headers }: NodeServerOptions = {}) {
     this.#listener = listener;
-    this.#log = unfailing(log);
+    this.#log = log;
     this.#headers = headers ?? (() => ({}));
     this.#state = { limits: serverLimits(limits) };
     this.#http = this.#createParsingServer();
@@ -161,7 +161,7 @@ export class NodeServer {
   /** Responds for a listener that threw or rejected. */
   #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
     const refused = refusedRequest(request);
-    this.#log.failed(refused.id, error);
+    this.#report(() => this.#log.failed(refused.id, error));
     if (!response.headersSent) this.#refuse(connectionOf(request), error, refused);
     else if (!response.writableEnded) connectionOf(request).destroy();
   }
@@ -182,9 +182,18 @@ export class NodeServer {
   #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.writable) return;
     const { id, method, path } = request;
-    const { status, code, headers, body } = errorAnswer(error, id);
+    const { status, code, headers, body } = errorResponse(error, id);
     const all = { ...commonHeaders(id), ...this.#headers(request), ...headers };
     connection.end(lastResponse(status, all, body, method));
-    this.#log.answered({ requestId: id, method, path, status, code, milliseconds: 0 });
+    this.#report(() => this.#log.responded({ requestId: id, method, path, status, code, milliseconds: 0 }));
+  }
+
+  /** A failing log costs no client its response. */
+  #report(report: () => void): void {
+    try {
+      report();
+    } catch {
+      // There is nowhere left to say it.
+    }
   }
 }

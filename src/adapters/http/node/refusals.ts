@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
-import { HttpError } from '../http-error.js';
-import { requestId } from '../request/request-id.js';
+import { HttpError } from '../error-responses.js';
+import { requestId } from '../request-headers.js';
 
 /** What is known of a request that the server responds to itself. */
 export interface RefusedRequest {

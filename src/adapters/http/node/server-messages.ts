@@ -1,6 +1,5 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
-import type { HttpError } from '../http-error.js';
-import { connectionOf } from './connection.js';
+import type { HttpError } from '../error-responses.js';
 
 /** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
 export class ServerRequest extends IncomingMessage {
@@ -13,8 +12,12 @@ export class ServerRequest extends IncomingMessage {
     else this.once('wanted', run);
   }
 
-  /** Makes reading the body fail. Calls `unheard` if the reader does not listen for errors. */
+  /**
+   * Makes reading the body fail. Calls `unheard` if the reader does not listen for errors, or if the request is late
+   * and nobody reads it.
+   */
   fail(fault: HttpError, unheard: () => void): void {
+    if (fault.code === 'request_timeout' && !this.#isWanted) return unheard();
     const deliver = (): void => {
       if (this.listenerCount('error') === 0) return unheard();
       this.#fault = fault;
@@ -40,10 +43,12 @@ export class ServerRequest extends IncomingMessage {
 
 /** A response that closes the connection where the connection asks for it. */
 export class ServerResponse extends NodeResponse<ServerRequest> {
+  /** Decides when the response begins whether it is the connection's last. */
+  decideLast: (() => boolean) | undefined;
+
   /** `node:http` calls it for headers that are written implicitly, too. */
   override writeHead(...head: unknown[]): this {
-    const isLast = !this.headersSent && connectionOf(this.req).decideLast(this.req);
-    if (isLast) this.setHeader('Connection', 'close');
+    if (!this.headersSent && this.decideLast?.() === true) this.setHeader('Connection', 'close');
     return (super.writeHead as (...head: unknown[]) => this).apply(this, head);
   }
 }

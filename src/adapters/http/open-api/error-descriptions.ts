@@ -1,31 +1,31 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
-import type { ErrorCode } from '../answer/error-answers.js';
+import type { ErrorCode } from '../error-responses.js';
 import type { HeaderName } from './headers.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
 
-/** What the document says of an error code. */
+/** What the document says about an error code. */
 export interface ErrorDescription {
   /** What it means, and what to do. A sentence. */
   readonly meaning: string;
-  /** A message as the operation gives it, with the code. */
+  /** An example of the message. */
   readonly message: string | ((operation: Operation, settings: HttpSettings) => string);
-  /** What its answers carry, or may carry, beside the headers of every answer. */
+  /** Headers beyond those of every response. */
   readonly headers?: readonly HeaderName[];
 }
 
 /** Every code. It does not compile while one is missing. */
 export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   invalid_pet: {
-    meaning: 'The body is JSON, but no valid animal; the message names every fault with its field.',
+    meaning: 'The body is JSON but not a valid animal. The message names every fault with its field.',
     message: `The animal is not valid: name must not be blank; categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}.`,
   },
   invalid_parameter: {
-    meaning: 'A parameter is outside its declared values, or given twice; the message names every fault.',
+    meaning: 'A parameter has an invalid value or is given twice. The message names every fault.',
     message: 'The call is not valid: limit must be an integer from 1 to 100.',
   },
   invalid_cursor: {
-    meaning: 'The cursor was altered, or belongs to a list with another `status`: start again without one.',
+    meaning: 'The cursor was altered, or belongs to a list with another `status`. Start again without one.',
     message:
       'The cursor is not valid for this list: pass it as it was given, with the same status filter, or start again without one.',
   },
@@ -34,7 +34,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     message: 'The request needs one Host header.',
   },
   malformed_json: {
-    meaning: 'The body is not JSON by RFC 8259 in UTF-8, somewhere in it.',
+    meaning: 'The body is not valid JSON (RFC 8259) in UTF-8.',
     message: 'The body is not JSON. Expected a value at position 8.',
   },
   missing_body: {
@@ -47,12 +47,12 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     headers: ['Challenge'],
   },
   invalid_api_key: {
-    meaning: 'The API key is unknown, expired or revoked: none of them is told apart.',
+    meaning: 'The API key is unknown, expired or revoked.',
     message: 'The API key is not valid.',
     headers: ['Challenge'],
   },
   insufficient_scope: {
-    meaning: 'The API key is good, but may not do this.',
+    meaning: 'The API key is valid but lacks the scope.',
     message: ({ scope }) => `The API key lacks the scope ${scope}.`,
     headers: ['Challenge'],
   },
@@ -65,28 +65,28 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     message: 'Nothing is served at this path.',
   },
   method_not_allowed: {
-    meaning: 'The path does not answer to this method; `Allow` names those that it does.',
+    meaning: 'The path does not support this method. `Allow` lists those that it supports.',
     message: 'This path answers to GET, HEAD, POST, OPTIONS only.',
   },
   request_timeout: {
-    meaning: 'The request did not come whole in time.',
+    meaning: 'The request did not arrive completely in time.',
     message: 'The request did not come in time.',
   },
   idempotency_conflict: {
-    meaning: 'An earlier request with the same idempotency key is still undecided: repeat this one.',
+    meaning: 'An earlier request with the same idempotency key is still in progress. Retry.',
     message: 'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
     headers: ['RetryAfter'],
   },
   operation_removed: {
-    meaning: 'The operation was removed; the message says what to use instead.',
+    meaning: 'The operation was removed. The message says what to use instead.',
     message: (operation, settings) => removedMessage(operation, baseUrl(settings)),
   },
   payload_too_large: {
-    meaning: 'The body is larger than the service takes.',
+    meaning: 'The body is larger than the limit.',
     message: (_, { bodyLimit }) => `The body is larger than ${bodyLimit} bytes.`,
   },
   unsupported_media_type: {
-    meaning: 'The body is said to be something other than JSON, or compressed.',
+    meaning: 'The headers say that the body is not JSON, or is compressed.',
     message: 'The body must be JSON: send the header Content-Type: application/json.',
     headers: ['Accept', 'AcceptEncoding'],
   },
@@ -95,26 +95,21 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     message: 'Only Expect: 100-continue is met.',
   },
   idempotency_key_reused: {
-    meaning: 'The idempotency key was used before, for another animal. Nothing was stored.',
+    meaning: 'The idempotency key was used for another animal. Nothing was stored.',
     message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
   },
-  rate_limited: {
-    meaning: 'Too many requests: wait before the next one.',
-    message: 'Too many requests.',
-    headers: ['RetryAfter'],
-  },
   headers_too_large: {
-    meaning: 'The request line and the headers are too large together.',
+    meaning: 'The request line and headers are too large.',
     message: 'The request line and headers are too large.',
   },
   internal_error: {
-    meaning: 'A fault of the service; a request that adds may or may not have been stored.',
+    meaning: 'An error of the service. A create may or may not have happened.',
     message: 'An unexpected fault. Tell the operator the request id 7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00.',
   },
   service_unavailable: {
     meaning:
-      'The store cannot be reached, the request took too long, or there are too many at once. A request that ' +
-      'adds may or may not have been stored.',
+      'The store is unavailable, the request took too long, or there are too many requests. A create may or may ' +
+      'not have happened: retry it with the same `Idempotency-Key`.',
     message: 'The service is not available at the moment: repeat the request shortly.',
     headers: ['RetryAfter'],
   },

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 import { stringify } from '../../../exact-json.js';
-import { ERROR_STATUS, type ErrorCode } from '../answer/error-answers.js';
+import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { DEPRECATION_HEADERS, HEADERS, type HeaderName } from './headers.js';
-import { DEFAULT_HTTP_SETTINGS, baseUrl, type HttpSettings } from '../http-settings.js';
+import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { componentName, componentSchema, jsonSchema, type Keywords } from './json-schema.js';
-import { guide } from './open-api-guide.js';
 import {
   OPERATIONS,
   deprecationHeaders,
   isRemoved,
   type Deprecation,
   type Operation,
+  type Parameter,
 } from '../operations.js';
 import { COMPONENTS, ErrorSchema } from '../schemas.js';
 
@@ -21,7 +21,7 @@ const OPEN_API_VERSION = '3.1.1';
 const INTERFACE_VERSION = '1.0.0';
 const TAG = { name: 'animals', description: 'The animals of the store.' };
 
-/** What the listening server answers by itself, before it is known which operation was meant. */
+/** Errors of the listening server itself, before the operation is known. */
 const OF_THE_MESSAGE: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -29,7 +29,7 @@ const OF_THE_MESSAGE: readonly ErrorCode[] = [
   'headers_too_large',
 ];
 
-/** What every operation may answer, whatever it does. */
+/** Errors of every operation. */
 const OF_EVERY_OPERATION: readonly ErrorCode[] = [
   ...OF_THE_MESSAGE,
   'missing_api_key',
@@ -38,31 +38,33 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** What every conditional operation takes. What is no list of entity tags matches nothing. */
-const IF_NONE_MATCH: Operation['parameters'] = {
+/** The parameter of every conditional operation. */
+export const IF_NONE_MATCH: Operation['parameters'] = {
   'If-None-Match': {
     in: 'header',
     schema: Type.String(),
     description:
-      'The `ETag` of an answer that the client has: 304 while it would be the same (RFC 9110, 13.1.2).',
+      'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
   },
 };
 
 /**
- * The OpenAPI 3.1 document of the interface, as a service with these settings offers it: every status that it
- * can answer with, and no other. JSON text, its integers to the digit; the same settings give the same bytes.
+ * The OpenAPI 3.1 document of a service with these settings, as JSON text with exact integers. It declares every status
+ * that the service can respond with, and no other. The same settings give the same bytes.
  */
 export const openApiDocument = (settings: Partial<HttpSettings> = {}): string =>
-  documentText({ ...DEFAULT_HTTP_SETTINGS, ...settings }, OPERATIONS);
+  documentText(completeSettings(settings), OPERATIONS);
 
-/** The same of other operations, by their ids. */
+/** The document of other operations, by id. */
 export function documentText(settings: HttpSettings, operations: Operations): string {
   const document = {
     openapi: OPEN_API_VERSION,
     info: {
       title: 'Animal Store',
       version: INTERFACE_VERSION,
-      description: guide(settings),
+      // Generators put it at the head of every file.
+      description:
+        'The catalogue of the animals that a store offers: list them, add one, fetch one. 64-bit integers are exact.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: servers(settings),
@@ -71,7 +73,7 @@ export function documentText(settings: HttpSettings, operations: Operations): st
     paths: paths(operations, settings),
     components: {
       securitySchemes: {
-        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, sent as the bearer token.' },
+        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, as the bearer token.' },
       },
       schemas: Object.fromEntries(
         COMPONENTS.map((schema) => [componentName(schema), componentSchema(schema)]),
@@ -82,7 +84,7 @@ export function documentText(settings: HttpSettings, operations: Operations): st
   return `${stringify(document, 2)}\n`;
 }
 
-/** Without a public address it is the base path, which is relative to where the document is. */
+/** Without a public URL the server is the base path, relative to the document. */
 const servers = (settings: HttpSettings): Keywords[] => [
   { url: baseUrl(settings), description: 'Production' },
   ...(settings.stagingUrl === undefined ? [] : [{ url: settings.stagingUrl, description: 'Staging' }]),
@@ -103,19 +105,17 @@ function paths(operations: Operations, settings: HttpSettings): Keywords {
 function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
   const { summary, stability, deprecation, body, conditional } = operation;
   const parameters = { ...operation.parameters, ...(conditional && IF_NONE_MATCH) };
-  const declared = Object.entries(parameters).map(([name, parameter]) => ({
-    name,
-    in: parameter.in,
-    description: parameter.description,
-    required: parameter.in === 'path',
-    schema: jsonSchema(parameter.schema),
-  }));
+  const declared = Object.entries(parameters).map(([name, parameter]) => parameterObject(name, parameter));
   return {
     operationId: id,
     tags: [TAG.name],
     summary,
     description: operationDescription(operation, settings),
-    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': day(deprecation.sunset) }),
+    ...(deprecation && {
+      deprecated: true,
+      'x-deprecated-sunset': day(deprecation.sunset),
+      'x-deprecated-reason': deprecation.advice,
+    }),
     ...(stability && { 'x-stability': stability }),
     ...(declared.length > 0 && { parameters: declared }),
     ...(body && {
@@ -125,14 +125,26 @@ function operationObject(id: string, operation: Operation, settings: HttpSetting
   };
 }
 
+const parameterObject = (
+  name: string,
+  { in: location, description, schema, example }: Parameter,
+): Keywords => ({
+  name,
+  in: location,
+  description,
+  required: location === 'path',
+  schema: jsonSchema(schema),
+  ...(example !== undefined && { example }),
+});
+
 function operationDescription(operation: Operation, { deprecatedSince }: HttpSettings): string {
   const { description, deprecation, scope } = operation;
   const deprecated = ({ sunset, advice }: Deprecation): string =>
-    `**Deprecated** since ${day(deprecatedSince)}, to be removed on ${day(sunset)}. ${advice}`;
+    `**Deprecated** since ${day(deprecatedSince)}, will be removed on ${day(sunset)}. ${advice}`;
   const paragraphs = [
     description,
     ...(deprecation ? [deprecated(deprecation)] : []),
-    `The API key needs the scope \`${scope}\`.`,
+    `Needs the scope \`${scope}\`.`,
   ];
   return paragraphs.join('\n\n');
 }
@@ -150,7 +162,7 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
   const answers = new Map(
     [...byStatus].map(([status, of]) => [status, errorResponse(status, of, operation, settings)]),
   );
-  // Numbers as names of members stand in ascending order.
+  // Numeric member names are in ascending order.
   return {
     ...(!removed && { [operation.success.status]: successResponse(operation) }),
     ...(!removed && operation.conditional && { 304: notModifiedResponse(operation) }),
@@ -165,7 +177,7 @@ const successResponse = (operation: Operation): Keywords => ({
 });
 
 const notModifiedResponse = (operation: Operation): Keywords => ({
-  description: 'Nothing has changed since the answer whose `ETag` was sent in `If-None-Match`.',
+  description: 'The response is unchanged since the one with the `ETag` in `If-None-Match`. It has no body.',
   headers: successHeaders(operation),
 });
 
@@ -183,7 +195,7 @@ function errorResponse(
     const text = typeof message === 'string' ? message : message(operation, settings);
     return [code, { summary: meaning, value: { code, message: text, status } }];
   });
-  // What belongs to a route is not on an answer that was given before the route was looked for.
+  // The server responds to these before it knows the route.
   const ofRoute = codes.every((code) => !OF_THE_MESSAGE.includes(code));
   return {
     description: described.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
@@ -191,7 +203,7 @@ function errorResponse(
       described.flatMap((error) => error.headers ?? []),
       ofRoute ? operation.deprecation : undefined,
     ),
-    // Not in a schema of its own: generators of clients would make a type of each, and lose the members of Error.
+    // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
     content: json(jsonSchema(ErrorSchema), { examples: Object.fromEntries(examples) }),
   };
@@ -201,7 +213,7 @@ const json = (schema: Keywords, rest: Keywords = {}): Keywords => ({
   'application/json': { schema, ...rest },
 });
 
-/** An answer's headers: those of every answer, its own, and those of a deprecated operation. */
+/** Headers of a response: those of every response, its own, and those of a deprecated operation. */
 function headers(own: readonly HeaderName[], deprecation: Deprecation | undefined): Keywords {
   const names: readonly HeaderName[] = ['RequestId', ...own];
   const components = [

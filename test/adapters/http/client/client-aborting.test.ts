@@ -5,7 +5,8 @@ import type { AnimalStoreClient } from '../../../../src/adapters/http/client/ani
 import type { Call } from '../../../../src/application/animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { BELLA, bella, fakeService, html, json, never, type Sent, type Step } from './fake-service.js';
+import { useIdleTime } from './idle-time.js';
+import { BELLA, bella, fakeService, html, json, never, type Sent } from './fake-service.js';
 
 const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>> = {
   listPets: (client, call) => client.listPets({}, call),
@@ -26,8 +27,10 @@ const REASONS = [
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
 describe('A signal ends a call of AnimalStoreClient', () => {
+  useIdleTime();
+
   for (const [operation, call] of Object.entries(OPERATIONS)) {
-    it(`that has not begun, with its reason and without a request: ${operation}`, async () => {
+    it(`that has not started, with its reason and without a request: ${operation}`, async () => {
       for (const reason of REASONS) {
         const { client, sent, timing } = fakeService(never);
         const signal = AbortSignal.abort(reason);
@@ -37,7 +40,7 @@ describe('A signal ends a call of AnimalStoreClient', () => {
       }
     });
 
-    it(`that waits for its answer, with its reason and for fetch as well: ${operation}`, async () => {
+    it(`that waits for its response, with its reason, and aborts fetch: ${operation}`, async () => {
       for (const reason of REASONS) {
         const controller = new AbortController();
         const begun = Promise.withResolvers<Sent>();
@@ -58,7 +61,7 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     });
   }
 
-  it('whose answer is half read: the rest is cancelled', async () => {
+  it('whose response is half read, and cancels the rest', async () => {
     const controller = new AbortController();
     const reading = Promise.withResolvers<void>();
     const cancelled = Promise.withResolvers<void>();
@@ -86,7 +89,7 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     expect(listenersOf(controller.signal)).to.equal(0);
   });
 
-  it('that pauses before it repeats', async () => {
+  it('that pauses before a retry', async () => {
     const controller = new AbortController();
     const { client, sent, timing } = fakeService(html(503, { 'Retry-After': '5' }));
     const calling = client({ onRetry: () => queueMicrotask(() => controller.abort('given up')) }).listPets(
@@ -96,14 +99,6 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     expect(await rejectionOf(calling)).to.equal('given up');
     expect(sent).to.have.length(1);
     expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
-  });
-
-  it('that is told of a repetition', async () => {
-    const controller = new AbortController();
-    const { client, sent } = fakeService(html(503));
-    const calling = client({ onRetry: () => controller.abort('given up') }).listPets({}, controller);
-    expect(await rejectionOf(calling)).to.equal('given up');
-    expect(sent).to.have.length(1);
   });
 
   it('that waits for the API key', async () => {
@@ -124,18 +119,7 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     expect(sent).to.deep.equal([]);
   });
 
-  it('when its abort is what fetch fails with', async () => {
-    const controller = new AbortController();
-    const step: Step = async () => {
-      controller.abort('given up');
-      throw new TypeError('fetch failed');
-    };
-    const { client, sent } = fakeService(step);
-    expect(await rejectionOf(client().listPets({}, controller))).to.equal('given up');
-    expect(sent).to.have.length(1);
-  });
-
-  it('and not one that is over: a signal for many calls keeps no listener', async () => {
+  it('and keeps no listener after the call', async () => {
     const { signal } = new AbortController();
     const { client, timing } = fakeService(html(502), json(200, '[]'));
     const one = client();
@@ -143,14 +127,6 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     const { client: failing } = fakeService(html(200));
     await rejectionOf(failing().listPets({}, { signal }));
     expect([listenersOf(signal), timing.running]).to.deep.equal([0, 0]);
-  });
-
-  it('by a deadline of the caller, with its TimeoutError', async () => {
-    const { client } = fakeService(() => new Promise(() => {}));
-    const signal = AbortSignal.timeout(1);
-    expect(await rejectionOf(client({ timing: undefined }).createPet(bella, { signal }))).to.equal(
-      signal.reason,
-    );
   });
 
   it('between two animals of a page', async () => {

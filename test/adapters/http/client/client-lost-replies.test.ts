@@ -4,14 +4,14 @@ import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-s
 import type { Service } from '../../../../src/bootstrap/service.js';
 import type { Pet } from '../../../../src/domain/pet.js';
 import { times } from '../../../contract/samples.js';
-import { LossyProxy, numbers } from '../../../http/lossy-proxy.js';
+import { LossyProxy, numbers } from './lossy-proxy.js';
 import { temporaryFolder } from '../../sqlite/temporary-store.js';
 import { KEY, startAnimalService } from './client-subject.js';
 
-/** Repeats for as long as it takes, with hardly a pause. */
-const PATIENT = { apiKey: KEY, retries: 1000, retryDelay: 2, maxRetryDelay: 50, callDeadline: 60_000 };
+/** Retries for as long as it takes. */
+const PATIENT = { apiKey: KEY, retries: 1000, callDeadline: 60_000 };
 
-describe('AnimalStoreClient of a service on SQLite whose answers get lost', function () {
+describe('AnimalStoreClient of a service on SQLite whose responses get lost', function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: Service;
@@ -71,25 +71,14 @@ describe('AnimalStoreClient of a service on SQLite whose answers get lost', func
     for (const pet of stored) expect(created.get(pet.name)).to.deep.equal(pet);
   }
 
-  it('creates 500 animals for 500 calls, when three answers in ten are lost', async () => {
+  it('creates 300 animals for 300 calls when three responses in ten are lost', async () => {
     loss = 0.3;
-    const created = await createAnimals(500);
-    expect(proxy.lost.length).to.be.greaterThan(100);
-    await expectJustThese(created, 500);
+    const created = await createAnimals(300);
+    expect(proxy.lost.length).to.be.greaterThan(60);
+    await expectJustThese(created, 300);
   });
 
-  it('meets every animal once, when three answers in ten are lost', async () => {
-    const created = await createAnimals(100);
-    loss = 0.3;
-    const met: Pet[] = [];
-    const client = new AnimalStoreClient({ baseUrl: url, ...PATIENT });
-    for await (const pet of client.allPets({ limit: 3 })) met.push(pet);
-    expect(proxy.lost.length).to.be.greaterThan(5);
-    expect(met.map(({ name }) => name)).to.have.members([...created.keys()]);
-    expect(met).to.have.length(100);
-  });
-
-  it('creates 200 animals for 200 calls, when the service is stopped and started again meanwhile', async () => {
+  it('creates 200 animals for 200 calls when the service restarts meanwhile', async () => {
     const restarted = Promise.withResolvers<void>();
     const created = await createAnimals(200, (count) => {
       if (count === 60) restart().then(restarted.resolve, restarted.reject);

@@ -1,11 +1,26 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import { InvalidParameterError, InvalidPetError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { API_KEY, BASE_URL, BELLA, bella, errorJson, fakeService, json } from './fake-service.js';
+import {
+  API_KEY,
+  BASE_URL,
+  BELLA,
+  bella,
+  errorJson,
+  fakeService,
+  html,
+  json,
+  never,
+  type Step,
+} from './fake-service.js';
+import { useIdleTime } from './idle-time.js';
 
 describe('The requests of AnimalStoreClient', () => {
-  it('ask for a page with what was given, and nothing else', async () => {
+  useIdleTime();
+
+  it('ask for a page with the given parameters only', async () => {
     const { client, sent } = fakeService(json(200, '[]'));
     await client().listPets();
     await client().listPets({ limit: 5, status: 'sold', cursor: 'a b&c=é' });
@@ -21,7 +36,7 @@ describe('The requests of AnimalStoreClient', () => {
     });
   });
 
-  it('send an animal to the letter and to the digit, under a key of its own', async () => {
+  it('send an animal exactly, each under a key of its own', async () => {
     const animal = { name: 'Zoë "the\n🐕"', categoryId: 2n ** 63n - 1n, status: 'sold' } as const;
     const { client, sent } = fakeService(json(201, BELLA));
     const created = [animal, bella, bella].map((pet) =>
@@ -37,25 +52,25 @@ describe('The requests of AnimalStoreClient', () => {
     );
     const keys = sent.map(({ headers }) => headers.get('idempotency-key'));
     expect(new Set(keys).size).to.equal(3);
-    for (const key of keys) expect(key).to.match(/^"[0-9a-f]{32}"$/);
+    for (const key of keys) expect(key).to.match(/^"[0-9]{1,20}-[0-9]{1,20}"$/);
     const { authorization, ...headers } = Object.fromEntries(sent[0]?.headers ?? []);
     expect(authorization).to.equal(`Bearer ${API_KEY}`);
     expect(headers).to.include({ accept: 'application/json', 'content-type': 'application/json' });
   });
 
-  it('carry the token of the caller in quotes, and not its scope', async () => {
+  it('carry the idempotency key of the caller in quotes, and not its scope', async () => {
     const { client, sent } = fakeService(json(201, BELLA, { 'Idempotency-Replayed': 'true' }));
-    const token = String.fromCharCode(...Array.from({ length: 94 }, (_, at) => 33 + at)).replaceAll(
+    const key = String.fromCharCode(...Array.from({ length: 94 }, (_, at) => 33 + at)).replaceAll(
       /["\\]/g,
       '',
     );
-    const { replayed } = await client().createPet(bella, { request: { scope: 'a-scope', token } });
+    const { replayed } = await client().createPet(bella, { idempotencyKey: { scope: 'a-scope', key } });
     expect(replayed).to.equal(true);
-    expect(sent[0]?.headers.get('idempotency-key')).to.equal(`"${token}"`);
+    expect(sent[0]?.headers.get('idempotency-key')).to.equal(`"${key}"`);
     expect(JSON.stringify([...(sent[0]?.headers ?? [])])).to.not.include('a-scope');
   });
 
-  it('do not say that a create was a replay when only the client itself repeated it', async () => {
+  it('do not count a retry of the client itself as a replay', async () => {
     const { client } = fakeService(
       new TypeError('lost'),
       json(201, BELLA, { 'Idempotency-Replayed': 'true' }),
@@ -63,16 +78,16 @@ describe('The requests of AnimalStoreClient', () => {
     expect((await client().createPet(bella)).replayed).to.equal(false);
   });
 
-  for (const token of ['', 'a b', 'a"b', 'a\\b', 'é', '\n', '\u007f', 'x'.repeat(256), '"quoted"']) {
-    it(`are not made with a token that no header can carry: ${JSON.stringify(token.slice(0, 9))}`, async () => {
+  for (const key of ['', 'a b', 'a"b', 'a\\b', 'é', '\n', '\u007f', 'x'.repeat(256), '"quoted"']) {
+    it(`are not made with an idempotency key that no header can carry: ${JSON.stringify(key.slice(0, 9))}`, async () => {
       const { client, sent } = fakeService(json(201, BELLA));
-      const error = await rejectionOf(client().createPet(bella, { request: { scope: 's', token } }));
+      const error = await rejectionOf(client().createPet(bella, { idempotencyKey: { scope: 's', key } }));
       expect(error).to.be.instanceOf(InvalidParameterError);
       expect(sent).to.deep.equal([]);
     });
   }
 
-  it('are not made for an animal or a query that no store takes, and all faults are named', async () => {
+  it('are not made for an invalid animal or query', async () => {
     const { client, sent } = fakeService(json(201, BELLA));
     const error = await rejectionOf(client().createPet({ name: ' ', categoryId: 2 ** 53 }));
     expect(error).to.be.instanceOf(InvalidPetError).and.have.property('faults').with.length(2);
@@ -86,17 +101,17 @@ describe('The requests of AnimalStoreClient', () => {
     expect(sent[0]?.init).to.include({ redirect: 'manual', credentials: 'omit' });
   });
 
-  it('carry the key of the moment, asked for before each attempt', async () => {
-    const { client, sent } = fakeService(errorJson(503, 'service_unavailable'), json(200, '[]'));
+  it('carry one API key in all attempts of a call, because idempotency keys belong to it', async () => {
+    const { client, sent } = fakeService(errorJson(503, 'service_unavailable'), json(201, BELLA));
     const keys = ['first-key', 'second-key'];
-    await client({ apiKey: async () => keys.shift() ?? '' }).listPets();
+    await client({ apiKey: async () => keys.shift() ?? '' }).createPet(bella);
     expect(sent.map(({ headers }) => headers.get('authorization'))).to.deep.equal([
       'Bearer first-key',
-      'Bearer second-key',
+      'Bearer first-key',
     ]);
   });
 
-  it('are not made without a key: what its function throws is what the call rejects with', async () => {
+  it('are not made without an API key: the call rejects with what its function throws', async () => {
     const { client, sent } = fakeService(json(200, '[]'));
     const fault = new RangeError('the vault is closed');
     const rejection = await rejectionOf(client({ apiKey: () => Promise.reject(fault) }).listPets());
@@ -104,7 +119,7 @@ describe('The requests of AnimalStoreClient', () => {
     expect(sent).to.deep.equal([]);
   });
 
-  it('go out by the global fetch of the moment, called as a plain function', async () => {
+  it('use the global fetch of the moment, called as a plain function', async () => {
     const { fetch } = globalThis;
     const callers: unknown[] = [];
     const called = async function (this: unknown): Promise<Response> {
@@ -158,7 +173,7 @@ describe('The options of AnimalStoreClient', () => {
 
   for (const apiKey of ['', 'a b', 'a\nb', 'schlüssel-🔑', 'a=b']) {
     it(`do not take ${JSON.stringify(apiKey)} as a key, and do not repeat it`, async () => {
-      const refused = /^apiKey is no bearer token \(RFC 6750, 2\.1\)$/;
+      const refused = /^apiKey is not a bearer token \(RFC 6750, section 2\.1\)$/;
       expect(() => client({ apiKey })).to.throw(TypeError, refused);
       const error = await rejectionOf(client({ apiKey: () => apiKey }).listPets());
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.matches(refused);
@@ -169,14 +184,46 @@ describe('The options of AnimalStoreClient', () => {
     attemptDeadline: [0, -1, 1.5, Infinity, 2 ** 31],
     callDeadline: [0, NaN, 2 ** 31],
     retries: [-1, 0.5, Infinity],
-    retryDelay: [-1, Infinity],
-    maxRetryDelay: [-1, Infinity],
-    answerLimit: [0, 1.5],
   })) {
     it(`do not take ${values.join(', ')} as ${name}`, () => {
       for (const value of values) {
         expect(() => client({ [name]: value })).to.throw(TypeError, new RegExp(`^${name} `));
       }
+    });
+  }
+});
+
+describe('The API key of AnimalStoreClient', () => {
+  useIdleTime();
+
+  it('cannot be read from the client', () => {
+    const { client } = fakeService(json(200, '[]'));
+    const one = client();
+    const texts = [
+      Object.prototype.toString.call(one),
+      JSON.stringify(one),
+      inspect(one, { depth: Infinity, showHidden: true, showProxy: true }),
+      ...Reflect.ownKeys(one).map(String),
+    ];
+    for (const text of texts) expect(text).to.not.include(API_KEY);
+    expect(() => structuredClone(one)).to.not.throw();
+  });
+
+  const FAILURES: ReadonlyArray<readonly [string, Step]> = [
+    ['the network', new TypeError('fetch failed', { cause: new Error('ECONNRESET') })],
+    ['a deadline', never],
+    ['an error of HTTP', errorJson(401, 'invalid_api_key')],
+    ['an error of the domain', errorJson(400, 'invalid_pet')],
+    ['a page of a proxy', html(500)],
+    ['a redirect', new Response('', { status: 302, headers: { Location: 'https://b.example' } })],
+    ['no animal', json(201, '{}')],
+  ];
+  for (const [what, step] of FAILURES) {
+    it(`is in no error after ${what}, nor in its causes`, async () => {
+      const { client, sent } = fakeService(step);
+      const error = await rejectionOf(client({ retries: 1 }).createPet(bella));
+      expect(sent[0]?.headers.get('authorization'), 'what was sent').to.include(API_KEY);
+      expect(inspect(error, { depth: Infinity, showHidden: true })).to.not.include(API_KEY);
     });
   }
 });

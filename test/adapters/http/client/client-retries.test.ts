@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import type { RetryNotice } from '../../../../src/adapters/http/client/client-options.js';
-import { ServiceError } from '../../../../src/adapters/http/client/service-error.js';
+import { ServiceError } from '../../../../src/adapters/http/client/response-errors.js';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import {
-  IdempotencyKeyReusedError,
-  UnavailableError,
-  isAnimalStoreError,
-} from '../../../../src/domain/errors.js';
+import { UnavailableError, isAnimalStoreError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
   BELLA,
@@ -20,6 +16,7 @@ import {
   never,
   type Step,
 } from './fake-service.js';
+import { useIdleTime } from './idle-time.js';
 
 const OPERATIONS: Readonly<
   Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
@@ -27,16 +24,16 @@ const OPERATIONS: Readonly<
   listPets: [(client) => client.listPets(), json(200, '[]')],
   getPet: [(client) => client.getPet(1n), json(200, BELLA)],
   createPet: [(client) => client.createPet(bella), json(201, BELLA)],
-  'createPet with a token': [
-    (client) => client.createPet(bella, { request: { scope: 'a', token: 'b' } }),
+  'createPet with a key': [
+    (client) => client.createPet(bella, { idempotencyKey: { scope: 'a', key: 'b' } }),
     json(201, BELLA),
   ],
 };
 
-const WORTH_REPEATING: ReadonlyArray<readonly [string, Step]> = [
-  ['a network that fails', new TypeError('fetch failed')],
-  ['an answer that breaks off', broken],
-  ['an answer that never comes', never],
+const RETRIED: ReadonlyArray<readonly [string, Step]> = [
+  ['a network failure', new TypeError('fetch failed')],
+  ['a response that breaks off', broken],
+  ['a response that never comes', never],
   ['502 of a proxy', html(502)],
   ['503 of a proxy', html(503)],
   ['504 of a proxy', html(504)],
@@ -58,9 +55,11 @@ const FINAL: ReadonlyArray<readonly [string, Step]> = [
   ['a page of a proxy with status 200', html(200)],
 ];
 
-describe('AnimalStoreClient repeats', () => {
+describe('AnimalStoreClient retries', () => {
+  useIdleTime();
+
   for (const [operation, [call, success]] of Object.entries(OPERATIONS)) {
-    for (const [what, step] of WORTH_REPEATING) {
+    for (const [what, step] of RETRIED) {
       it(`${operation} after ${what}`, async () => {
         const { client, sent } = fakeService(step, step, success);
         await call(client());
@@ -81,7 +80,7 @@ describe('AnimalStoreClient repeats', () => {
     }
   }
 
-  it('a create whose key is still undecided, after the time that the service asks for', async () => {
+  it('a create whose key is in progress, after the pause that the service asks for', async () => {
     const conflict = errorJson(409, 'idempotency_conflict', { 'Retry-After': '2' });
     const { client, timing } = fakeService(conflict, json(201, BELLA));
     timing.chance = 0;
@@ -89,65 +88,53 @@ describe('AnimalStoreClient repeats', () => {
     expect(timing.passed).to.deep.equal([2000]);
   });
 
-  it('nothing when a key was used for another animal', async () => {
-    const { client } = fakeService(errorJson(422, 'idempotency_key_reused'));
-    const error = await rejectionOf(client().createPet(bella, { request: { scope: 'a', token: 'b' } }));
-    expect(error).to.be.instanceOf(IdempotencyKeyReusedError);
-  });
-
-  it('as often as it is told, then rejects with the last failure', async () => {
+  it('as often as the option says, then rejects with the last failure', async () => {
     for (const retries of [0, 1, 5, 7]) {
       const { client, sent } = fakeService(
         ...Array.from({ length: retries }, () => new TypeError('fetch failed')),
         errorJson(429, 'rate_limited'),
       );
-      const error = await rejectionOf(client({ retries, retryDelay: 1 }).listPets());
+      const error = await rejectionOf(client({ retries }).listPets());
       expect(error).to.be.instanceOf(ServiceError).with.property('code', 'rate_limited');
       expect(sent).to.have.length(retries + 1);
     }
     const { client, sent } = fakeService(new TypeError('fetch failed'));
     await rejectionOf(client().listPets());
-    expect(sent, 'when not told').to.have.length(6);
+    expect(sent, 'by default').to.have.length(6);
   });
 });
 
-describe('AnimalStoreClient pauses before it repeats', () => {
-  it('up to twice as long each time, up to the longest pause', async () => {
+describe('AnimalStoreClient pauses before a retry', () => {
+  useIdleTime();
+
+  it('up to twice as long each time, up to 5 s', async () => {
     const { client, timing } = fakeService(new TypeError('fetch failed'));
     timing.chance = 1;
-    await rejectionOf(client({ retries: 8, retryDelay: 100, maxRetryDelay: 2000 }).listPets());
-    expect(timing.passed).to.deep.equal([100, 200, 400, 800, 1600, 2000, 2000, 2000]);
+    await rejectionOf(client({ retries: 7, callDeadline: 60_000 }).listPets());
+    expect(timing.passed).to.deep.equal([200, 400, 800, 1600, 3200, 5000, 5000]);
   });
 
   it('for a random part of that, down to nothing', async () => {
     for (const chance of [0, 0.25]) {
       const { client, timing } = fakeService(new TypeError('fetch failed'));
       timing.chance = chance;
-      await rejectionOf(client({ retries: 3, retryDelay: 100 }).listPets());
-      expect(timing.passed).to.deep.equal([100 * chance, 200 * chance, 400 * chance]);
+      await rejectionOf(client({ retries: 3 }).listPets());
+      expect(timing.passed).to.deep.equal([200 * chance, 400 * chance, 800 * chance]);
     }
   });
 
-  for (const [form, value, headers, expected] of [
-    ['in seconds', '3', {}, 3000],
-    ['of nothing', '0', {}, 0],
-    ['as a date', 'Tue, 01 Jan 2030 00:00:05 GMT', {}, 5000],
-    ['as a date of old', 'Tuesday, 01-Jan-30 00:00:05 GMT', {}, 5000],
-    ['as a date of C', 'Tue Jan  1 00:00:05 2030', {}, 5000],
-    [
-      'as a date by the clock of the service',
-      'Sat, 05 Jan 2030 00:00:05 GMT',
-      { Date: 'Sat, 05 Jan 2030 00:00:01 GMT' },
-      4000,
-    ],
-    ['as a date that is over', 'Mon, 31 Dec 2029 00:00:00 GMT', {}, 0],
-    ['as a number that is none', '1.5', {}, 0],
-    ['below nothing', '-1', {}, 0],
-    ['as a word', 'soon', {}, 0],
-    ['as a date of its own kind', '2030-01-01T00:00:05Z', {}, 0],
+  for (const [form, value, expected] of [
+    ['in seconds', '3', 3000],
+    ['of nothing', '0', 0],
+    ['as a date', 'Tue, 01 Jan 2030 00:00:05 GMT', 5000],
+    ['as a date that is over', 'Mon, 31 Dec 2029 00:00:00 GMT', 0],
+    ['as a number that is none', '1.5', 0],
+    ['below nothing', '-1', 0],
+    ['as a word', 'soon', 0],
+    ['as a date of its own kind', '2030-01-01T00:00:05Z', 0],
   ] as const) {
-    it(`at least as long as Retry-After says ${form}: ${value}`, async () => {
-      const step = errorJson(503, 'service_unavailable', { 'Retry-After': value, ...headers });
+    it(`at least as long as a Retry-After ${form}: ${value}`, async () => {
+      const step = errorJson(503, 'service_unavailable', { 'Retry-After': value });
       const { client, timing } = fakeService(step, json(200, '[]'));
       timing.chance = 0;
       await client().listPets();
@@ -155,13 +142,13 @@ describe('AnimalStoreClient pauses before it repeats', () => {
     });
   }
 
-  it('longer than Retry-After by chance, so that not all come back at once', async () => {
+  it('longer than Retry-After at random, so that clients do not return together', async () => {
     const { client, timing } = fakeService(html(503, { 'Retry-After': '1' }), json(200, '[]'));
-    await client({ retryDelay: 100 }).listPets();
-    expect(timing.passed).to.deep.equal([1050]);
+    await client().listPets();
+    expect(timing.passed).to.deep.equal([1100]);
   });
 
-  it('but not for what would end after its deadline: it rejects at once', async () => {
+  it('and rejects at once when the pause would outlast the deadline', async () => {
     for (const retryAfter of ['30', '9'.repeat(400), 'Fri, 01 Jan 2100 00:00:00 GMT']) {
       const { client, timing, sent } = fakeService(
         errorJson(503, 'service_unavailable', { 'Retry-After': retryAfter }),
@@ -169,11 +156,11 @@ describe('AnimalStoreClient pauses before it repeats', () => {
       const error = await rejectionOf(client({ callDeadline: 30_000 }).listPets());
       expect(isAnimalStoreError(error) && error.code).to.equal('service_unavailable');
       expect(sent).to.have.length(1);
-      expect(timing.elapsed()).to.equal(0);
+      expect(timing.elapsed).to.equal(0);
     }
   });
 
-  it('and tells of each pause', async () => {
+  it('and calls onRetry', async () => {
     const notices: unknown[] = [];
     const onRetry = ({ operation, retry, delay, error }: RetryNotice): void =>
       void notices.push([operation, retry, delay, error.name]);
@@ -182,14 +169,14 @@ describe('AnimalStoreClient pauses before it repeats', () => {
       errorJson(429, 'rate_limited', { 'Retry-After': '1' }),
       json(200, '[]'),
     );
-    await client({ retryDelay: 100, onRetry }).listPets();
+    await client({ onRetry }).listPets();
     expect(notices).to.deep.equal([
-      ['listPets', 1, 50, 'UnavailableError'],
-      ['listPets', 2, 1100, 'ServiceError'],
+      ['listPets', 1, 100, 'UnavailableError'],
+      ['listPets', 2, 1200, 'ServiceError'],
     ]);
   });
 
-  it('also when the one who is told fails', async () => {
+  it('and ignores errors of onRetry', async () => {
     const { client } = fakeService(html(502), json(200, '[]'));
     expect(await client({ onRetry: failingHook }).listPets()).to.deep.equal({ pets: [] });
   });
@@ -206,65 +193,53 @@ const withoutBody: Step = async ({ init }) =>
   );
 
 describe('The deadlines of AnimalStoreClient', () => {
+  useIdleTime();
+
   it('end an attempt, and leave time for others', async () => {
     const { client, timing } = fakeService(never, json(200, '[]'));
     timing.chance = 0;
     await client({ attemptDeadline: 500 }).listPets();
-    expect(timing.elapsed()).to.equal(500);
+    expect(timing.elapsed).to.equal(500);
   });
 
   it('end a call with all its attempts, though each has time left', async () => {
     const { client, timing, sent } = fakeService(never);
-    const error = await rejectionOf(
-      client({ attemptDeadline: 400, callDeadline: 1000, retryDelay: 0 }).listPets(),
-    );
+    timing.chance = 0;
+    const error = await rejectionOf(client({ attemptDeadline: 400, callDeadline: 1000 }).listPets());
     expect(error).to.be.instanceOf(UnavailableError);
     expect(timing.passed.filter((milliseconds) => milliseconds > 0)).to.deep.equal([400, 400, 200]);
-    expect(timing.elapsed()).to.equal(1000);
+    expect(timing.elapsed).to.equal(1000);
     expect(sent).to.have.length(3);
   });
 
-  it('count the time of the API key, of the answer, and of its body', async () => {
+  it('include the API key, the response and its body', async () => {
     const limits = { attemptDeadline: 300, retries: 0 };
     for (const [step, options] of [
       [never, {}],
       [withoutBody, {}],
-      [json(200, '[]'), { apiKey: () => new Promise<string>(() => {}) }],
+      [json(200, '[]'), { apiKey: () => new Promise<string>(() => {}), callDeadline: 300 }],
     ] as const) {
       const { client, timing } = fakeService(step);
       const error = await rejectionOf(client({ ...limits, ...options }).listPets());
       expect(error).to.be.instanceOf(UnavailableError);
-      expect(timing.elapsed()).to.equal(300);
+      expect(timing.elapsed).to.equal(300);
     }
   });
 
-  it('end what heeds no signal, and what comes from it later', async () => {
+  it('end a fetch that ignores its signal, and cancel what it returns later', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>();
     const { client, timing } = fakeService(() => promise);
     await rejectionOf(client({ attemptDeadline: 300, retries: 0 }).listPets());
-    expect(timing.elapsed()).to.equal(300);
+    expect(timing.elapsed).to.equal(300);
     const cancelled = Promise.withResolvers<void>();
     resolve(new Response(new ReadableStream({ cancel: () => cancelled.resolve() })));
     await cancelled.promise;
   });
 
-  it('are 10 and 30 seconds when nothing else is said', async () => {
+  it('are 10 and 30 seconds by default', async () => {
     const { client, timing } = fakeService(never);
     timing.chance = 0;
     await rejectionOf(client().listPets());
     expect(timing.passed).to.deep.equal([10_000, 0, 10_000, 0, 10_000]);
-  });
-
-  it('leave no timer running', async () => {
-    for (const steps of [
-      [json(200, '[]')],
-      [html(502), json(200, '[]')],
-      [html(200)],
-      [never, json(200, '[]')],
-    ]) {
-      const { client, timing } = fakeService(...steps);
-      await Promise.allSettled([client().listPets()]);
-      expect(timing.running).to.equal(0);
-    }
   });
 });

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import type { AnimalStoreClientOptions, Fetch } from '../../../../src/adapters/http/client/client-options.js';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
-import { createContainer } from '../../../../src/bootstrap/container.js';
+import { TOKENS, createContainer } from '../../../../src/bootstrap/container.js';
 import { startService, type Service } from '../../../../src/bootstrap/service.js';
 import { readSettings, type Settings } from '../../../../src/bootstrap/settings.js';
-import { TOKENS } from '../../../../src/bootstrap/tokens.js';
 import type { AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
 import { temporaryFolder } from '../../sqlite/temporary-store.js';
 
@@ -27,7 +26,7 @@ export const clientSubject =
       store === 'memory' ? 'memory:' : `sqlite:${join(folder.path, 'animals.db')}`,
     );
     return {
-      store: new AnimalStoreClient({ baseUrl: service.url, apiKey: KEY, ...options }),
+      animalStore: new AnimalStoreClient({ baseUrl: service.url, apiKey: KEY, ...options }),
       scopeOfCaller: true,
       dispose: async () => {
         await service.stop();
@@ -42,7 +41,7 @@ export async function socketlessSubject(): Promise<AnimalStoreSubject> {
   const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
   const fetch: Fetch = (url, init) => handle(new Request(url, init));
   return {
-    store: new AnimalStoreClient({ baseUrl: 'http://animals.example/v1', apiKey: KEY, fetch }),
+    animalStore: new AnimalStoreClient({ baseUrl: 'http://animals.example/v1', apiKey: KEY, fetch }),
     scopeOfCaller: true,
     dispose: async () => (await container.getAsync(TOKENS.store)).close(),
   };

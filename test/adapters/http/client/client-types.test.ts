@@ -32,7 +32,7 @@ const client = new AnimalStoreClient({
   baseUrl: 'https://animals.example/v1',
   apiKey: async () => 'a',
   fetch,
-  onDeprecated: ({ operation, sunset }: DeprecationNotice) => console.warn(operation, sunset?.toISOString()),
+  onDeprecated: ({ operation, sunset }: DeprecationNotice) => console.warn(operation, sunset),
 });
 export async function pets(): Promise<Pet[]> {
   const pets: Pet[] = [await store.getPet(1n)];

@@ -1,6 +1,6 @@
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import type { AnimalStoreClientOptions, Fetch } from '../../../../src/adapters/http/client/client-options.js';
-import { IdleTiming } from './idle-timing.js';
+import { IdleTime } from './idle-time.js';
 
 export const BASE_URL = 'https://animals.example/shop/v1';
 export const API_KEY = 'the-secret-key-0123456789';
@@ -8,14 +8,14 @@ export const API_KEY = 'the-secret-key-0123456789';
 export const BELLA = '{"id":1,"name":"Bella","categoryId":7,"status":"available"}';
 export const bella = { name: 'Bella', categoryId: 7 };
 
-/** A request as the fake service got it. */
+/** A request that the fake service received. */
 export interface Sent {
   readonly url: string;
   readonly init: RequestInit;
   readonly headers: Headers;
 }
 
-/** What becomes of one request. */
+/** The response to one request, or the failure of its fetch. */
 export type Step = Response | Error | ((sent: Sent) => Promise<Response>);
 
 export const json = (status: number, body: string, headers: Record<string, string> = {}): Response =>
@@ -34,13 +34,13 @@ export const html = (status: number, headers: Record<string, string> = {}): Resp
     headers: { 'Content-Type': 'text/html', ...headers },
   });
 
-/** An answer that never comes, but for an end by the signal. */
+/** A response that never comes, until the signal ends it. */
 export const never: Step = ({ init }) =>
   new Promise((_, reject) => {
     init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
   });
 
-/** An answer that breaks off in its body. */
+/** A response whose body breaks off. */
 export const broken: Step = async () =>
   new Response(
     new ReadableStream({
@@ -56,10 +56,10 @@ export const failingHook = (): never => {
   throw new Error('the log is full');
 };
 
-/** A client of a service that does the given steps, one for each request; the last one from then on. */
+/** A client of a service that responds with these steps, one for each request, and then always with the last. */
 export function fakeService(...steps: readonly Step[]) {
   const sent: Sent[] = [];
-  const timing = new IdleTiming();
+  IdleTime.current = new IdleTime();
   const fetch: Fetch = async (url, init) => {
     const request = { url, init, headers: new Headers(init.headers) };
     sent.push(request);
@@ -69,6 +69,6 @@ export function fakeService(...steps: readonly Step[]) {
     throw step ?? new Error('there is no step');
   };
   const client = (options: Partial<AnimalStoreClientOptions> = {}): AnimalStoreClient =>
-    new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, timing, ...options });
-  return { sent, timing, client };
+    new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, ...options });
+  return { sent, timing: IdleTime.current, client };
 }

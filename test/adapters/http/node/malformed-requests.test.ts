@@ -109,7 +109,7 @@ describe('A request that no listener gets to see', () => {
   it('is told to the log with the request id of its answer, and without its query', async () => {
     const told: object[] = [];
     const { port } = await listening(echoTarget, {
-      log: { answered: (request) => told.push(request), failed: () => {} },
+      log: { responded: (request) => told.push(request), failed: () => {} },
     });
     const [answer] = await exchange(port, 'GET /path?secret HTTP/1.1\r\n\r\n');
     const requestId = answer?.headers.get('x-request-id');

@@ -75,21 +75,6 @@ describe('Pipelined requests', () => {
     expectError(second, 400, 'malformed_request');
   });
 
-  it('with a fault in the body of the one behind do not reach the listener with it', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
-    const connection = await RawConnection.open(
-      port,
-      `${head('GET /1')}${head('POST /2', 'Transfer-Encoding: chunked')}zz\r\n`,
-    );
-    (await held.nth(0)).end('one');
-    const [first, second, ...more] = await connection.allAnswers();
-    expect(first?.body).to.equal('one');
-    expectError(second, 400, 'malformed_request');
-    expect(more).to.deep.equal([]);
-    expect(held.targets).to.deep.equal(['/1']);
-  });
-
   it('end with the one whose body is malformed while it is read', async () => {
     const { port } = await listening((request, response) => {
       request.resume().on('end', () => response.end('read'));

@@ -191,7 +191,7 @@ export function expectError(answer: RawAnswer | undefined, status: number, code:
 }
 
 /** Checks that an answer is an error exactly as the interface promises it. */
-export function expectErrorShape(answer: RawAnswer | undefined, status: number, code: string): void {
+function expectErrorShape(answer: RawAnswer | undefined, status: number, code: string): void {
   if (answer === undefined) throw new Error(`no answer, but ${status} ${code} was promised`);
   const { headers, body } = answer;
   expect(answer.status).to.equal(status);

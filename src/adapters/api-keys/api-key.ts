@@ -1,0 +1,63 @@
+import { hash, randomBytes, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+
+/*
+ * A managed key is `ast_<environment>_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
+ * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
+ * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
+ */
+const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+
+/** The rule that the environment word of managed keys breaks, or `undefined`. */
+export const environmentFault = (environment: string): string | undefined =>
+  /^[a-z0-9]{1,16}$/.test(environment) ? undefined : 'must be 1 to 16 lower-case letters (a-z) and digits';
+
+/** Generates a key with 256 secret bits and a random id. The hash is stored; the key itself is shown once. */
+export function generateApiKey(environment: string): { id: string; key: string; hash: string } {
+  const id = base62(BigInt(randomInt(62 ** 8)), 8);
+  // 62^43 is just above 2^256.
+  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
+  const content = `ast_${environment}_${id}_${secret}`;
+  const key = `${content}_${checksum(content)}`;
+  return { id, key, hash: hashApiKey(key) };
+}
+
+/** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
+export function readApiKeyId(text: string): string | undefined {
+  const [id, separator] = [MANAGED_KEY.exec(text)?.[1], text.lastIndexOf('_')];
+  return text.slice(separator + 1) === checksum(text.slice(0, separator)) ? id : undefined;
+}
+
+/** The rule that a static key breaks, or `undefined`: it must be a bearer token (RFC 6750, section 2.1). */
+export const staticKeyFault = (key: string): string | undefined =>
+  /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
+    ? undefined
+    : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
+
+/** Identifies a static key in logs, the same in every process. Not derived from the hash that grants access. */
+export const staticKeyId = (key: string): string =>
+  `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
+
+/** SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is right: 256 random bits cannot be searched. */
+export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
+
+/** Whether a key is accepted; only `active` keys are. `revoked` takes precedence over `expired`. */
+export type ApiKeyState = 'active' | 'expired' | 'revoked';
+
+/** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on. */
+export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): ApiKeyState {
+  // Compared as "is it still before", so that an invalid date ends a key and never extends it.
+  if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
+  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
+}
+
+const checksum = (content: string): string => base62(BigInt(crc32(content)), 6);
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function base62(value: bigint, width: number): string {
+  let text = '';
+  for (let rest = value; text.length < width; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
+  return text;
+}

@@ -1,0 +1,73 @@
+/** A field of the form, for a parameter. */
+export interface Field {
+  readonly name: string;
+  readonly in: string;
+  readonly value: string;
+}
+
+/** A request without its API key, for `fetch` and for samples. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly body?: string | undefined;
+}
+
+/**
+ * The request of an operation. Empty fields of the query and the headers are not sent.
+ * @param target method, and path below `baseUrl` with parameters in braces
+ * @param baseUrl without a slash at its end
+ */
+export function prepareRequest(
+  { method, path }: { readonly method: string; readonly path: string },
+  baseUrl: string,
+  fields: readonly Field[],
+  body: string | undefined,
+): PreparedRequest {
+  const filled = (place: string): readonly Field[] =>
+    fields.filter((field) => field.in === place && field.value !== '');
+  const query = filled('query').map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
+  const headers = filled('header').map(({ name, value }) => [name, value] as const);
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(fields.find((field) => field.name === name)?.value ?? ''),
+  );
+  return {
+    method,
+    url: `${baseUrl}${target}${query.length > 0 ? `?${query.join('&')}` : ''}`,
+    headers: body === undefined ? headers : [...headers, ['Content-Type', 'application/json']],
+    body,
+  };
+}
+
+/** The request as a command for a POSIX shell, with the API key in the variable API_KEY. */
+export function curlSample({ method, url, headers, body }: PreparedRequest): string {
+  const parts = [`curl ${quoted(url)}`, '-H "Authorization: Bearer $API_KEY"'];
+  if (method !== (body === undefined ? 'GET' : 'POST')) parts.push(`-X ${method}`);
+  for (const [name, value] of headers) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
+  // --data would read a file if the body began with @.
+  if (body !== undefined) parts.push(`--data-raw ${quoted(body)}`);
+  return parts.join(' \\\n  ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The request as JavaScript, with the API key in the variable API_KEY. */
+export function fetchSample({ method, url, headers, body }: PreparedRequest): string {
+  return [
+    `const response = await fetch(${JSON.stringify(url)}, {`,
+    ...(method === 'GET' ? [] : [`  method: ${JSON.stringify(method)},`]),
+    '  headers: {',
+    '    Authorization: `Bearer ${API_KEY}`,',
+    ...headers.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    '  },',
+    ...(body === undefined ? [] : [`  body: ${template(body)},`]),
+    '});',
+    'console.log(response.status, await response.text());',
+  ].join('\n');
+}
+
+const template = (text: string): string => `\`${text.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\``;
+
+/** The cursor of the next page in a Link header of the service. */
+export const nextCursor = (link: string | null): string | undefined =>
+  /[?&]cursor=([^&>]*)[^>]*>; rel="next"/.exec(link ?? '')?.[1];

@@ -1,0 +1,96 @@
+import { readJson, stringify } from '../../../../exact-json.js';
+import { element, required } from './elements.js';
+import type { PreparedRequest } from './request.js';
+
+/** How long the page waits for a response, in milliseconds. */
+const TIMEOUT = 60_000;
+
+/** Bodies of more characters are shown as they came: formatting them would freeze the page. */
+const FORMATTED = 500_000;
+
+/** Sends a request and shows the response in `place`. Resolves to `undefined` if there was none. */
+export async function exchange(
+  place: Element,
+  request: PreparedRequest,
+  key: string,
+): Promise<Response | undefined> {
+  const { method, url, headers, body } = request;
+  const authorization = key === '' ? [] : [['Authorization', `Bearer ${key}`] as const];
+  const began = performance.now();
+  showOutcome(place, 'Sending…');
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: [...authorization, ...headers].map(([name, value]) => [name, value]),
+      ...(body !== undefined && { body }),
+      cache: 'no-store',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    const text = await response.text();
+    const milliseconds = Math.round(performance.now() - began);
+    const bytes = new TextEncoder().encode(text).length;
+    show(place, response, text);
+    showOutcome(
+      place,
+      `${response.status} ${response.statusText}`.trim(),
+      `is-${String(response.status).charAt(0)}xx`,
+      `${milliseconds} ms, ${bytes} bytes`,
+    );
+    return response;
+  } catch (error) {
+    show(place, undefined, '');
+    const reason = error instanceof Error ? error.message : String(error);
+    const isOurs = new URL(url).origin === location.origin;
+    showOutcome(
+      place,
+      'No response',
+      'is-5xx',
+      isOurs ? reason : `${reason}. The service at that address must allow this page (CORS).`,
+    );
+    return undefined;
+  }
+}
+
+function showOutcome(place: Element, outcome: string, style = '', rest = ''): void {
+  required(place.querySelector('[role=status]')).replaceChildren(
+    element('strong', outcome, style),
+    ' ',
+    rest,
+  );
+}
+
+function show(place: Element, response: Response | undefined, text: string): void {
+  const pre = required(place.querySelector('pre'));
+  pre.hidden = text === '';
+  const code = required(pre.querySelector('code'));
+  code.textContent = '';
+  for (const piece of colored(formatted(text))) code.append(piece);
+  required(place.querySelector('details')).hidden = response === undefined;
+  required(place.querySelector('dl')).replaceChildren(
+    ...[...(response?.headers ?? [])].flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
+  );
+}
+
+/** JSON in lines, exact to the digit. Any other text, and what the browser cannot write exactly, as it is. */
+function formatted(text: string): string {
+  if (text.length > FORMATTED) return text;
+  try {
+    const { value, duplicates } = readJson(text, { maxDepth: Infinity });
+    return duplicates.length > 0 ? text : stringify(value, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** The text with colours for strings and numbers of JSON. */
+function* colored(text: string): Generator<string | Node> {
+  let end = 0;
+  for (const { 0: token, 1: colon, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(:?)|-?\d[\d.eE+-]*/g)) {
+    yield text.slice(end, index);
+    yield colon ? token : element('span', token, colon === '' ? 'json-string' : 'json-number');
+    end = index + token.length;
+  }
+  yield text.slice(end);
+}

@@ -1,0 +1,89 @@
+import type { HttpSettings } from '../http-settings.js';
+import { OPERATIONS, type Operation } from '../operations.js';
+import { errorsView } from './errors-view.js';
+import { guide } from './guide.js';
+import { markup, prose, type Markup } from './markup.js';
+import { operationView } from './operation-view.js';
+import { schemasView } from './schema-view.js';
+
+/**
+ * The docs page as HTML: every operation with a form to try it, the errors, the schemas and a short guide.
+ * References are relative to `/docs`.
+ */
+export const docsPage = (settings: HttpSettings): string =>
+  `<!doctype html>\n${
+    markup`<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>Animal Store</title>
+  <link rel="icon" type="image/svg+xml" href="docs/icon.svg">
+  <link rel="stylesheet" href="docs/page.css">
+  <script type="module" src="docs/page.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the operations</a>
+<header>
+  <h1><img src="docs/icon.svg" alt="" width="36" height="36"> Animal Store</h1>
+  <p>List the animals of a store, add one, get one. Try every operation here, with your own API key.
+    Tools read the <a href="openapi.json">OpenAPI document</a>.</p>
+  <noscript><p class="note">To try the operations, turn on JavaScript.</p></noscript>
+  ${accessView(settings)}
+  ${contentsView(settings)}
+</header>
+<main id="content">
+  ${operations().map(([id, operation]) => operationView(id, operation, settings))}
+  <section id="errors"><h2>Errors</h2>
+    <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
+      Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
+    ${errorsView()}</section>
+  <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => body?.schema ?? []))}</section>
+  ${Object.entries(guide(settings)).map(
+    ([title, paragraphs]) =>
+      markup`<section class="guide" id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
+  )}
+</main>
+</body>
+</html>
+`.html
+  }`;
+
+const operations = (): ReadonlyArray<[id: string, operation: Operation]> => Object.entries(OPERATIONS);
+
+const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
+/** The API key and the address that all operations use. The script selects the address that fits the page's own. */
+function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
+  const addresses = [
+    ...(publicUrl === undefined ? [] : [markup`<option value="${publicUrl}">Production</option>`]),
+    ...(stagingUrl === undefined ? [] : [markup`<option value="${stagingUrl}">Staging</option>`]),
+    markup`<option value="${basePath.slice(1)}" class="own">This service</option>`,
+  ];
+  return markup`<form class="access" autocomplete="off" aria-label="Access">
+    <div class="field wide">
+      <label for="key">API key</label>
+      <div class="beside">
+        <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-fault key-hint">
+        <button type="button" aria-pressed="false" aria-controls="key">Show</button>
+      </div>
+      <p class="fault" id="key-fault" role="alert"></p>
+      <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
+    </div>
+    <div class="field wide">
+      <label for="address">Address</label>
+      <select id="address" aria-describedby="address-url">${addresses}</select>
+      <p class="hint"><code id="address-url"></code></p>
+    </div>
+  </form>`;
+}
+
+const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label="On this page"><ul>
+    ${operations().map(
+      ([id, { summary, deprecation }]) =>
+        markup`<li><a href="#${id}">${summary}</a>${deprecation && markup` <span class="hint">deprecated</span>`}</li>`,
+    )}
+    <li><a href="#errors">Errors</a></li>
+    <li><a href="#schemas">Schemas</a></li>
+    ${Object.keys(guide(settings)).map((title) => markup`<li><a href="#${anchor(title)}">${title}</a></li>`)}
+  </ul></nav>`;

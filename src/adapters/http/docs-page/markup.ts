@@ -1,0 +1,27 @@
+/** A piece of HTML. Only `markup` makes one, so that every text in it is escaped. */
+export interface Markup {
+  readonly html: string;
+}
+
+export type Content = Markup | string | number | undefined | false | readonly Content[];
+
+/** HTML with its values filled in. Escapes texts, joins lists, and omits `undefined` and `false`. */
+export const markup = (strings: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
+  html: String.raw({ raw: strings }, ...values.map(htmlOf)),
+});
+
+function htmlOf(value: Content): string {
+  if (value === undefined || value === false) return '';
+  if (typeof value === 'object') return 'html' in value ? value.html : value.map(htmlOf).join('');
+  return String(value).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** A text with code in backticks. */
+export const prose = (text: string): Content =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
+
+/** A day as people write it, in UTC. */
+export function day(date: Date): Markup {
+  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(date);
+  return markup`<time datetime="${date.toISOString().slice(0, 10)}">${written}</time>`;
+}

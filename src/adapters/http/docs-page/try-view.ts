@@ -1,0 +1,65 @@
+import { INT64_MAX } from '../../../domain/int64.js';
+import { DEFAULT_STATUS } from '../../../domain/pet.js';
+import { stringify } from '../../../exact-json.js';
+import type { Operation, Parameter } from '../operations.js';
+import { markup, type Markup } from './markup.js';
+import { keywordsOf } from './schema-view.js';
+
+/** The example in the body editor. Its categoryId shows that integers are exact: a JavaScript number would round it. */
+const EXAMPLE_BODY = stringify({ name: 'Bella', categoryId: INT64_MAX, status: DEFAULT_STATUS }, 2);
+
+/** The form that sends a request, the place for the response, and the same request as a sample. */
+export const tryView = (
+  id: string,
+  { summary, method, path, body }: Operation,
+  parameters: Operation['parameters'],
+): Markup =>
+  markup`<section class="try" aria-label="Try it: ${summary}">
+  <h3>Try it</h3>
+  <form autocomplete="off" data-method="${method}" data-path="${path}">
+    ${Object.entries(parameters).map(([name, parameter]) => fieldView(`${id}-${name}`, name, parameter))}
+    ${body && bodyFieldView(`${id}-body`)}
+    <p class="wide beside">
+      <button class="send">Send</button>
+      <span class="hint">or press Ctrl+Enter</span>
+      <button type="button" class="next" hidden>Next page</button>
+    </p>
+  </form>
+  <div class="response">
+    <p role="status"></p>
+    <pre tabindex="0" role="group" aria-label="Response body" hidden><code></code></pre>
+    <details hidden><summary>Response headers</summary><dl class="pairs"></dl></details>
+  </div>
+  ${['curl', 'fetch'].map((tool, index) => sampleView(tool, index === 0))}
+</section>`;
+
+function fieldView(fieldId: string, name: string, parameter: Parameter): Markup {
+  const { enum: values, default: fallback } = keywordsOf(parameter.schema);
+  const isRequired = parameter.in === 'path';
+  const attributes = markup`id="${fieldId}" name="${name}" data-in="${parameter.in}" aria-describedby="${fieldId}-about"`;
+  // Always text: a number field would round integers and hide what the service refuses.
+  const field = values
+    ? markup`<select ${attributes}><option value="">any</option>${values.map(
+        (value) => markup`<option>${value}</option>`,
+      )}</select>`
+    : markup`<input ${attributes} value="${isRequired && String(parameter.example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
+  const newKey = markup`<button type="button" class="new-key" aria-label="Fill in a new Idempotency-Key">New</button>`;
+  const hasButton = name === 'Idempotency-Key';
+  return markup`<div class="field ${hasButton && 'wide'}">
+      <label for="${fieldId}">${name}</label>
+      <div class="beside">${field}${hasButton && newKey}</div>
+    </div>`;
+}
+
+const bodyFieldView = (fieldId: string): Markup => markup`<div class="field wide">
+      <label for="${fieldId}">Body</label>
+      <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off" aria-describedby="${fieldId}-fault">
+${EXAMPLE_BODY}</textarea>
+      <p class="fault" id="${fieldId}-fault" role="status"></p>
+    </div>`;
+
+const sampleView = (tool: string, open: boolean): Markup => markup`<details class="sample" ${open && 'open'}>
+    <summary>${tool}</summary>
+    <pre tabindex="0" role="group" aria-label="${tool} sample"><code class="${tool}"></code></pre>
+    <p class="beside"><button type="button" aria-label="Copy the ${tool} sample">Copy</button><span class="hint" role="status"></span></p>
+  </details>`;

@@ -1,0 +1,84 @@
+import { docsPage } from './docs-page/docs-page.js';
+import { JSON_TYPE, type HttpResponse } from './http-message.js';
+import type { HttpSettings } from './http-settings.js';
+import { openApiDocument } from './open-api/open-api-document.js';
+import { conditional } from './response-headers.js';
+import { openRoute, type Route } from './routes.js';
+
+/** A static file of the docs page, as text. */
+export interface DocsFile {
+  /** Its path below `/docs/`. */
+  readonly name: string;
+  /** Its media type with charset. */
+  readonly type: string;
+  /** Its content, sent as UTF-8. */
+  readonly text: string;
+}
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** The path of the docs page. */
+export const DOCS_PATH = '/docs';
+
+/** `/openapi.json`: the OpenAPI document, made once. */
+export const documentRoute = (settings: HttpSettings): Route =>
+  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings), {});
+
+/**
+ * The docs page at `/docs`, rendered once, and its static files below it. `/` and `/docs/` redirect to it. All
+ * references are relative, so that a proxy may put everything below another path.
+ */
+export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
+  const headers = securityHeaders(settings);
+  return [
+    openRoute('/', async () => redirect(DOCS_PATH.slice(1), headers)),
+    openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
+    fileRoute(DOCS_PATH, HTML_TYPE, docsPage(settings), headers),
+    ...files.map(({ name, type, text }) => fileRoute(`${DOCS_PATH}/${name}`, type, text, headers)),
+  ];
+}
+
+function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers']): Route {
+  const headers = { ...others, 'Content-Type': type, 'Cache-Control': 'private, no-cache' };
+  return openRoute(path, ({ request }) => conditional(request, { status: 200, headers, body }));
+}
+
+/**
+ * The page may load its own files and send requests to the service, here and at its published addresses. No other page
+ * may frame it.
+ */
+function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse['headers'] {
+  // An address that is a path has the origin of the page itself.
+  const addresses = [publicUrl, stagingUrl].flatMap((url) =>
+    url === undefined || url.startsWith('/') ? [] : [new URL(url).origin],
+  );
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ["connect-src 'self'", ...addresses].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+  };
+}
+
+const redirect = (location: string, headers: HttpResponse['headers']): HttpResponse => ({
+  status: 307,
+  headers: {
+    ...headers,
+    'Content-Type': HTML_TYPE,
+    'Cache-Control': 'no-store',
+    Location: location,
+  },
+  body: `<!doctype html><title>Animal Store</title><a href="${location}">The documentation</a>\n`,
+});

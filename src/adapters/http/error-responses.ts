@@ -1,0 +1,94 @@
+import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
+import { JSON_TYPE, type HttpResponse } from './http-message.js';
+
+/**
+ * The HTTP status of every error code (RFC 9110, section 15; 431: RFC 6585): the codes of the animal store, and the
+ * codes of HTTP alone. It does not compile while a code of the animal store is missing. Codes are public: changing one
+ * is a breaking change.
+ */
+export const ERROR_STATUS = {
+  invalid_pet: 400,
+  invalid_parameter: 400,
+  invalid_cursor: 400,
+  malformed_request: 400,
+  malformed_json: 400,
+  missing_body: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  insufficient_scope: 403,
+  pet_not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  idempotency_conflict: 409,
+  operation_removed: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  expectation_failed: 417,
+  idempotency_key_reused: 422,
+  headers_too_large: 431,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Readonly<Record<AnimalStoreErrorCode, number> & Record<string, number>>;
+
+/** Every `code` that an error response can have. */
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** The codes of HTTP alone. */
+export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
+
+/** A request that HTTP itself refuses. The client gets the message and the headers. */
+export class HttpError extends Error {
+  // A literal: minifiers rename classes.
+  override readonly name = 'HttpError';
+  /** What is wrong with the request. `ERROR_STATUS` has its status. */
+  readonly code: HttpErrorCode;
+  /** Headers beyond those of every error, such as Allow, by their usual names. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: HttpErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The body is larger than `limit` bytes. */
+export const payloadTooLarge = (limit: number): HttpError =>
+  new HttpError('payload_too_large', `The body is larger than ${limit} bytes.`);
+
+/** The client disconnected before it got its response. */
+export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client went away.');
+
+/** A response in the Error shape. */
+export interface ErrorResponse extends HttpResponse {
+  /** The same as in the body. */
+  readonly code: ErrorCode;
+}
+
+const UNAVAILABLE = 'The service is not available at the moment: repeat the request shortly.';
+
+/** The response to an error. It never shows a cause, or the message of an error that nobody expected. */
+export function errorResponse(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof HttpError) return response(error.code, error.message, error.headers);
+  if (!isAnimalStoreError(error)) {
+    return response('internal_error', `An unexpected fault. Tell the operator the request id ${requestId}.`);
+  }
+  const message = error.code === 'service_unavailable' ? UNAVAILABLE : error.message;
+  const headers = 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {};
+  return response(error.code, message, headers);
+}
+
+function response(
+  code: ErrorCode,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ErrorResponse {
+  const status = ERROR_STATUS[code];
+  return {
+    code,
+    status,
+    headers: { ...headers, 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
+    body: JSON.stringify({ code, message, status }),
+  };
+}

@@ -1,0 +1,64 @@
+import { Router } from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import type { Principal } from '../../../application/ports/authenticator.js';
+import type { HttpInterface } from '../http-interface.js';
+import type { HttpResponse } from '../http-message.js';
+import type { OperationId } from '../operations.js';
+import { createRouteFinder } from '../routes.js';
+import { koaRequests } from './koa-request.js';
+
+/** What the router adds to `ctx.state`. */
+export interface AnimalStoreState {
+  /** The operation that the request is for. */
+  readonly operation: OperationId;
+  /** Who is calling, once the API key turned out to be valid. */
+  readonly principal?: Principal;
+}
+
+/**
+ * A router with the operations of the interface, by method, path and name, to mount in your application. It leaves all
+ * other paths and methods to the next middleware. `ctx.state` becomes an `AnimalStoreState`.
+ */
+export function animalStoreRouter(http: HttpInterface): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  const requestOf = koaRequests(http);
+  for (const route of http.routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const [method, { operation }] of route.endpoints) {
+      if (operation === undefined) continue;
+      const handle: Middleware = async (context, next) => {
+        const request = requestOf(context);
+        // Koa decodes and resolves some targets that the interface takes as they are: those have another path.
+        if (request.path !== context.path) return next();
+        context.state['operation'] = operation;
+        respond(context, await http.handle(request, route, context['params']));
+      };
+      router.register(path, [method], handle, { name: operation });
+    }
+  }
+  return router;
+}
+
+/** A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. */
+export function createKoaApp(http: HttpInterface): Koa {
+  const app = new Koa();
+  app.use(animalStoreRouter(http).routes());
+  const findRoute = createRouteFinder(http.routes);
+  const requestOf = koaRequests(http);
+  app.use(async (context) => {
+    const request = requestOf(context);
+    const found = findRoute(request.path);
+    respond(context, await http.handle(request, found?.route, found?.parameters ?? {}));
+  });
+  // Koa would print a stack for each client that disconnects.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.syscall === undefined) app.onerror(error);
+  });
+  return app;
+}
+
+function respond({ response }: Context, { status, headers, body }: HttpResponse): void {
+  response.status = status;
+  response.set(headers);
+  if (status !== 204 && status !== 304) response.body = body; // Koa adds Content-Length, for HEAD too.
+}

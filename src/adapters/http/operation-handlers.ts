@@ -1,0 +1,115 @@
+import type { AnimalStore } from '../../application/animal-store.js';
+import { PetNotFoundError } from '../../domain/errors.js';
+import { parseInt64 } from '../../domain/int64.js';
+import type { Pet } from '../../domain/pet.js';
+import { JSON_TYPE } from './http-message.js';
+import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
+import { readIdempotencyKey } from './idempotency-key.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  removedMessage,
+  type Operation,
+  type OperationId,
+} from './operations.js';
+import { nextLink, readPetQuery } from './query.js';
+import { readJsonText, readNewPet } from './request-body.js';
+import { conditional } from './response-headers.js';
+import type { Endpoint, Route } from './routes.js';
+
+type Handler = Endpoint['handle'];
+
+interface OperationRoute extends Route {
+  readonly endpoints: Map<string, Endpoint>;
+}
+
+/** The routes of the operations, by their declarations. */
+export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
+  const baseUrl = baseUrlOf(settings);
+  const handlers: Record<OperationId, Handler> = {
+    listPets: listPets(animalStore, baseUrl),
+    createPet: createPet(animalStore, baseUrl),
+    getPet: getPet(animalStore),
+  };
+  const routes = new Map<string, OperationRoute>();
+  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
+    const id = name as OperationId;
+    const { method, scope, deprecation } = operation;
+    const path = settings.basePath + operation.path;
+    const route = routes.get(path) ?? { path, endpoints: new Map(), open: false, headers: {} };
+    routes.set(path, route);
+    if (deprecation) {
+      Object.assign(route.headers, deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl));
+    }
+    const handle = handlers[id];
+    route.endpoints.set(method, {
+      operation: id,
+      scope,
+      sunset: deprecation?.sunset,
+      removed: isRemoved(id, settings) ? removedMessage(operation, baseUrl) : undefined,
+      handle: operation.conditional
+        ? async (context) => conditional(context.request, await handle(context))
+        : handle,
+    });
+  }
+  return [...routes.values()];
+}
+
+const listPets =
+  (animalStore: AnimalStore, baseUrl: string): Handler =>
+  async ({ request, deadline }) => {
+    const query = readPetQuery(request.query);
+    const { pets, next } = await animalStore.listPets(query, deadline);
+    const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
+    return {
+      status: OPERATIONS.listPets.success.status,
+      headers: { ...READ_HEADERS, ...link },
+      body: petsJson(pets),
+    };
+  };
+
+const createPet =
+  (animalStore: AnimalStore, baseUrl: string): Handler =>
+  async ({ request, deadline, principal }) => {
+    const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
+    const newPet = readNewPet(await deadline.pausedFor(readJsonText(request)));
+    const { pet, replayed } = await animalStore.createPet(newPet, {
+      idempotencyKey,
+      signal: deadline.signal,
+    });
+    return {
+      status: OPERATIONS.createPet.success.status,
+      headers: {
+        'Content-Type': JSON_TYPE,
+        'Cache-Control': 'no-store',
+        Location: `${baseUrl}${OPERATIONS.createPet.path}/${pet.id}`,
+        ...(replayed && { 'Idempotency-Replayed': 'true' }),
+      },
+      body: petJson(pet),
+    };
+  };
+
+const getPet =
+  (animalStore: AnimalStore): Handler =>
+  async ({ parameters: { petId = '' }, deadline }) => {
+    const id = parseInt64(petId);
+    if (id === undefined) throw new PetNotFoundError(petId);
+    const pet = await animalStore.getPet(id, deadline);
+    return { status: OPERATIONS.getPet.success.status, headers: READ_HEADERS, body: petJson(pet) };
+  };
+
+const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
+
+/** `never` while a field of Pet is missing here and in `petJson`. */
+type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> extends never ? Pet : never;
+
+/** An animal as JSON text, exact to the digit. Written out for speed: no other text is made as often. */
+export const petJson = ({ id, name, categoryId, status }: CompletePet): string =>
+  `{"id":${id},"name":${quoted(name)},"categoryId":${categoryId},"status":"${status}"}`;
+
+const quoted = (text: string): string =>
+  /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;
+
+/** A page of animals as JSON text. */
+export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

@@ -1,0 +1,44 @@
+import type { PetQuery } from '../../application/animal-store.js';
+import { limitAndStatusFaults } from '../../application/create-animal-store.js';
+import { InvalidParameterError } from '../../domain/errors.js';
+import type { PetStatus } from '../../domain/pet.js';
+import { OPERATIONS } from './operations.js';
+
+const PARAMETERS = Object.keys(OPERATIONS.listPets.parameters);
+
+/**
+ * Reads the query of listPets. Unknown parameters are ignored, and `listPets` judges the values; only a repeated
+ * parameter is refused here, together with every other fault.
+ * @throws {InvalidParameterError} a parameter is repeated
+ */
+export function readPetQuery(query: string): PetQuery {
+  if (query === '') return {};
+  const sent = new URLSearchParams(`?${query}`);
+  const limit = sent.get('limit');
+  const read = {
+    limit: limit === null ? undefined : decimal(limit),
+    status: (sent.get('status') ?? undefined) as PetStatus | undefined,
+    cursor: sent.get('cursor') ?? undefined,
+  };
+  const repeated = PARAMETERS.filter((name) => sent.getAll(name).length > 1);
+  if (repeated.length === 0) return read;
+  throw new InvalidParameterError([
+    ...limitAndStatusFaults(read).filter(({ field }) => !repeated.includes(field)),
+    ...repeated.map((field) => ({ field, message: 'must be given once' })),
+  ]);
+}
+
+/** An integer in plain decimal, else NaN. */
+const decimal = (text: string): number => (/^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN);
+
+/** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another cursor. */
+export function nextLink(baseUrl: string, query: string, cursor: string): string {
+  const others = query
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(`?${pair}`).has('cursor'));
+  // As sent, since decoding cannot always be undone. Only characters that could end the link are encoded.
+  const parameters = [...others, `cursor=${cursor}`]
+    .join('&')
+    .replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);
+  return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
+}

@@ -1,0 +1,107 @@
+import { InvalidPetError, type Fault } from '../../domain/errors.js';
+import { NEW_PET_FIELDS, newPetFaults, type NewPet } from '../../domain/pet.js';
+import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
+import { HttpError } from './error-responses.js';
+import type { HttpRequest } from './http-message.js';
+
+/**
+ * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
+ * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
+ */
+export async function readJsonText(request: HttpRequest): Promise<string> {
+  const unsupported = mediaTypeError(request);
+  if (unsupported) throw (await request.hasBody()) ? unsupported : missingBody();
+  const bytes = await request.readBody();
+  if (bytes.length === 0) throw missingBody();
+  return decodeUtf8(bytes, request.header('content-type'));
+}
+
+const missingBody = (): HttpError =>
+  new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
+
+function mediaTypeError(request: HttpRequest): HttpError | undefined {
+  const [type] = request.header('content-type')?.split(';', 1) ?? [];
+  if (type !== undefined && type.trim().toLowerCase() !== 'application/json') {
+    const message = 'The body must be JSON: send the header Content-Type: application/json.';
+    return new HttpError('unsupported_media_type', message, { Accept: 'application/json' });
+  }
+  const encoding = request.header('content-encoding');
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    const message = 'The body must not be compressed: omit the header Content-Encoding.';
+    return new HttpError('unsupported_media_type', message, { 'Accept-Encoding': 'identity' });
+  }
+  return undefined;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
+function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
+  if (!/^utf-?8$/i.test(charsetOf(contentType) ?? 'utf-8')) {
+    throw new HttpError(
+      'malformed_json',
+      'The body must be JSON in UTF-8; its Content-Type says another charset.',
+    );
+  }
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new HttpError(
+      'malformed_json',
+      'The body must be JSON in UTF-8; it holds bytes that are not UTF-8.',
+    );
+  }
+}
+
+/** The charset parameter of a media type, quoted or not (RFC 9110, 8.3.2). */
+function charsetOf(contentType: string): string | undefined {
+  for (const [, name, value] of contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g)) {
+    if (name?.toLowerCase() === 'charset') return value?.trim().replaceAll(/^"|"$/g, '');
+  }
+  return undefined;
+}
+
+/** How deep a body may be nested. A NewPet needs 1. */
+const MAX_DEPTH = 16;
+
+/**
+ * Reads the fields of a NewPet from JSON text, with exact integers. Other members are ignored. Only the domain judges
+ * the fields; what JSON alone can get wrong is refused here, together with every fault of the fields.
+ * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
+ * @throws {InvalidPetError} it is not an object, repeats a member or is nested too deeply
+ */
+export function readNewPet(text: string): NewPet {
+  const { value, duplicates, tooDeep } = parse(text);
+  const faults: Fault[] = duplicates.map((pointer) => ({
+    field: printable(pointer),
+    message: 'is given twice',
+  }));
+  if (tooDeep) faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
+    throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
+  }
+  const candidate: Record<string, unknown> = {};
+  for (const field of NEW_PET_FIELDS) {
+    if (Object.hasOwn(value, field)) candidate[field] = exact(value[field]);
+  }
+  if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
+  return candidate as unknown as NewPet;
+}
+
+function parse(text: string): JsonDocument {
+  try {
+    return readJson(text, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) {
+      throw new HttpError('malformed_json', `The body is not JSON. ${error.message}.`);
+    }
+    throw error;
+  }
+}
+
+/** A number that is an int64 (`7.0` and `7e2` are) as a bigint. Anything else stays, for the domain to refuse. */
+const exact = (value: unknown): unknown => (value instanceof JsonNumber ? (value.toInt64() ?? value) : value);
+
+/** The name of a repeated member, for a message. The client chose it, so it is shortened and escaped. */
+const printable = (pointer: string): string =>
+  /^\/[\w.-]{1,40}$/.test(pointer) ? pointer.slice(1) : JSON.stringify(pointer.slice(0, 60));

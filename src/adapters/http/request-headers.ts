@@ -1,0 +1,50 @@
+import type { Call } from '../../application/animal-store.js';
+import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
+import { HttpError } from './error-responses.js';
+import type { HttpRequest } from './http-message.js';
+
+/** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
+export const requestId = (sent?: string): string =>
+  sent !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
+
+const REALM = 'Bearer realm="animal-store"';
+
+const missingKey = (): HttpError =>
+  new HttpError('missing_api_key', 'An API key is needed: send the header Authorization: Bearer <API_KEY>.', {
+    'WWW-Authenticate': REALM,
+  });
+
+const invalidKey = (challenge = `${REALM}, error="invalid_token"`): HttpError =>
+  new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
+
+/**
+ * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter). Unknown,
+ * expired and revoked keys get the same response: it must not reveal which keys existed.
+ * @throws {HttpError} `missing_api_key` or `invalid_api_key`
+ */
+export async function authenticate(
+  authenticator: Authenticator,
+  request: HttpRequest,
+  call: Call,
+): Promise<Principal> {
+  const authorization = request.header('authorization') ?? '';
+  // A comma before another scheme: the header was repeated, and either key could be meant.
+  if (/, *[\w-]+ /.test(authorization)) {
+    throw /\bbearer /i.test(authorization) ? invalidKey() : invalidKey(REALM);
+  }
+  const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
+  // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
+  const credential = authorization.slice(scheme.length);
+  if (scheme === '' || credential === '') throw missingKey();
+  const authentication = await authenticator.authenticate(credential, call);
+  if (!authentication.ok) throw invalidKey();
+  return authentication.principal;
+}
+
+/** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
+export function requireScope({ scopes }: Principal, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw new HttpError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
+    'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+  });
+}

@@ -1,0 +1,106 @@
+import type { Principal, Scope } from '../../application/ports/authenticator.js';
+import type { Deadline } from './deadline.js';
+import type { HttpRequest, HttpResponse } from './http-message.js';
+import type { OperationId } from './operations.js';
+
+/** A path that is served. Transports match paths, and leave methods to the interface. */
+export interface Route {
+  /** The whole path. A parameter is one segment, in braces. */
+  readonly path: string;
+  /** By method. HEAD and OPTIONS follow from the others. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Whether it needs no key. */
+  readonly open: boolean;
+  /** On every response of the route. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One method of a route. Only `HttpInterface` calls it. */
+export interface Endpoint {
+  /** The operation of the interface, for routers that name their routes. */
+  readonly operation?: OperationId;
+  /** The scope that a key needs. */
+  readonly scope?: Scope;
+  /** When the operation will be removed, if it is deprecated. Its callers are reported. */
+  readonly sunset?: Date | undefined;
+  /** Why the operation was removed. */
+  readonly removed?: string | undefined;
+  /** Served even at capacity: health checks need a response precisely then. */
+  readonly alwaysServed?: boolean;
+  handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
+}
+
+/** A request while it is handled. */
+export interface RequestContext {
+  readonly request: HttpRequest;
+  /** The parameters of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly deadline: Deadline;
+  /** Set once the key turned out to be valid. Never set on open routes. */
+  principal?: Principal;
+  /** Whether it counts for `settings.maxInFlight`. */
+  isInFlight?: boolean;
+}
+
+/** A route that answers GET and needs no key. */
+export const openRoute = (path: string, handle: Endpoint['handle'], alwaysServed = false): Route => ({
+  path,
+  endpoints: new Map([['GET', { handle, alwaysServed }]]),
+  open: true,
+  headers: {},
+});
+
+export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
+  route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
+
+/** The value of an Allow header (RFC 9110, 10.2.1). */
+export const allowedMethods = ({ endpoints }: Route): string =>
+  [...endpoints.keys()]
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+    .concat('OPTIONS')
+    .join(', ');
+
+/** The route of a path, and the path's parameters. */
+export interface FoundRoute {
+  /** The route with this path. */
+  readonly route: Route;
+  /** By name, decoded. A value with malformed percent-encoding stays as sent. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the route of a path, for transports without their own router. Compares exactly: case, slashes and
+ * percent-encoding count.
+ */
+export function createRouteFinder(routes: readonly Route[]): (path: string) => FoundRoute | undefined {
+  const fixed = new Map<string, FoundRoute>();
+  const patterns: Array<{ readonly route: Route; readonly pattern: RegExp }> = [];
+  for (const route of routes) {
+    const source = route.path
+      .replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`)
+      .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    if (route.path.includes('{')) patterns.push({ route, pattern: new RegExp(`^${source}$`) });
+    else fixed.set(route.path, { route, parameters: {} });
+  }
+  return (path) => {
+    const found = fixed.get(path);
+    if (found) return found;
+    for (const { route, pattern } of patterns) {
+      const { groups } = pattern.exec(path) ?? {};
+      if (groups) return { route, parameters: decoded(groups) };
+    }
+    return undefined;
+  };
+}
+
+function decoded(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import type { Store } from '../application/ports/store.js';
+import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
+import { createContainer, openStore } from './container.js';
+import * as modules from './load-adapters.js';
+import { readSettings } from './settings.js';
+
+type Options = { readonly url?: string; readonly only?: string; readonly json?: true };
+
+/** What became of the contract of a port. */
+type Check = { readonly port: string; readonly cases: readonly modules.CaseResult[] };
+
+/** Adds `check-store`. */
+export function addCheckStoreCommand(program: Command, commands: Commands): void {
+  const summary = 'Runs the contract suites on a store of your own.';
+  const example = "animal-store check-store ./my-store.mjs --url 'shelf:{folder}/animals'";
+  addCommand(program, 'check-store', summary, example)
+    .argument('<MODULE>', 'file or package that exports openStore, or adapter as for ADAPTERS')
+    .option('--url <url>', 'URL of the stores of adapter; {folder} becomes a new folder, {name} a new name')
+    .option('--only <text>', 'run only cases with the text in their names')
+    .option('--json', 'print the result of every case as JSON, for machines')
+    .action((module: string, options: Options) => checkStore(commands, module, options));
+}
+
+async function checkStore(
+  commands: Commands,
+  module: string,
+  { url, only = '', json }: Options,
+): Promise<void> {
+  const { io } = commands;
+  const handlesBefore = process.getActiveResourcesInfo();
+  const open = await subjectsOf(module, url);
+  const { storeContracts, runContract } = await modules.importSuites();
+  const isWanted = (name: string): boolean => name.includes(only);
+  const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
+  if (wanted.length === 0) throw new UsageError('No case has the text of --only in its name.');
+  const checks: Check[] = [];
+  await interruptible(io, async (signal) => {
+    await (await open()).dispose(); // a store that does not open is one error, not one for each case
+    for (const contract of wanted) {
+      const cases = await runContract(contract, open, { only: isWanted, signal });
+      checks.push({ port: contract.port, cases });
+      if (!json) io.stdout.write(report(contract.port, cases));
+    }
+  });
+  const handles = await newHandles(handlesBefore);
+  const failed = checks.some(({ cases }) => cases.some(({ outcome }) => outcome === 'failed'));
+  commands.exitCode = failed || handles.length > 0 ? 1 : 0;
+  if (json)
+    io.stdout.write(`${JSON.stringify({ passed: commands.exitCode === 0, checks, handles }, withErrors)}\n`);
+  if (handles.length === 0) return;
+  note(io, `Handles that the store leaves open keep the process from ending: ${handles.join(', ')}`);
+  io.exit(1);
+}
+
+/** How to open fresh stores: by `openStore` of the module, or by the store factory of its `adapter`. */
+async function subjectsOf(module: string, url: string | undefined): Promise<modules.OpenSubject> {
+  const exported = await modules.importModule(module).catch((cause: unknown) => {
+    throw new UsageError(`${module} cannot be loaded: ${modules.whyNotLoaded(module, cause)}`);
+  });
+  const { openStore: open, adapter, removeStore } = exported;
+  if (typeof open === 'function') return open as modules.OpenSubject;
+  if (!modules.isContainerModule(adapter)) {
+    throw new UsageError(`${module} exports neither openStore, a function, nor adapter, a ContainerModule.`);
+  }
+  if (url === undefined || !/\{(?:folder|name)\}/.test(url)) {
+    throw new UsageError('--url must hold {folder} or {name}, because each case needs a new store.');
+  }
+  const container = await createContainer(readSettings({}), [adapter]);
+  return async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));
+    const name = `check_${randomBytes(8).toString('hex')}`;
+    const unique = url.replaceAll('{folder}', folder).replaceAll('{name}', name);
+    const opened: Store[] = [];
+    const another = async (): Promise<Store> => {
+      opened.push(await openStore(container, '--url', unique));
+      return opened.at(-1) as Store;
+    };
+    const close = async (): Promise<void> => {
+      for (const store of opened.splice(0)) await store.close();
+    };
+    const dispose = async (): Promise<void> => {
+      await close();
+      if (typeof removeStore === 'function') await removeStore(unique);
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { ...(await another()), another, reopen: () => close().then(another), dispose };
+  };
+}
+
+/** The kinds of handles that are open now and were not before. To close them may take a moment. */
+async function newHandles(before: readonly string[]): Promise<readonly string[]> {
+  await delay(100);
+  const earlier = [...before];
+  const isNew = (kind: string) => !earlier.includes(kind) || !earlier.splice(earlier.indexOf(kind), 1);
+  return process.getActiveResourcesInfo().filter(isNew);
+}
+
+function report(port: string, cases: readonly modules.CaseResult[]): string {
+  const by = (wanted: string) => cases.filter(({ outcome }) => outcome === wanted);
+  const [passed, failed, skipped] = [by('passed'), by('failed'), by('skipped')];
+  const lines = [
+    `${port}: ${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`,
+    ...failed.map(({ name, error }) => `  failed: ${name}\n${textOf(error).replaceAll(/^/gm, '    ')}`),
+    ...new Set(skipped.map(({ reason }) => `  skipped: ${reason}`)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const withErrors = (_: string, value: unknown): unknown => (value instanceof Error ? textOf(value) : value);
+
+/** An assertion speaks for itself; other errors need their stack and causes. */
+const textOf = (error: unknown): string =>
+  error instanceof Error && error.name === 'AssertionError' ? error.message : inspect(error);

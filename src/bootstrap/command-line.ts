@@ -1,0 +1,142 @@
+import cliProgress, { type SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError } from 'commander';
+import type { ContainerModule } from 'inversify';
+import { constants } from 'node:os';
+
+/** What a command uses of its process. Only the result of a command goes to stdout. */
+export type Io = Pick<NodeJS.Process, 'env' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
+
+/** What all commands share. */
+export interface Commands {
+  readonly io: Io;
+  /** Loaded before those of `ADAPTERS`. */
+  readonly modules: readonly ContainerModule[];
+  /** Set by a command that fails without throwing. */
+  exitCode: number;
+}
+
+/** The command line was wrong: exit code 2. */
+export class UsageError extends Error {}
+
+/** A signal ended the command in order. */
+export class InterruptedError extends Error {
+  readonly signal: NodeJS.Signals;
+  /** 128 plus the number of the signal, as shells have it: 130 for Ctrl-C. */
+  readonly exitCode: number;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`Interrupted by ${signal}.`);
+    this.signal = signal;
+    this.exitCode = 128 + constants.signals[signal];
+  }
+}
+
+/** A terminal's Ctrl-C arrives twice within a millisecond when npm started the program. */
+const SAME_SIGNAL = 1000;
+
+/**
+ * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one, a
+ * second or more later, ends the process at once.
+ * @param onSecond called just before that
+ * @param now a clock in milliseconds that never goes back
+ */
+export async function interruptible<T>(
+  io: Io,
+  work: (signal: AbortSignal) => Promise<T>,
+  onSecond: (signal: NodeJS.Signals) => void = () => {},
+  now: () => number = () => performance.now(),
+): Promise<T> {
+  const stop = new AbortController();
+  let firstAt: number | undefined;
+  const onSignal = (name: NodeJS.Signals): void => {
+    const error = new InterruptedError(name);
+    if (firstAt === undefined) {
+      firstAt = now();
+      stop.abort(error);
+    } else if (now() - firstAt >= SAME_SIGNAL) {
+      onSecond(name);
+      io.exit(error.exitCode);
+    }
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) io.on(name, onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) io.off(name, onSignal);
+  }
+}
+
+/** How to call the program: differently in a checkout and where the package is installed. */
+export const PROGRAM = import.meta.url.includes('/node_modules/') ? 'animal-store' : 'npm run -s cli --';
+
+const WIDTH = 80;
+
+/** The program without its commands. It never ends the process, and never prints an argument: it may be a key. */
+export const createProgram = (io: Io, version: string): Command =>
+  new Command('animal-store')
+    .description('Runs and manages an animal store.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(withoutArguments(text)),
+      getOutHelpWidth: () => WIDTH,
+      getErrHelpWidth: () => WIDTH,
+    })
+    .showHelpAfterError('See: animal-store --help');
+
+/** A message of commander without the arguments that it quotes. Only the name of an unknown option stays. */
+const withoutArguments = (message: string): string =>
+  message
+    .replace(/(unknown (?:command|option)) '(?!--?[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
+    .replace(/ argument '[^]*' is invalid/, ' argument is invalid')
+    .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
+
+/** Adds a command, with an example that works as it stands. */
+export function addCommand(parent: Command, name: string, summary: string, example: string): Command {
+  const path = parent.parent === null ? name : `${parent.name()} ${name}`;
+  return parent
+    .command(name)
+    .description(summary)
+    .addHelpText('after', `\nExample:\n  ${example}`)
+    .showHelpAfterError(`See: animal-store ${path} --help`);
+}
+
+export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
+
+/** Makes a reader of values the reader of an option: its Error becomes wrong usage. */
+export const option =
+  <T>(read: (text: string) => T) =>
+  (text: string): T => {
+    try {
+      return read(text);
+    } catch (error) {
+      throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is not valid'}.`);
+    }
+  };
+
+/** A table of terms and their meanings, laid out like the rest of the help. */
+export function helpTable(command: Command, rows: ReadonlyArray<readonly [string, string]>): string {
+  const help = command.createHelp();
+  help.helpWidth = WIDTH;
+  const width = Math.max(...rows.map(([term]) => term.length));
+  return rows.map(([term, meaning]) => help.formatItem(term, width, meaning, help)).join('\n');
+}
+
+/** A progress bar on a terminal; elsewhere a line at the start, every 5 seconds and at the end. */
+export const progressBar = ({ stderr }: Io, format: string): SingleBar =>
+  new cliProgress.SingleBar({
+    stream: stderr,
+    format,
+    formatValue: (value) => value.toLocaleString('en-US'),
+    barsize: 20,
+    linewrap: true, // cuts what is too long for the terminal
+    clearOnComplete: !stderr.isTTY, // else it ends with an empty line
+    noTTYOutput: true,
+    notTTYSchedule: 5000,
+  });
+
+/** Prints lines that are not the result of a command. */
+export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>
+  void stderr.write(lines.map((line) => `${line}\n`).join(''));

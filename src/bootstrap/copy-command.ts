@@ -1,0 +1,97 @@
+import type { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import * as copying from '../application/copy-catalogue.js';
+import type { Store } from '../application/ports/store.js';
+import { stringify } from '../exact-json.js';
+import { JSON_OPTION, UsageError, addCommand, interruptible, note, progressBar } from './command-line.js';
+import type { Commands, Io } from './command-line.js';
+import { TOKENS, configure, openStore } from './container.js';
+
+interface Options {
+  readonly from: string;
+  readonly to: string;
+  readonly json?: true;
+}
+
+/** Adds `copy`. */
+export function addCopyCommand(program: Command, commands: Commands): void {
+  const summary =
+    'Copies a store into an empty one: animals with their ids, API keys and live idempotency keys. Then compares the two. Stop all services that write to them first.';
+  const example = 'animal-store copy --from sqlite:data/animal-store.db --to sqlite:data/copy.db';
+  addCommand(program, 'copy', summary, example)
+    .requiredOption('--from <url>', 'store to copy, written as in STORE_URL')
+    .requiredOption('--to <url>', 'empty store to copy to; it is created if it does not exist')
+    .option(...JSON_OPTION)
+    .action((options: Options) => interruptible(commands.io, (signal) => copy(commands, options, signal)));
+}
+
+async function copy(
+  { io, modules }: Commands,
+  { from, to, json }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  if ([from, to].includes('memory:')) {
+    throw new UsageError('A store in memory belongs to its service: it can be neither source nor target.');
+  }
+  const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
+  const opened: Store[] = [];
+  const open = async (option: string, url: string, mustExist: boolean): Promise<Store> => {
+    const onNotice = (line: string): void => note(io, `${option}: ${line}`);
+    opened.unshift(await openStore(container, option, url, { mustExist, onNotice }));
+    return opened[0] as Store;
+  };
+  try {
+    const source = await open('--from', from, true);
+    const target = await open('--to', to, false);
+    if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
+    for (const { pets } of opened) await pets.check({ signal });
+    const start = copying.copyCatalogue({ source, target, clock: await container.getAsync(TOKENS.clock) });
+    const report = await shown(io, (onProgress) => start({ signal, onProgress }));
+    const where = { from: source.location, to: target.location };
+    io.stdout.write(json ? `${stringify({ ...where, ...report })}\n` : sentences(where, report));
+  } finally {
+    for (const store of opened) await store.close();
+  }
+}
+
+/** Shows how far a copy is, one bar for each phase, and what became of the target if it fails. */
+async function shown(
+  io: Io,
+  start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
+): Promise<copying.CopyReport> {
+  let shown = '';
+  let bar: SingleBar | undefined;
+  try {
+    return await start(({ phase, done, total }) => {
+      if (phase !== shown) {
+        bar?.stop();
+        bar = progressBar(io, `${phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left`);
+        bar.start(total, 0);
+        shown = phase;
+      }
+      bar?.setTotal(total);
+      bar?.update(done);
+    });
+  } catch (error) {
+    bar?.stop();
+    // A CopyError says so itself, or that nothing was written.
+    if (!(error instanceof copying.CopyError))
+      note(io, 'The target is incomplete: start again with a new target.');
+    throw error;
+  } finally {
+    bar?.stop();
+  }
+}
+
+const sentences = (
+  { from, to }: Omit<Options, 'json'>,
+  { pets, claims, apiKeys, lastId }: copying.CopyReport,
+): string => `\
+Copied ${count(pets, 'animal')}, ${count(claims, 'live idempotency key')} and ${count(apiKeys, 'API key')}
+  from ${from}
+  to   ${to}
+The two stores are equal. New animals get ids greater than ${lastId.toLocaleString('en-US')}.
+`;
+
+const count = (amount: number, what: string): string =>
+  `${amount.toLocaleString('en-US')} ${what}${amount === 1 ? '' : 's'}`;

@@ -1,0 +1,154 @@
+import type { Command } from 'commander';
+import type { Container } from 'inversify';
+import { ManagedApiKeys, type ManagedApiKey } from '../adapters/api-keys/managed-api-keys.js';
+import { SCOPES, isScope, type Scope } from '../application/ports/authenticator.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { OpenOptions } from '../application/ports/store.js';
+import { JSON_OPTION, PROGRAM, addCommand, note, option, type Commands } from './command-line.js';
+import { TOKENS, configure } from './container.js';
+import { reasonOf } from './logger.js';
+import { duration, list } from './setting-values.js';
+import { replace } from './wiring.js';
+
+/** The command that issues a key, to be shown to people. */
+export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
+
+/** The managed keys of the store; `undefined` if it keeps none. */
+export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
+  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
+  const clock = await container.getAsync(TOKENS.clock);
+  const { keyEnvironment } = container.get(TOKENS.settings);
+  return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: keyEnvironment });
+}
+
+/** For commands on keys that exist: a mistyped `STORE_URL` must not create a store. */
+const EXISTING = { mustExist: true } as const;
+
+interface Options {
+  readonly name: string;
+  readonly scope?: readonly Scope[];
+  readonly expires?: number;
+  readonly after?: number;
+  readonly overlap?: number;
+  readonly json?: true;
+}
+
+/** Adds `keys issue`, `keys list`, `keys revoke` and `keys rotate`. */
+export function addKeyCommands(program: Command, commands: Commands): void {
+  const { io } = commands;
+  const print = (json: true | undefined, value: unknown, text: string): void =>
+    void io.stdout.write(json ? `${JSON.stringify(value)}\n` : text);
+  const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
+  const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', example);
+
+  addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
+    .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
+    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, option(scopes))
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', option(duration))
+    .option(...JSON_OPTION)
+    .action(({ name, scope, expires, json }: Options) =>
+      withKeys(commands, {}, async (managed, clock) => {
+        const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
+        const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
+        print(json, { key, ...record }, `${key}\n`);
+        note(io, `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. ${validity(record)}`);
+      }),
+    );
+
+  addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
+    .option(...JSON_OPTION)
+    .action(({ json }: Options) =>
+      withKeys(commands, EXISTING, async (managed) => {
+        const all = await managed.list();
+        const lines = [HEAD, ...all.map(cellsOf)].map(tableLine);
+        print(json, all, all.length === 0 ? '' : lines.join(''));
+        if (!json && all.length === 0) note(io, 'The store has no API keys.');
+      }),
+    );
+
+  const revoke = 'Revokes an API key. Every running service notices within a second.';
+  addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa --after 24h')
+    .argument('<ID>', 'id of the key, as keys list shows it')
+    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', option(duration))
+    .option(...JSON_OPTION)
+    .action((id: string, { after, json }: Options) =>
+      withKeys(commands, EXISTING, async (managed) => {
+        const revoked = await managed.revoke(id, { after });
+        print(json, revoked, '');
+        note(io, `Revoked key ${revoked.id} (${revoked.name}). ${validity(revoked)}`);
+      }),
+    );
+
+  const rotate = 'Issues an API key like an old one, prints it, and revokes the old one after the overlap.';
+  addCommand(keys, 'rotate', rotate, 'animal-store keys rotate 4fZk02Qa --overlap 24h')
+    .argument('<ID>', 'id of the old key, as keys list shows it')
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', option(duration))
+    .option(...JSON_OPTION)
+    .action((id: string, { overlap = duration('24h'), json }: Options) =>
+      withKeys(commands, EXISTING, async (managed) => {
+        const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
+        const error = old ? undefined : reasonOf(revocationError);
+        print(json, { key, ...record, old, error }, `${key}\n`);
+        note(io, `Issued key ${record.id} (${record.name}). ${validity(record)}`);
+        if (old) return note(io, `Revoked key ${id}. ${validity(old)}`);
+        commands.exitCode = 1;
+        note(
+          io,
+          `Key ${id} may still be valid, because its revocation failed: ${error}`,
+          `Use the new key, and revoke the old one by: ${PROGRAM} keys revoke ${id}`,
+        );
+      }),
+    );
+}
+
+/** Opens the keys of the store for `use`, and closes the store afterwards. */
+async function withKeys(
+  { io, modules }: Commands,
+  openOptions: OpenOptions,
+  use: (managed: ManagedApiKeys, clock: Clock) => Promise<void>,
+): Promise<void> {
+  const container = await configure(io.env, modules);
+  if (container.get(TOKENS.settings).storeUrl === 'memory:') {
+    throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');
+  }
+  replace(container, TOKENS.openOptions, openOptions);
+  const store = await container.getAsync(TOKENS.store);
+  try {
+    const managed = await managedKeys(container);
+    if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
+    await use(managed, await container.getAsync(TOKENS.clock));
+  } finally {
+    await store.close();
+  }
+}
+
+function scopes(text: string): readonly Scope[] {
+  const read = list(text);
+  if (read.length > 0 && read.every(isScope)) return read;
+  throw new Error(`must be ${SCOPES.join(' or ')}, or both separated by a comma`);
+}
+
+/** When a key expires or is revoked, whichever is first. */
+const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): Date | undefined =>
+  expiresAt && revokedAt ? (expiresAt < revokedAt ? expiresAt : revokedAt) : (expiresAt ?? revokedAt);
+
+function validity(key: ManagedApiKey): string {
+  const end = endOf(key);
+  if (end === undefined) return 'It does not expire.';
+  return key.state === 'active' ? `It is valid until ${end.toISOString()}.` : 'It is no longer valid.';
+}
+
+/** The cells of a line and their widths. A key's name may be longer than any: it is last. */
+const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
+const WIDTHS = [8, 7, 24, 24, 20, 0];
+
+/** A line of a table. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+const tableLine = (cells: readonly string[]): string => {
+  const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');
+  return `${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()}\n`;
+};
+
+const cellsOf = (key: ManagedApiKey): string[] => {
+  const ends = endOf(key)?.toISOString() ?? '-';
+  return [key.id, key.state, key.createdAt.toISOString(), ends, key.scopes.join(','), key.name];
+};

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import {
+  apiKeyState,
+  environmentFault,
+  generateApiKey,
+  hashApiKey,
+  readApiKeyId,
+  staticKeyFault,
+  staticKeyId,
+} from '../../../src/adapters/api-keys/api-key.js';
+import { withChecksum } from './fixtures.js';
+
+const ID = '4fZk02Qa';
+const SECRET = 'a1'.repeat(22).slice(0, 43);
+
+describe('A managed key', () => {
+  const generated = Array.from({ length: 2000 }, () => generateApiKey('live'));
+
+  it('has its id, 43 digits of secret and the checksum of everything before', () => {
+    for (const { id, key } of generated) {
+      expect(key).to.match(new RegExp(`^ast_live_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`));
+      expect(key).to.equal(withChecksum(key.slice(0, key.lastIndexOf('_'))));
+      expect(readApiKeyId(key)).to.equal(id);
+    }
+  });
+
+  it('never has the id or the secret of another', () => {
+    expect(new Set(generated.map(({ id }) => id)).size).to.equal(generated.length);
+    expect(new Set(generated.map(({ key }) => key.split('_')[3])).size).to.equal(generated.length);
+  });
+
+  it('has a secret in which every digit occurs about equally often', () => {
+    // The first digit of 43 is at most 'F': 2^256 is less than 62^43.
+    const digits = generated.flatMap(({ key }) => (key.split('_')[3] ?? '').slice(1).split(''));
+    const counts = Map.groupBy(digits, (digit) => digit);
+    expect(counts.size).to.equal(62);
+    // 84,000 digits: 1,355 each, give or take seven standard deviations.
+    for (const [digit, { length }] of counts) expect(length, digit).to.be.within(1_100, 1_610);
+  });
+
+  it('is stored as the SHA-256 of the whole key', () => {
+    for (const { key, hash } of generated.slice(0, 10)) expect(hash).to.equal(hashApiKey(key));
+    expect(hashApiKey('abc')).to.equal('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  for (const environment of ['', 'Live', 'eu_live', 'eu-live', 'live ', 'live\n', 'é', 'a'.repeat(17)]) {
+    it(`cannot have the environment word ${JSON.stringify(environment)}`, () => {
+      expect(environmentFault(environment)).to.be.a('string');
+    });
+  }
+
+  it('can have any environment word of 1 to 16 lower-case letters and digits', () => {
+    for (const environment of ['a', '0', 'staging2', 'a'.repeat(16)]) {
+      expect(environmentFault(environment)).to.equal(undefined);
+      const { id, key } = generateApiKey(environment);
+      expect(key.startsWith(`ast_${environment}_${id}_`)).to.equal(true);
+      expect(readApiKeyId(key)).to.equal(id);
+    }
+  });
+
+  for (const [fault, content] of Object.entries({
+    'another prefix': `asx_live_${ID}_${SECRET}`,
+    'a prefix in capitals': `AST_live_${ID}_${SECRET}`,
+    'no environment': `ast_${ID}_${SECRET}`,
+    'an environment in capitals': `ast_LIVE_${ID}_${SECRET}`,
+    'an environment of 17 characters': `ast_${'a'.repeat(17)}_${ID}_${SECRET}`,
+    'an id of 9 characters': `ast_live_${ID}0_${SECRET}`,
+    'a secret of 42 characters': `ast_live_${ID}_${SECRET.slice(1)}`,
+    'a secret with another character': `ast_live_${ID}_${SECRET.slice(1)}é`,
+    'text before it': ` ast_live_${ID}_${SECRET}`,
+  })) {
+    it(`is not a text with ${fault}, even with the right checksum`, () => {
+      expect(readApiKeyId(withChecksum(content))).to.equal(undefined);
+    });
+  }
+
+  it('is not a text with something after it, nor any other text', () => {
+    const key = withChecksum(`ast_live_${ID}_${SECRET}`);
+    expect(readApiKeyId(key)).to.equal(ID);
+    for (const tail of ['\n', ' ', '=', '0', '_']) expect(readApiKeyId(key + tail)).to.equal(undefined);
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readApiKeyId(text) === undefined));
+  });
+
+  it('is expired from its expiry on, revoked from its revocation on, and rather revoked than expired', () => {
+    const [before, now, after] = [new Date(999), new Date(1000), new Date(1001)];
+    const state = (times: { expiresAt?: Date; revokedAt?: Date }): string =>
+      apiKeyState({ id: ID, name: 'test', hash: '', scopes: [], createdAt: before, ...times }, now);
+    expect(state({})).to.equal('active');
+    expect(state({ expiresAt: after, revokedAt: after })).to.equal('active');
+    expect(state({ expiresAt: now })).to.equal('expired');
+    expect(state({ revokedAt: now })).to.equal('revoked');
+    expect(state({ expiresAt: before, revokedAt: before })).to.equal('revoked');
+    expect(state({ expiresAt: new Date(Number.NaN) })).to.equal('expired');
+    expect(state({ revokedAt: new Date(Number.NaN) })).to.equal('revoked');
+  });
+});
+
+describe('A static key', () => {
+  it('may be any bearer token of RFC 6750, of one character or more', () => {
+    for (const key of ['a', '0', '-', '.', '_', '~', '+', '/', 'a=', 'dGVzdA==', 'ast_live_x']) {
+      expect(staticKeyFault(key), key).to.equal(undefined);
+    }
+  });
+
+  for (const key of ['', ' ', '=', 'a b', ' a', 'a\n', 'a=b', 'a,b', 'a"', 'clé', 'a\0', 'k%20']) {
+    it(`may not be ${JSON.stringify(key)}`, () => {
+      expect(staticKeyFault(key)).to.be.a('string');
+    });
+  }
+
+  it('has an id that stays the same from version to version and is no part of its hash', () => {
+    expect(staticKeyId('dev-key-0123456789')).to.equal('static-fa56c1f5fed1');
+    expect(hashApiKey('dev-key-0123456789')).to.not.include('fa56c1f5fed1');
+  });
+});

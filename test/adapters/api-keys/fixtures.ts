@@ -1,0 +1,73 @@
+import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
+import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import type { Clock } from '../../../src/application/ports/clock.js';
+
+/** A clock that stands still until a test advances it. */
+export class SettableClock implements Clock {
+  #time = Date.now();
+
+  now(): Date {
+    return new Date(this.#time);
+  }
+
+  advance(milliseconds: number): void {
+    this.#time += milliseconds;
+  }
+
+  /** The instant this many milliseconds from now. */
+  in(milliseconds: number): Date {
+    return new Date(this.#time + milliseconds);
+  }
+}
+
+/** A repository in memory that records its look-ups, and answers them only on `release` while it is held. */
+export interface ObservedApiKeys extends ApiKeyRepository {
+  readonly lookUps: string[];
+  readonly signals: (AbortSignal | undefined)[];
+  hold(): void;
+  release(): void;
+}
+
+export function observedApiKeys(): ObservedApiKeys {
+  const { apiKeys } = openMemoryStore();
+  let gate: PromiseWithResolvers<void> | undefined;
+  const lookUps: string[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  return {
+    lookUps,
+    signals,
+    hold: () => void (gate = Promise.withResolvers()),
+    release: () => gate?.resolve(),
+    add: (apiKey) => apiKeys.add(apiKey),
+    async findById(id, call = {}) {
+      lookUps.push(id);
+      signals.push(call.signal);
+      // Read at once, as a store may, and answered later.
+      const read = apiKeys.findById(id, call);
+      read.catch(() => undefined);
+      await gate?.promise;
+      return read;
+    },
+    list: () => apiKeys.list(),
+    revoke: (id, at) => apiKeys.revoke(id, at),
+    close: () => apiKeys.close(),
+  };
+}
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The text with the checksum that belongs to it: CRC-32 by its definition (ISO 3309), as 6 base-62 digits. */
+export function withChecksum(content: string): string {
+  let crc = 0xffffffff;
+  for (const byte of Buffer.from(content)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  let rest = ~crc >>> 0;
+  let digits = '';
+  for (let place = 0; place < 6; place += 1) {
+    digits = DIGITS.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return `${content}_${digits}`;
+}

@@ -1,0 +1,288 @@
+import { expect } from 'chai';
+import {
+  ServiceError,
+  UnexpectedResponseError,
+} from '../../../../src/adapters/http/client/response-errors.js';
+import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/error-responses.js';
+import {
+  ANIMAL_STORE_ERROR_CODES,
+  IdempotencyConflictError,
+  InvalidPetError,
+  PetNotFoundError,
+  UnavailableError,
+  isAnimalStoreError,
+} from '../../../../src/domain/errors.js';
+import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import { rejectionOf } from '../../../contract/rejection.js';
+import {
+  BASE_URL,
+  BELLA,
+  bella,
+  broken,
+  errorJson,
+  failingHook,
+  fakeService,
+  html,
+  json,
+  type Step,
+} from './fake-service.js';
+
+const listing = (client: AnimalStoreClient): Promise<unknown> => client.listPets();
+const creating = (client: AnimalStoreClient): Promise<unknown> => client.createPet(bella);
+const getting = (client: AnimalStoreClient): Promise<unknown> => client.getPet(1n);
+
+const animal = (change: string | RegExp, to: string): Response => json(200, BELLA.replace(change, to));
+
+/** A body in pieces. */
+const inParts = (...parts: readonly Uint8Array[]): Response =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const part of parts) controller.enqueue(part);
+        controller.close();
+      },
+    }),
+  );
+
+describe('AnimalStoreClient reads', () => {
+  it('animals to the letter and to the digit, frozen, and nothing but the members of an animal', async () => {
+    const { client } = fakeService(
+      json(
+        200,
+        '[ {"status":"sold","categoryId":-9223372036854775808,"name":"é🐕","id":7.0e1,"colour":1.5} ]',
+      ),
+    );
+    const { pets } = await client().listPets();
+    expect(pets).to.deep.equal([{ id: 70n, name: 'é🐕', categoryId: -(2n ** 63n), status: 'sold' }]);
+    expect(pets[0]).to.be.frozen;
+  });
+
+  it('a body whose letters are cut between the pieces that arrive', async () => {
+    const bytes = new TextEncoder().encode(`[${BELLA.replace('Bella', 'Zoë 🐕')}]`);
+    const { client } = fakeService(async () => inParts(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
+    expect((await client().listPets()).pets[0]?.name).to.equal('Zoë 🐕');
+  });
+
+  for (const [what, link, next] of [
+    ['a relative link', '</v1/pets?limit=5&cursor=abc>; rel="next"', 'abc'],
+    ['an absolute link', `<${BASE_URL}/pets?cursor=a%20b%2B>; rel=next`, 'a b+'],
+    [
+      'a link to another host, of which only the cursor counts',
+      '<https://b.example/?cursor=x>; rel=next',
+      'x',
+    ],
+    ['the second of two links', '</a?cursor=1,2>; rel="prev"; title="a, ;", </b?cursor=3>; rel="next"', '3'],
+    ['a link with more parameters', '</?cursor=4>; title=x; REL="next"; x=y', '4'],
+    ['no link', '', undefined],
+    ['other relations', '</?cursor=5>; rel="nextish", </?cursor=6>', undefined],
+  ] as const) {
+    it(`the cursor of ${what}`, async () => {
+      const { client } = fakeService(json(200, '[]', { Link: link }));
+      expect((await client().listPets()).next).to.equal(next);
+    });
+  }
+});
+
+describe('AnimalStoreClient rejects as unexpected', () => {
+  const nonsense: ReadonlyArray<readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]> = [
+    ['a page of a proxy with status 200', listing, html(200)],
+    ['an empty body', listing, json(200, '')],
+    ['an object for a list', listing, json(200, '{}')],
+    ['a list with something else in it', listing, json(200, `[${BELLA},null]`)],
+    ['a list for an animal', getting, json(200, `[${BELLA}]`)],
+    ['an id beyond int64', getting, animal('1', '9223372036854775808')],
+    ['an id with a fraction', getting, animal('1', '1.5')],
+    ['an id in quotes', getting, animal('1', '"1"')],
+    ['an id given twice', getting, animal('{', '{"id":2,')],
+    ['no id', getting, animal('"id":1,', '')],
+    ['a categoryId beyond int64', getting, animal('7', '-9223372036854775809')],
+    ['a categoryId that lost its digits', getting, animal('7', '1e400')],
+    ['no name', getting, animal('"name":"Bella",', '')],
+    ['a blank name', getting, animal('Bella', ' ')],
+    ['no status', getting, animal(',"status":"available"', '')],
+    ['a status of no animal', getting, animal('available', 'gone')],
+    ['an animal that was not asked for', getting, animal('"id":1', '"id":2')],
+    ['JSON that is cut off', getting, json(200, BELLA.slice(0, -1))],
+    ['a byte order mark', getting, json(200, `\ufeff${BELLA}`)],
+    ['a comment', getting, json(200, `${BELLA} // Bella`)],
+    [
+      'bytes that are not UTF-8',
+      getting,
+      async () => inParts(Buffer.from(BELLA.replace('B', '\xff'), 'latin1')),
+    ],
+    ['a letter that is cut off', listing, async () => inParts(Uint8Array.of(0x5b, 0x5d, 0xc3))],
+    ['another animal than the one sent', creating, json(201, BELLA.replace('7', '8'))],
+    ['another name than the one sent', creating, json(201, BELLA.replace('Bella', 'bella'))],
+    ['another status than the one sent', creating, json(201, BELLA.replace('available', 'sold'))],
+    ['200 for a create', creating, json(200, BELLA)],
+    ['201 for a list', listing, json(201, '[]')],
+    ['204', listing, new Response(null, { status: 204 })],
+    ['304', listing, new Response(null, { status: 304 })],
+    ['a link onward that has no cursor', listing, json(200, '[]', { Link: '</v1/pets>; rel="next"' })],
+    [
+      'a link onward that leads to itself',
+      (client) => client.listPets({ cursor: 'abc' }),
+      json(200, '[]', { Link: '</v1/pets?cursor=abc>; rel="next"' }),
+    ],
+    ['401 of a proxy', listing, html(401)],
+    ['500 of a proxy', listing, html(500)],
+    ['an error without a code', listing, json(403, '{"message":"Forbidden"}')],
+    ['an error whose code is no text', listing, json(400, '{"code":5,"message":"Forbidden"}')],
+    ['an error that is a text', listing, json(400, '"invalid_pet"')],
+  ];
+  for (const [what, call, step] of nonsense) {
+    it(what, async () => {
+      const { client, sent } = fakeService(step);
+      const error = await rejectionOf(call(client()));
+      expect(error).to.be.instanceOf(UnexpectedResponseError);
+      expect(sent).to.have.length(1);
+    });
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`a redirect by ${status}: the key goes nowhere else`, async () => {
+      const { client, sent } = fakeService(
+        new Response('moved', { status, headers: { Location: 'https://elsewhere.example/v1/pets' } }),
+      );
+      const error = await rejectionOf(client().listPets());
+      expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status });
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/redirect.*baseUrl/);
+      expect(sent).to.have.length(1);
+    });
+  }
+
+  it('a redirect as browsers hide it', async () => {
+    const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+    const { client, sent } = fakeService(async () => hidden);
+    const error = await rejectionOf(client().listPets());
+    expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status: 0 });
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/redirect/);
+    expect(sent).to.have.length(1);
+  });
+
+  it('more than 64 MiB, of which it reads no more', async () => {
+    const MIB = new Uint8Array(2 ** 20).fill(0x20);
+    let pulled = 0;
+    let cancelled = false;
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            pulled += 1;
+            controller.enqueue(MIB);
+          },
+          cancel: () => void (cancelled = true),
+        }),
+      );
+    const { client } = fakeService(async () => endless());
+    const error = await rejectionOf(client().listPets());
+    expect(error).to.be.instanceOf(UnexpectedResponseError).with.property('message').that.includes('64 MiB');
+    expect(cancelled).to.equal(true);
+    expect(pulled).to.be.within(65, 67);
+    const largest = Array.from({ length: 64 }, () => MIB).with(0, Buffer.from('[]'));
+    const { client: exact } = fakeService(async () => inParts(...largest));
+    expect(await exact().listPets()).to.deep.equal({ pets: [] });
+  });
+});
+
+describe('AnimalStoreClient maps', () => {
+  const options = { retries: 0 };
+
+  for (const code of ANIMAL_STORE_ERROR_CODES) {
+    it(`${code} to the error of the domain, with a ServiceError as its cause`, async () => {
+      const { client } = fakeService(errorJson(ERROR_STATUS[code], code, { 'Retry-After': '7' }));
+      const error = await rejectionOf(client(options).getPet(5n));
+      expect(isAnimalStoreError(error) && error.code).to.equal(code);
+      expect(error).to.have.property('cause').that.is.instanceOf(ServiceError);
+      expect(error)
+        .to.have.property('cause')
+        .that.includes({ code, status: ERROR_STATUS[code], requestId: 'request-1', retryAfter: 7 });
+    });
+  }
+
+  const ofHttp = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
+    (code) => !ANIMAL_STORE_ERROR_CODES.some((known) => known === code),
+  );
+  for (const code of [...ofHttp, 'a_code_of_later', 'constructor', '__proto__']) {
+    it(`${code} to a ServiceError with every detail`, async () => {
+      const status = (ERROR_STATUS as Record<string, number>)[code];
+      const { client } = fakeService(errorJson(typeof status === 'number' ? status : 418, code));
+      const error = await rejectionOf(client(options).listPets());
+      expect(error).to.be.instanceOf(ServiceError);
+      expect(error).to.include({
+        code,
+        status: typeof status === 'number' ? status : 418,
+        message: `Message of ${code}.`,
+        requestId: 'request-1',
+        retryAfter: undefined,
+      });
+      expect(isAnimalStoreError(error)).to.equal(false);
+    });
+  }
+
+  it('invalid_pet to an error with the message of the service', async () => {
+    const { message } = new InvalidPetError([
+      { field: 'name', message: 'must not be blank' },
+      { field: 'status', message: 'must be one of a, b' },
+    ]);
+    const { client } = fakeService(json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })));
+    const error = await rejectionOf(client().createPet(bella));
+    expect(error).to.be.instanceOf(InvalidPetError).with.property('message', message);
+    expect(error).to.have.property('stack').that.includes(message);
+  });
+
+  it('pet_not_found to an error with the requested id', async () => {
+    const { client } = fakeService(errorJson(404, 'pet_not_found'));
+    const error = await rejectionOf(client().getPet(2n ** 63n - 1n));
+    expect(error).to.be.instanceOf(PetNotFoundError).with.property('petId', '9223372036854775807');
+  });
+
+  it('service_unavailable and idempotency_conflict to errors with retryAfter', async () => {
+    const unavailable = fakeService(errorJson(503, 'service_unavailable', { 'Retry-After': '3' }));
+    const error = await rejectionOf(unavailable.client(options).listPets());
+    expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 3);
+    const conflict = fakeService(errorJson(409, 'idempotency_conflict', { 'Retry-After': '4' }));
+    const other = await rejectionOf(conflict.client(options).createPet(bella));
+    expect(other).to.be.instanceOf(IdempotencyConflictError).with.property('retryAfter', 4);
+  });
+
+  for (const status of [502, 503, 504]) {
+    it(`${status} of a proxy, which has no code, to UnavailableError`, async () => {
+      const { client } = fakeService(html(status, { 'Retry-After': '9', 'X-Request-Id': 'request-1' }));
+      const error = await rejectionOf(client(options).listPets());
+      expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
+      expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedResponseError);
+      expect(error).to.have.property('cause').that.includes({ status, requestId: 'request-1' });
+    });
+  }
+
+  it('a network failure and a body that breaks off to UnavailableError, with their cause', async () => {
+    for (const step of [new TypeError('fetch failed'), broken]) {
+      const error = await rejectionOf(fakeService(step).client(options).listPets());
+      expect(error).to.be.instanceOf(UnavailableError);
+      expect(error).to.have.property('cause').that.is.instanceOf(TypeError);
+    }
+  });
+});
+
+describe('AnimalStoreClient notifies of a deprecated operation', () => {
+  const sunset = 'Thu, 05 Dec 2030 00:00:00 GMT';
+  const deprecated = json(200, BELLA, { Deprecation: '@1795132800', Sunset: sunset });
+
+  it('once, with the sunset that the service announces', async () => {
+    const notices: unknown[] = [];
+    const { client } = fakeService(deprecated);
+    const one = client({ onDeprecated: (notice) => notices.push(notice) });
+    for (let count = 0; count < 3; count += 1) await one.getPet(1n);
+    expect(notices).to.deep.equal([{ operation: 'getPet', sunset }]);
+  });
+
+  it('and responds although the hook throws', async () => {
+    const { client } = fakeService(deprecated);
+    expect((await client({ onDeprecated: failingHook }).getPet(1n)).id).to.equal(1n);
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { docsPage } from '../../../../src/adapters/http/docs-page/docs-page.js';
+import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../../../../src/adapters/http/http-settings.js';
+import { readDocsFiles } from '../../../../src/adapters/http/node/docs-files.js';
+import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
+import { docsRoutes } from '../../../../src/adapters/http/docs-routes.js';
+
+const page = (settings: Partial<HttpSettings> = {}): string =>
+  docsPage({ ...DEFAULT_HTTP_SETTINGS, ...settings });
+
+const articleOf = (id: string, html: string): string =>
+  html.slice(html.indexOf(`<article class="operation" id="${id}"`)).split('</article>', 1)[0] ?? '';
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters: ReadonlyArray<{ readonly name: string }>;
+  readonly responses: Readonly<Record<string, { readonly 'x-error-codes'?: readonly string[] }>>;
+}
+
+describe('The docs page as HTML', () => {
+  const { paths, components } = JSON.parse(openApiDocument()) as {
+    paths: Record<string, Record<string, Described>>;
+    components: { schemas: object };
+  };
+  for (const { operationId, parameters, responses } of Object.values(paths).flatMap((path) =>
+    Object.values(path),
+  )) {
+    it(`has every parameter, response and error of ${operationId}`, () => {
+      const html = articleOf(operationId, page());
+      for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
+      for (const status of Object.keys(responses).filter((status) => Number(status) < 400))
+        expect(html).to.include(`>${status}</b>`);
+      for (const code of Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []))
+        expect(page()).to.include(`<div id="${code}">`);
+    });
+  }
+
+  it('has every schema once', () => {
+    for (const name of Object.keys(components.schemas))
+      expect(page().split(`id="${name}"`)).to.have.length(2);
+  });
+
+  it('shows an example that JavaScript numbers would round', () => {
+    expect(articleOf('createPet', page())).to.include('categoryId&#34;: 9223372036854775807');
+  });
+
+  it('says when getPet will be removed, and that GET_PET=off has removed it', () => {
+    const deprecated = articleOf('getPet', page());
+    expect(deprecated).to.match(
+      /Deprecated on <time[^>]*>20 November 2026<.*removed on <time[^>]*>5 December 2030</,
+    );
+    expect(deprecated).to.include('<form');
+    const removed = articleOf('getPet', page({ getPet: 'off' }));
+    expect(removed).to.include('This service has removed <code>getPet</code>');
+    expect(removed).to.not.include('<form');
+  });
+
+  it('escapes what settings hold', () => {
+    expect(page({ publicUrl: 'https://a.example/"><b>&/v1' })).to.include(
+      'value="https://a.example/&#34;&#62;&#60;b&#62;&#38;/v1"',
+    );
+  });
+});
+
+describe('The static files of the docs page', () => {
+  it('are all that the page needs, imports included', async () => {
+    const files = await readDocsFiles();
+    const names = files.map(({ name }) => name);
+    for (const [, name] of page().matchAll(/(?:src|href)="docs\/([^"]+)"/g)) expect(names).to.include(name);
+    for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
+      for (const [, name] of text.matchAll(/ from '([^']+)'/g))
+        expect(names).to.include(name?.replace('./', ''));
+  });
+
+  it('have no style that nothing uses', async () => {
+    const files = await readDocsFiles();
+    const styles = files.find(({ name }) => name === 'page.css')?.text ?? '';
+    const used =
+      page({ getPet: 'off' }) +
+      page() +
+      files.map(({ name, text }) => (name.endsWith('.js') ? text : '')).join('');
+    for (const [, name = ''] of styles.matchAll(/\.([a-z][\w-]*)(?=[^{};]*\{)/g))
+      expect(used).to.include(name);
+  });
+
+  it('may be missing: the service starts, and has no route for a missing file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docs-files-'));
+    try {
+      await mkdir(join(folder, 'src/adapters/http/docs-page'), { recursive: true });
+      await writeFile(join(folder, 'src/adapters/http/docs-page/icon.svg'), '<svg/>');
+      const files = await readDocsFiles(pathToFileURL(`${folder}/`));
+      expect(files).to.deep.equal([
+        { name: 'icon.svg', type: 'image/svg+xml; charset=utf-8', text: '<svg/>' },
+      ]);
+      const routes = docsRoutes(files, DEFAULT_HTTP_SETTINGS).map(({ path }) => path);
+      expect(routes).to.have.members(['/', '/docs/', '/docs', '/docs/icon.svg']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,119 @@
+import {
+  HttpInterface,
+  Readiness,
+  createRouteFinder,
+  type HttpInterfaceOptions,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../../src/adapters/http/index.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { Call } from '../../../src/application/animal-store.js';
+import { createAnimalStore } from '../../../src/application/create-animal-store.js';
+import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
+import type { AddedPet, PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { Pet } from '../../../src/domain/pet.js';
+
+export const KEY = { authorization: 'Bearer any' };
+export const REX = '{"name":"Rex","categoryId":1}';
+
+/** Accepts every key. */
+export const anyKey: Authenticator = {
+  authenticate: async () => ({ ok: true, principal: { keyId: 'k-1', scopes: new Set(SCOPES) } }),
+};
+
+type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
+
+/** The interface on a store in memory that accepts every key, unless the options say otherwise. */
+export const httpInterface = ({ pets = openMemoryStore().pets, ...options }: Made = {}): HttpInterface =>
+  new HttpInterface({
+    animalStore: createAnimalStore({ pets }),
+    authenticator: anyKey,
+    readiness: new Readiness(async () => {}),
+    ...options,
+  });
+
+/** A list with these headers, by their names in lower case, and without a body. */
+export const requestWith = (
+  headers: Readonly<Record<string, string>>,
+  request: Partial<HttpRequest> = {},
+): HttpRequest => ({
+  method: 'GET',
+  path: '/v1/pets',
+  query: '',
+  header: (name) => headers[name],
+  hasBody: async () => false,
+  readBody: async () => new Uint8Array(),
+  onGone: () => {},
+  ...request,
+});
+
+/** A create with a valid key. */
+export const createWith = (body: string, request: Partial<HttpRequest> = {}): HttpRequest =>
+  requestWith(KEY, {
+    method: 'POST',
+    hasBody: async () => true,
+    readBody: async () => new TextEncoder().encode(body),
+    ...request,
+  });
+
+/** Handles a request as a transport without its own router does. */
+export function handle(http: HttpInterface, request: HttpRequest): Promise<HttpResponse> {
+  const found = createRouteFinder(http.routes)(request.path);
+  return http.handle(request, found?.route, found?.parameters ?? {});
+}
+
+/** The status of a response, and the code of its error. */
+export const outcome = ({ status, body }: HttpResponse): string =>
+  [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');
+
+interface HeldCall {
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A store whose calls end when the test says so. It ignores their signals. */
+export class HeldPetRepository implements PetRepository {
+  readonly capabilities = { durable: false, shared: false };
+  readonly calls: HeldCall[] = [];
+  #arrival = Promise.withResolvers<void>();
+
+  /** Waits until there were so many calls. */
+  async called(count: number): Promise<void> {
+    while (this.calls.length < count) await this.#arrival.promise;
+  }
+
+  add(_pet: unknown, call?: Call): Promise<AddedPet> {
+    const pet: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' };
+    return this.#hold(call, { pet, replayed: false });
+  }
+
+  findById(_id: bigint, call?: Call): Promise<Pet | undefined> {
+    return this.#hold(call, undefined);
+  }
+
+  list(_range: unknown, call?: Call): Promise<readonly Pet[]> {
+    return this.#hold(call, []);
+  }
+
+  async check(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  #hold<T>(call: Call | undefined, result: T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.calls.push({ signal: call?.signal, resolve: () => resolve(result), reject });
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
+    return promise;
+  }
+}
+
+/** Keeps the process alive during a test that waits for a deadline, whose timer does not. */
+export function keepAlive(): void {
+  let timer: ReturnType<typeof setInterval>;
+  before(() => {
+    timer = setInterval(() => {}, 1000);
+  });
+  after(() => clearInterval(timer));
+}

@@ -1,0 +1,57 @@
+import { rejects } from 'node:assert/strict';
+import { expect } from 'chai';
+import { Readiness } from '../../../src/adapters/http/index.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { handle, httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
+
+describe('Readiness', () => {
+  keepAlive();
+  const now = performance.now.bind(performance);
+  let later = 0;
+  beforeEach(() => {
+    later = 0;
+    performance.now = () => now() + later;
+  });
+  afterEach(() => {
+    performance.now = now;
+  });
+
+  it('checks the store at most once a second, whatever the result and however many ask', async () => {
+    let checks = 0;
+    let isAway = true;
+    const readiness = new Readiness(async () => {
+      checks += 1;
+      if (isAway) throw new UnavailableError('checking');
+    });
+    await Promise.all([rejects(readiness.check(), UnavailableError), rejects(readiness.check())]);
+    isAway = false;
+    later = 900;
+    await rejects(readiness.check(), UnavailableError);
+    expect(checks).to.equal(1);
+    later = 1100;
+    await readiness.check();
+    expect(checks).to.equal(2);
+  });
+
+  it('ends when the service is about to stop, whatever the store says', async () => {
+    const readiness = new Readiness(async () => {});
+    await readiness.check();
+    readiness.stop();
+    await rejects(readiness.check(), UnavailableError);
+  });
+
+  it('ends within a second when the store does not answer, and /livez is 200 meanwhile', async () => {
+    let signal: AbortSignal | undefined;
+    const readiness = new Readiness((call) => {
+      ({ signal } = call);
+      return new Promise(() => {});
+    });
+    const http = httpInterface({ readiness });
+    const began = now();
+    const ready = handle(http, requestWith({}, { path: '/readyz' }));
+    expect(outcome(await handle(http, requestWith({}, { path: '/livez' })))).to.equal('200');
+    expect(outcome(await ready)).to.equal('503 service_unavailable');
+    expect(now() - began).to.be.within(990, 10_000);
+    expect(signal?.aborted).to.equal(true);
+  });
+});

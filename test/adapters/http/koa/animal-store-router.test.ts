@@ -1,0 +1,311 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import * as api from '@opentelemetry/api';
+import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa';
+import { Router } from '@koa/router';
+import { expect } from 'chai';
+import Koa, { type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
+import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
+import { KEY, REX, httpInterface } from '../fixtures.js';
+
+const servers: Server[] = [];
+const failures: unknown[] = [];
+
+/** Listens with an application; resolves to its address. */
+async function serve(app: Koa): Promise<string> {
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The router in a stranger's application, between its own middleware. */
+function mounted(
+  before: readonly Middleware[],
+  options: Partial<HttpInterfaceOptions> = {},
+  mountMore: (app: Koa) => unknown = () => {},
+): Promise<string> {
+  const app = new Koa();
+  const log = { responded: () => {}, failed: (_: string, error: unknown) => void failures.push(error) };
+  for (const middleware of before) app.use(middleware);
+  app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
+  mountMore(app);
+  return serve(app);
+}
+
+const create = (
+  body: NonNullable<RequestInit['body']> | null = REX,
+  headers: Record<string, string> = {},
+): RequestInit => ({
+  method: 'POST',
+  headers: { ...KEY, 'content-type': 'application/json', ...headers },
+  body,
+});
+
+const outcome = async (response: Response | Promise<Response>): Promise<string> => {
+  const { status } = await response;
+  const text = await (await response).text();
+  return [status, /"code":"(\w+)"/.exec(text)?.[1]].filter(Boolean).join(' ');
+};
+
+/** Sends bytes, and resolves to everything that comes back until the connection ends. */
+const exchange = (url: string, message: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text) => (received += String(text)));
+    socket.on('error', reject).on('close', () => resolve(received));
+    socket.write(
+      `${message.replace('\n', `\nHost: x\nConnection: close\n`).replaceAll('\n', '\r\n')}\r\n\r\n`,
+    );
+  });
+
+/** Changes the headers as the request asks: X-Set is the new Authorization; empty removes it. */
+const change: Middleware = (context, next) => {
+  const value = context.req.headers['x-set'];
+  if (typeof value === 'string') context.req.headers.authorization = value;
+  if (value === '') delete context.req.headers.authorization;
+  return next();
+};
+
+/** Reads the body itself, and keeps it as `rawBody` says. */
+const reads =
+  (rawBody: 'bytes' | 'text' | 'nothing'): Middleware =>
+  async (context, next) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of context.req) chunks.push(chunk as Uint8Array);
+    const bytes = Buffer.concat(chunks);
+    if (rawBody !== 'nothing') context.request.rawBody = rawBody === 'bytes' ? bytes : bytes.toString();
+    await next();
+  };
+
+describe('animalStoreRouter', () => {
+  beforeEach(() => void failures.splice(0));
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  it('is a router with the operations by method, path and name', () => {
+    const router = animalStoreRouter(httpInterface());
+    expect(router.stack.map(({ name, path, methods }) => [name, path, methods])).to.deep.equal([
+      ['listPets', '/v1/pets', ['HEAD', 'GET']],
+      ['createPet', '/v1/pets', ['POST']],
+      ['getPet', '/v1/pets/:petId', ['HEAD', 'GET']],
+    ]);
+    expect(router.url('getPet', { petId: 7 })).to.equal('/v1/pets/7');
+  });
+
+  it('tells the middleware around it route, operation and principal', async () => {
+    const seen: unknown[] = [];
+    const url = await mounted([
+      async (context, next) => {
+        await next();
+        const { operation, principal } = context.state;
+        seen.push([context['_matchedRoute'], context['_matchedRouteName'], operation, principal?.keyId]);
+      },
+    ]);
+    await fetch(`${url}/v1/pets`, { headers: KEY });
+    await fetch(`${url}/v1/pets`, create());
+    await fetch(`${url}/v1/pets/1`, { headers: KEY, method: 'HEAD' });
+    await fetch(`${url}/v1/pets/1`);
+    await fetch(`${url}/elsewhere`);
+    expect(seen).to.deep.equal([
+      ['/v1/pets', 'listPets', 'listPets', 'k-1'],
+      ['/v1/pets', 'createPet', 'createPet', 'k-1'],
+      ['/v1/pets/:petId', 'getPet', 'getPet', 'k-1'],
+      ['/v1/pets/:petId', 'getPet', 'getPet', undefined],
+      [undefined, undefined, undefined, undefined],
+    ]);
+  });
+
+  it("is named in spans by OpenTelemetry's instrumentation of Koa", async () => {
+    const spans: unknown[] = [];
+    const span = api.trace.wrapSpanContext({
+      traceId: '1'.repeat(32),
+      spanId: '1'.repeat(16),
+      traceFlags: 1,
+    });
+    const root = api.trace.setSpan(api.ROOT_CONTEXT, span);
+    api.context.setGlobalContextManager({
+      active: () => root,
+      with: (_, run, self, ...given) => run.apply(self as never, given),
+      bind: (_, target) => target,
+      enable: () => api.context as never,
+      disable: () => api.context as never,
+    });
+    const instrumentation = new KoaInstrumentation({ enabled: false });
+    instrumentation.setTracerProvider({
+      getTracer: () => ({
+        startSpan(name, { attributes } = {}) {
+          spans.push([name, attributes?.['http.route']]);
+          return span;
+        },
+        startActiveSpan: () => expect.fail('Koa starts no active spans'),
+      }),
+    });
+    const [definition] = [instrumentation['init']()].flat();
+    definition?.patch?.(Koa);
+    try {
+      const url = await serve(createKoaApp(httpInterface()));
+      await fetch(`${url}/v1/pets/1`, { headers: KEY });
+      expect(spans).to.deep.equal([['getPet', '/v1/pets/:petId']]);
+    } finally {
+      definition?.unpatch?.(Koa);
+      api.context.disable();
+    }
+  });
+
+  it('leaves unknown paths and methods to the next middleware, under another prefix too', async () => {
+    const shop = new Router();
+    shop.get('/shop/cart', (context) => void (context.body = 'cart'));
+    shop.put('/shop/v1/pets', (context) => void (context.body = 'put'));
+    const url = await mounted([], { settings: { basePath: '/shop/v1' } }, (app) =>
+      app.use(shop.routes()).use((context) => void (context.status = 418)),
+    );
+    const text = async (path: string, method = 'GET'): Promise<string> =>
+      (await fetch(url + path, { method })).text();
+    expect(await text('/shop/cart')).to.equal('cart');
+    expect(await text('/shop/v1/pets', 'PUT')).to.equal('put');
+    for (const path of ['/', '/livez', '/docs', '/v1/pets', '/shop/v1', '/shop/v1/pets/', '/shop/v1/Pets']) {
+      expect((await fetch(url + path, { headers: KEY })).status, path).to.equal(418);
+    }
+    expect((await fetch(`${url}/shop/v1/pets`, { method: 'OPTIONS' })).status).to.equal(418);
+    expect((await fetch(`${url}/shop/v1/pets`)).status).to.equal(401);
+    const created = await fetch(`${url}/shop/v1/pets`, create());
+    expect(created.headers.get('location')).to.equal('/shop/v1/pets/1');
+  });
+
+  it('decodes an id once', async () => {
+    const url = await mounted([]);
+    await fetch(`${url}/v1/pets`, create());
+    expect(await outcome(fetch(`${url}/v1/pets/%31`, { headers: KEY }))).to.equal('200');
+    expect(await outcome(fetch(`${url}/v1/pets/%2531`, { headers: KEY }))).to.equal('404 pet_not_found');
+  });
+
+  it("works behind a stranger's rate limiter, which counts by principal and operation", async () => {
+    const used = new Map<string, number>();
+    const url = await mounted([
+      async (context, next) => {
+        const caller = context.get('authorization');
+        if ((used.get(caller) ?? 0) >= 2) {
+          context.status = 429;
+          context.set('Retry-After', '60');
+          return;
+        }
+        await next();
+        const { principal, operation } = context.state;
+        if (principal && operation === 'listPets') used.set(caller, (used.get(caller) ?? 0) + 1);
+      },
+    ]);
+    const statuses: number[] = [];
+    for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets', '/v1/pets']) {
+      statuses.push((await fetch(url + path, { headers: KEY })).status);
+    }
+    expect(statuses).to.deep.equal([200, 404, 200, 429]);
+  });
+
+  describe('and the headers of a request', () => {
+    for (const [headers, expected] of [
+      ['Authorization: Bearer a\nX-Set: ', '401 missing_api_key'],
+      ['Authorization: Basic a\nX-Set: Bearer b', '200'],
+      ['Authorization: Bearer a\nAuthorization: Bearer a', '401 invalid_api_key'],
+      ['Authorization: Bearer a\nAuthorization: Basic c\nX-Set: Bearer b', '200'],
+    ] as const) {
+      it(`uses what earlier middleware left of ${headers.replaceAll('\n', ', ')}`, async () => {
+        const received = await exchange(await mounted([change]), `GET /v1/pets HTTP/1.1\n${headers}`);
+        const [, status] = /^HTTP\/1\.1 (\d+)/.exec(received) ?? [];
+        const [, code] = /"code":"(\w+)"/.exec(received) ?? [];
+        expect([status, code].filter(Boolean).join(' ')).to.equal(expected);
+      });
+    }
+
+    it('refuses a repeated Idempotency-Key', async () => {
+      const received = await exchange(
+        await mounted([]),
+        'POST /v1/pets HTTP/1.1\nAuthorization: Bearer a\nIdempotency-Key: a\nIdempotency-Key: a\nContent-Length: 0',
+      );
+      expect(received).to.match(/^HTTP\/1\.1 400 .*Idempotency-Key must be sent once/s);
+    });
+  });
+
+  describe('and a body', () => {
+    const EXACT = '{"name":"Rex","categoryId":9007199254740993}';
+
+    for (const [title, parser] of [
+      ['that no one has read', undefined],
+      ['that koa-bodyparser has read', bodyParser()],
+      ['that another parser has read and kept as bytes', reads('bytes')],
+      ['that another parser has read and kept as text', reads('text')],
+    ] as const) {
+      it(`${title} is read exactly, judged and limited`, async () => {
+        const url = await mounted(parser ? [parser] : [], { settings: { bodyLimit: 100 } });
+        const response = await fetch(`${url}/v1/pets`, create(EXACT));
+        expect(await response.text()).to.include('"categoryId":9007199254740993');
+        expect(await outcome(fetch(`${url}/v1/pets`, create('{"name":"Rex"}')))).to.equal('400 invalid_pet');
+        const large = JSON.stringify({ name: 'x'.repeat(100) });
+        expect(await outcome(fetch(`${url}/v1/pets`, create(large)))).to.equal('413 payload_too_large');
+        expect(await outcome(fetch(`${url}/v1/pets`, create('')))).to.equal('400 missing_body');
+        expect(await outcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
+        const form = create('name=Rex', { 'content-type': 'application/x-www-form-urlencoded' });
+        expect(await outcome(fetch(`${url}/v1/pets`, form))).to.equal('415 unsupported_media_type');
+        expect(failures).to.deep.equal([]);
+      });
+    }
+
+    it('that koa-bodyparser has skipped is read', async () => {
+      const url = await mounted([bodyParser({ enableTypes: ['form'] })]);
+      expect(await outcome(fetch(`${url}/v1/pets`, create()))).to.equal('201');
+      const untyped = { ...create(new TextEncoder().encode(REX)), headers: KEY };
+      expect(await outcome(fetch(`${url}/v1/pets`, untyped))).to.equal('201');
+    });
+
+    it('that another parser has read and thrown away is a failure that says so, not a missing body', async () => {
+      const url = await mounted([reads('nothing')]);
+      for (const type of ['application/json', 'text/plain']) {
+        const response = fetch(`${url}/v1/pets`, create(REX, { 'content-type': type }));
+        expect(await outcome(response)).to.equal('500 internal_error');
+      }
+      expect(failures).to.have.length(2);
+      expect(String(failures[0])).to.match(/has read the body.*rawBody/);
+      expect(await outcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
+    });
+
+    it('leaves the bytes of a body and the headers to later middleware', async () => {
+      const seen: unknown[] = [];
+      const url = await mounted([
+        async (context, next) => {
+          await next();
+          seen.push(context.request.rawBody, context.get('content-type'));
+        },
+      ]);
+      await fetch(`${url}/v1/pets`, create(REX, { 'content-type': 'application/json; v=1' }));
+      expect(seen).to.deep.equal([Buffer.from(REX), 'application/json; v=1']);
+    });
+  });
+
+  it('frees the place of a client that disconnects within its body, and prints nothing', async () => {
+    const { error: print } = console;
+    const printed: unknown[] = [];
+    console.error = (...line: unknown[]) => void printed.push(line);
+    try {
+      const url = await serve(createKoaApp(httpInterface({ settings: { maxInFlight: 1 } })));
+      const { hostname, port } = new URL(url);
+      for (let round = 0; round < 3; round += 1) {
+        const socket = connect(Number(port), hostname);
+        const head =
+          'POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nContent-Length: 30\r\n\r\n{';
+        await new Promise<void>((resolve) => socket.write(head, () => resolve()));
+        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 503);
+        socket.resetAndDestroy();
+        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 200);
+      }
+    } finally {
+      console.error = print;
+    }
+    expect(printed).to.deep.equal([]);
+  });
+});

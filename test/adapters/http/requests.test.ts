@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { splitRequestTarget } from '../../../src/adapters/http/index.js';
+import { readPetQuery } from '../../../src/adapters/http/query.js';
+import { readJsonText, readNewPet } from '../../../src/adapters/http/request-body.js';
+import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
+import { INT64_MAX } from '../../../src/domain/int64.js';
+import { createWith } from './fixtures.js';
+
+/** The faults that `read` throws, as sentences. */
+function faultsOf(read: () => unknown): string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidPetError || error instanceof InvalidParameterError)) throw error;
+    return error.faults.map(({ field, message }: Fault) => `${field} ${message}`.trim());
+  }
+}
+
+const CATEGORY_ID = 'categoryId must be an integer from -9223372036854775808 to 9223372036854775807';
+
+describe('readNewPet', () => {
+  it('reads the fields of an animal exactly, and no other members', () => {
+    expect(
+      readNewPet(
+        '{"id":1,"name":"Bella","categoryId":9223372036854775807,"x":[],"__proto__":{"status":"sold"}}',
+      ),
+    ).to.deep.equal({ name: 'Bella', categoryId: INT64_MAX });
+  });
+
+  it('leaves it to the domain to judge the fields', () => {
+    expect(readNewPet('{"name":" ","status":null}')).to.deep.equal({ name: ' ', status: null });
+  });
+
+  it('names every fault of the fields when JSON has faults of its own', () => {
+    const deep = '['.repeat(17) + ']'.repeat(17);
+    expect(faultsOf(() => readNewPet(`{"name":" ","categoryId":1.5,"x":1,"x":${deep}}`))).to.deep.equal([
+      'x is given twice',
+      'it must not be nested deeper than 16',
+      'name must not be blank',
+      CATEGORY_ID,
+    ]);
+    expect(faultsOf(() => readNewPet('{"status":"x","status":"sold"}'))).to.deep.equal([
+      'status is given twice',
+      'name is required',
+      'categoryId is required',
+    ]);
+  });
+
+  it('shortens and escapes the name of a repeated member', () => {
+    const name = `\\u001b[31m${'x'.repeat(100)}`;
+    const [fault = ''] = faultsOf(() => readNewPet(`{"name":"a","categoryId":1,"${name}":1,"${name}":2}`));
+    expect(fault).to.match(/^"\/\\u001b\[31mx{54}" is given twice$/);
+  });
+});
+
+/** The text of a body with this Content-Type. */
+const read = (contentType: string): Promise<string> =>
+  readJsonText(createWith('"ü"', { header: (name) => (name === 'content-type' ? contentType : undefined) }));
+
+describe('readJsonText', () => {
+  for (const parameters of [
+    '; x="a;charset=latin1"; charset=utf8',
+    '; xcharset=latin1',
+    '; charset = "UTF-8"',
+  ]) {
+    it(`reads UTF-8 with the parameters ${parameters}`, async () => {
+      expect(await read(`application/json${parameters}`)).to.equal('"ü"');
+    });
+  }
+
+  it('takes no longer for a header that is made to be slow', async () => {
+    const began = performance.now();
+    for (const part of [';', '; ', ';a', ';a=', ';a="', '; a = "\\', ' ']) {
+      await read(`application/json${part.repeat(16_000 / part.length)}`);
+    }
+    expect(performance.now() - began).to.be.below(5_000);
+  });
+});
+
+describe('readPetQuery', () => {
+  for (const [query, read] of [
+    ['', {}],
+    ['&&', {}],
+    ['limit=%31%30&%73tatus=sold', { limit: 10, status: 'sold' }],
+    ['cursor=anything%20at+all', { cursor: 'anything at all' }],
+    ['Limit=0&limit[]=0&=&a=b&a=c&__proto__=1', {}],
+    ['limit=05&status=x&cursor=', { limit: Number.NaN, status: 'x', cursor: '' }],
+  ] as const) {
+    it(`reads ${JSON.stringify(query)}, and leaves it to listPets to judge it`, () => {
+      const given = Object.entries(readPetQuery(query)).filter(([, value]) => value !== undefined);
+      expect(Object.fromEntries(given)).to.deep.equal(read);
+    });
+  }
+
+  it('refuses repeated parameters, and names every other fault too', () => {
+    expect(faultsOf(() => readPetQuery('cursor=a&status=x&cursor=b&limit=0'))).to.deep.equal([
+      'limit must be an integer from 1 to 100',
+      'status must be one of available, pending, sold',
+      'cursor must be given once',
+    ]);
+    expect(faultsOf(() => readPetQuery('limit=0&limit=5'))).to.deep.equal(['limit must be given once']);
+  });
+});
+
+describe('splitRequestTarget', () => {
+  for (const [target, path, query] of [
+    ['/v1/pets?', '/v1/pets', ''],
+    ['/v1/pets?a=?&b=/?', '/v1/pets', 'a=?&b=/?'],
+    ['*', '*', ''],
+    ['', '', ''],
+    ['/v1/../v1//pets/%2e%2E/%3F?x=%20+', '/v1/../v1//pets/%2e%2E/%3F', 'x=%20+'],
+    ['//host/v1/pets', '//host/v1/pets', ''],
+    ['/v1/pets#top', '/v1/pets#top', ''],
+    ['http://host/v1/pets?a=1', '/v1/pets', 'a=1'],
+    ['HTTPS://me@[::1]:80/v1/pets', '/v1/pets', ''],
+    ['http://host?a=/b', '', 'a=/b'],
+    ['ftp://host/v1/pets?a', 'ftp://host/v1/pets', 'a'],
+    ['http:///v1/pets', 'http:///v1/pets', ''],
+    ['v1/pets?a', 'v1/pets', 'a'],
+  ] as const) {
+    it(`splits ${JSON.stringify(target)}`, () => {
+      expect(splitRequestTarget(target)).to.deep.equal({ path, query });
+    });
+  }
+});

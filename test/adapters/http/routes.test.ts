@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { petJson, petsJson } from '../../../src/adapters/http/operation-handlers.js';
+import { OPERATIONS, deprecationHeaders } from '../../../src/adapters/http/operations.js';
+import { createRouteFinder, type Route } from '../../../src/adapters/http/routes.js';
+import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
+import { PET_RULES, PET_STATUSES, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { parse, stringify } from '../../../src/exact-json.js';
+
+const route = (path: string): Route => ({ path, endpoints: new Map(), open: true, headers: {} });
+
+describe('createRouteFinder', () => {
+  const find = createRouteFinder(
+    ['/v1/pets', '/v1/pets/{petId}', '/a.b/{one}-{two}/c', '/a.b/x-y/c'].map(route),
+  );
+
+  for (const [path, expected, parameters] of [
+    ['/v1/pets', '/v1/pets', {}],
+    ['/v1/pets/%37', '/v1/pets/{petId}', { petId: '7' }],
+    ['/v1/pets/%2531', '/v1/pets/{petId}', { petId: '%31' }],
+    ['/v1/pets/%2F%ZZ', '/v1/pets/{petId}', { petId: '%2F%ZZ' }],
+    ['/v1/pets/a\n', '/v1/pets/{petId}', { petId: 'a\n' }],
+    ['/a.b/1-2/c', '/a.b/{one}-{two}/c', { one: '1', two: '2' }],
+    ['/a.b/x-y/c', '/a.b/x-y/c', {}],
+  ] as const) {
+    it(`finds ${expected} for ${JSON.stringify(path)}, and decodes its parameters once`, () => {
+      const found = find(path);
+      expect(found?.route.path).to.equal(expected);
+      expect(found?.parameters).to.deep.equal(parameters);
+    });
+  }
+
+  it('finds nothing for a path that differs in case, slashes or any other character', () => {
+    const others = [
+      '',
+      '/',
+      '/v1/pets/',
+      '/v1//pets',
+      '/V1/pets',
+      '/v1/pets/1/',
+      '/v1/pets/1/2',
+      '/axb/1-2/c',
+    ];
+    expect(others.filter((path) => find(path))).to.deep.equal([]);
+  });
+});
+
+const since = (time: string): string =>
+  deprecationHeaders(OPERATIONS.getPet.deprecation, new Date(time), '/v1').Deprecation;
+
+describe('The headers of a deprecated operation', () => {
+  it('say the time of deprecation in whole seconds, as RFC 9745 requires', () => {
+    expect(since('2026-11-20T00:00:00.999Z')).to.equal('@1795132800');
+    expect(since('1969-12-31T23:59:59.500Z')).to.equal('@-1');
+  });
+});
+
+describe('An animal as JSON', () => {
+  const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
+  const name = fc
+    .string({ unit: 'binary', minLength: 1 })
+    .filter((text) => PET_RULES.name(text) === undefined);
+  const pet: fc.Arbitrary<Pet> = fc
+    .record({ id: int64, name, categoryId: int64, status: fc.constantFrom(...PET_STATUSES) })
+    .map(({ id, ...rest }) => savedPet(id, rest));
+
+  it('is what exact JSON writes and reads', () => {
+    fc.assert(
+      fc.property(pet, (any) => {
+        expect(petJson(any)).to.equal(stringify(any));
+        expect(parse(petJson(any))).to.deep.equal({ ...any });
+      }),
+    );
+  });
+
+  it('is what exact JSON writes for a page', () => {
+    fc.assert(fc.property(fc.array(pet), (any) => void expect(petsJson(any)).to.equal(stringify(any))));
+  });
+
+  it('escapes what JSON requires, and nothing else', () => {
+    const odd = savedPet(1n, {
+      name: 'a"\\\n\u0001\u007f\u2028é😀</script>',
+      categoryId: -1n,
+      status: 'sold',
+    });
+    expect(petJson(odd)).to.equal(
+      '{"id":1,"name":"a\\"\\\\\\n\\u0001\u007f\u2028é😀</script>","categoryId":-1,"status":"sold"}',
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
+import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
+import { claimOn, observed, onStore, rejection, rex } from './temporary-store.js';
+
+/** How many transactions the write-ahead log holds: the frame that ends one says the size of the database. */
+async function commitsInLog(file: string): Promise<number> {
+  const log = await readFile(`${file}-wal`);
+  const pageSize = log.readUInt32BE(8);
+  let commits = 0;
+  for (let frame = 32; frame + 24 + pageSize <= log.length; frame += 24 + pageSize) {
+    if (log.readUInt32BE(frame + 4) > 0) commits += 1;
+  }
+  return commits;
+}
+
+/** In Node.js 24: calls back for each part of a statement while SQLite plans it. */
+type Authorized = DatabaseSync & { setAuthorizer?(allows: (() => number) | null): void };
+
+describe('an SQLite store', () => {
+  it(
+    'brings every commit to the disk before it acknowledges a write',
+    onStore(async ({ connection }) => {
+      expect(connection.prepare('PRAGMA synchronous').get()).to.include({ synchronous: 2 });
+      expect(connection.prepare('PRAGMA journal_mode').get()).to.include({ journal_mode: 'wal' });
+      expect(connection.prepare('PRAGMA trusted_schema').get()).to.include({ trusted_schema: 0 });
+    }),
+  );
+
+  it(
+    'commits all adds of one event-loop turn together',
+    onStore(async ({ pets, file }) => {
+      await pets.add(rex);
+      const before = await commitsInLog(file);
+      const added = await Promise.all(Array.from({ length: 64 }, () => pets.add(rex)));
+      expect(new Set(added.map(({ pet }) => pet.id)).size).to.equal(64);
+      expect((await commitsInLog(file)) - before).to.equal(1);
+      await pets.add(rex);
+      await pets.add(rex);
+      expect((await commitsInLog(file)) - before).to.equal(3);
+    }),
+  );
+
+  it(
+    'finds nothing at ids outside int64',
+    onStore(async ({ pets }) => {
+      const { pet } = await pets.add(rex);
+      expect(await pets.findById(INT64_MAX + 1n)).to.equal(undefined);
+      expect(await pets.findById(INT64_MIN - 1n)).to.equal(undefined);
+      expect(await pets.list({ after: INT64_MAX + 1n, limit: 5 })).to.deep.equal([]);
+      expect(await pets.list({ after: INT64_MIN - 1n, limit: Infinity })).to.deep.equal([pet]);
+    }),
+  );
+
+  it(
+    'reads and sweeps by index, and sorts nothing',
+    onStore(async ({ connection, file }) => {
+      const { store, calls } = await observed('prepare', file);
+      await store.close();
+      const plans = calls
+        .map(({ sql }) => sql)
+        .filter((sql) => /FROM (?:pets WHERE|claims)/.test(sql))
+        .map((sql) =>
+          connection
+            .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+            .all()
+            .map(({ detail }) => detail)
+            .join('; '),
+        );
+      expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
+      expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)');
+      expect(plans).to.include('SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)');
+      expect(plans.join()).to.include('claims USING COVERING INDEX claims_by_keep_until (keep_until<?)');
+      expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
+    }),
+  );
+
+  it(
+    'plans a statement once, whatever limit it is called with',
+    onStore(async ({ pets, connection }) => {
+      const authorized: Authorized = connection;
+      if (authorized.setAuthorizer === undefined) return; // Node.js 22 does not show when SQLite plans
+      let planning = 0;
+      authorized.setAuthorizer(() => {
+        planning += 1;
+        return 0; // SQLITE_OK
+      });
+      for (const limit of [7, 1, 21, 101]) {
+        if (limit === 1) planning = 0; // setting the authorizer had every statement planned once more
+        await pets.list({ limit });
+        await pets.list({ limit, status: 'sold' });
+        await pets.findById(BigInt(limit));
+      }
+      expect(planning).to.equal(0);
+      connection.prepare('SELECT id FROM pets');
+      expect(planning).to.be.greaterThan(0);
+      authorized.setAuthorizer(null);
+    }),
+  );
+
+  it(
+    'never assigns an id again, even if the last animal was deleted',
+    onStore(async ({ pets, file }) => {
+      const { pet } = await pets.add(rex);
+      const other = new DatabaseSync(file);
+      other.exec('DELETE FROM pets');
+      other.close();
+      expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
+    }),
+  );
+
+  it(
+    'keeps one record of the greatest id, in whatever order two handles reserve ids',
+    onStore(async ({ pets, transfer, file, connection }) => {
+      const other = await openSqliteStore(file);
+      await Promise.all([transfer.reserveIds(5n), other.transfer.reserveIds(9n), pets.add(rex)]);
+      await transfer.reserveIds(7n);
+      await other.close();
+      const rows = connection.prepare("SELECT name || ' ' || (seq >= 9) AS line FROM sqlite_sequence").all();
+      expect(rows.map(({ line }) => line)).to.deep.equal(['pets 1']);
+    }),
+  );
+
+  it(
+    'never stores an add that is aborted while it is queued',
+    onStore(async ({ pets }) => {
+      const controller = new AbortController();
+      const aborted = pets.add(rex, { signal: controller.signal });
+      const kept = pets.add({ ...rex, name: 'Bella' });
+      controller.abort(new Error('gone'));
+      expect(await rejection(aborted)).to.equal(controller.signal.reason);
+      const { pet } = await kept;
+      expect(await pets.list({ limit: 9 })).to.deep.equal([pet]);
+    }),
+  );
+
+  it(
+    'judges the claims of one turn one by one',
+    onStore(async ({ pets }) => {
+      const [first, same, other, unclaimed] = await Promise.allSettled([
+        pets.add(rex, claimOn('t')),
+        pets.add(rex, claimOn('t')),
+        pets.add({ ...rex, name: 'Bella' }, claimOn('t', { fingerprint: 'bella' })),
+        pets.add(rex),
+      ]);
+      expect(first).to.have.nested.property('value.replayed', false);
+      expect(same).to.have.nested.property('value.replayed', true);
+      expect(same).to.have.deep.nested.property(
+        'value.pet',
+        first?.status === 'fulfilled' && first.value.pet,
+      );
+      expect(other).to.have.property('reason').that.is.instanceOf(IdempotencyKeyReusedError);
+      expect(unclaimed).to.have.nested.property('value.replayed', false);
+      expect(await pets.list({ limit: 9 })).to.have.length(2);
+    }),
+  );
+
+  it(
+    'sweeps lapsed claims, a few with each new one, and no live one',
+    onStore(async ({ pets, connection }) => {
+      const hour = 3_600_000;
+      for (let key = 0; key < 10; key += 1) await pets.add(rex, claimOn(`old ${key}`));
+      await pets.add(rex, claimOn('live', { keepUntil: new Date(50 * hour) }));
+      const count = connection.prepare("SELECT count(*) AS count FROM claims WHERE key LIKE 'old%'");
+      const now = new Date(20 * hour);
+      const counts = [count.get()?.['count']];
+      for (let key = 0; key < 6; key += 1) {
+        await pets.add(rex, claimOn(`new ${key}`, { now, keepUntil: new Date(50 * hour) }));
+        counts.push(count.get()?.['count']);
+      }
+      expect(counts).to.deep.equal([10, 8, 6, 4, 2, 0, 0]);
+      expect((await pets.add(rex, claimOn('live', { now }))).replayed).to.equal(true);
+    }),
+  );
+
+  it(
+    'keeps a claim through a call whose clock is ahead by less than an hour',
+    onStore(async ({ pets }) => {
+      await pets.add(rex, claimOn('t'));
+      await pets.add(rex, claimOn('ahead', { now: new Date(3_000_000) }));
+      expect((await pets.add(rex, claimOn('t'))).replayed).to.equal(true);
+    }),
+  );
+
+  for (const name of ['pets', 'apiKeys', 'store'] as const) {
+    it(
+      `closes as a whole after the queued writes, by close of ${name}`,
+      onStore(async (store) => {
+        const { pets, apiKeys, transfer } = store;
+        const queued = Array.from({ length: 5 }, () => pets.add(rex));
+        const closing = name === 'store' ? store : store[name];
+        await Promise.all([closing.close(), closing.close()]);
+        expect(await Promise.all(queued)).to.have.length(5);
+        for (const call of [
+          () => pets.add(rex),
+          () => pets.findById(1n),
+          () => pets.check(),
+          () => apiKeys.list(),
+          () => apiKeys.revoke('k', new Date()),
+          () => transfer.survey(),
+          () => transfer.reserveIds(1n),
+        ]) {
+          expect(await rejection(call())).to.be.instanceOf(UnavailableError);
+        }
+      }),
+    );
+  }
+});

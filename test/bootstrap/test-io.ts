@@ -1,0 +1,107 @@
+import { ContainerModule } from 'inversify';
+import { EventEmitter, once } from 'node:events';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
+import type { Io } from '../../src/bootstrap/command-line.js';
+import { TOKENS } from '../../src/bootstrap/container.js';
+import { run } from '../../src/bootstrap/run.js';
+import { add } from '../../src/bootstrap/wiring.js';
+
+/** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
+export class TestIo extends EventEmitter {
+  readonly env: NodeJS.ProcessEnv;
+  out = '';
+  err = '';
+  readonly exits: number[] = [];
+  readonly stdout = { write: (text: string) => this.#write('out', text) };
+  readonly stderr: { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+
+  constructor(env: Record<string, string> = {}, { isTTY = false } = {}) {
+    super();
+    this.env = env;
+    this.stderr = { write: (text) => this.#write('err', text), isTTY, columns: 80 };
+  }
+
+  exit(code: number): number {
+    this.exits.push(code);
+    return code;
+  }
+
+  /** This as a process. */
+  get io(): Io {
+    return this as unknown as Io;
+  }
+
+  /** The messages of the log lines so far. */
+  get messages(): string[] {
+    return this.lines.map(({ msg }) => String(msg));
+  }
+
+  /** The log lines so far. */
+  get lines(): Array<Record<string, unknown>> {
+    return this.err
+      .trimEnd()
+      .split('\n')
+      .map((line): Record<string, unknown> => JSON.parse(line));
+  }
+
+  /** Waits until something was written to stderr. */
+  async said(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.err);
+      if (found) return found;
+      await once(this, 'written');
+    }
+  }
+
+  #write(stream: 'out' | 'err', text: string): void {
+    this[stream] += text;
+    this.emit('written');
+  }
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command line, its words separated by spaces. */
+export async function runLine(
+  line: string,
+  env: Record<string, string> = {},
+  modules: readonly ContainerModule[] = [],
+): Promise<Outcome> {
+  const io = new TestIo(env);
+  const code = await run(line === '' ? [] : line.split(' '), io.io, modules);
+  return { code, out: io.out, err: io.err };
+}
+
+/** A module that brings a store factory. */
+export const factory = (scheme: string, open: StoreFactory['open']): ContainerModule =>
+  new ContainerModule((options) => add(options, TOKENS.storeFactory, { scheme, open }));
+
+/** A store at `shelf:` that outlives its handles, and notes how it was opened and how often it was closed. */
+export class Shelf {
+  readonly opened: Array<OpenOptions | undefined> = [];
+  closed = 0;
+  readonly module: ContainerModule;
+
+  constructor(store: Partial<Store> = {}, scheme = 'shelf') {
+    const data = openMemoryStore();
+    this.module = factory(scheme, async (_, options) => {
+      this.opened.push(options);
+      const close = async (): Promise<void> => void (this.closed += 1);
+      return { ...data, location: `${scheme} 1`, ...store, close };
+    });
+  }
+}
+
+/** An object some of whose methods are replaced. `changes` may change later. */
+export const changed = <T extends object>(inner: T, changes: Partial<T>): T =>
+  new Proxy(inner, {
+    get(_, name) {
+      const value: unknown = Reflect.get(changes, name) ?? Reflect.get(inner, name);
+      return typeof value === 'function' ? value.bind(inner) : value;
+    },
+  });

@@ -1,0 +1,255 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { assert } from '../contract/assert.js';
+import {
+  undeclaredCapabilities,
+  type CaseResult,
+  type Contract,
+  type ContractCase,
+  type Subject,
+} from '../contract/contract.js';
+import {
+  NO_KEYS,
+  fetchSubjects,
+  listenerSubjects,
+  occupied,
+  serviceSubjects,
+} from '../contract/http/http-subjects.js';
+import * as entry from '../contract/index.js';
+import { rejectionOf } from '../contract/rejection.js';
+import { runContract, type RunContractOptions } from '../contract/run-contract.js';
+
+interface Counter extends Subject {
+  count: number;
+}
+
+/** Counters, and what became of those that were opened. */
+class Counters {
+  opened = 0;
+  disposed = 0;
+  readonly open = async (): Promise<Counter> => {
+    this.opened += 1;
+    return { count: 0, dispose: async () => void (this.disposed += 1) };
+  };
+}
+
+const contractOf = (...cases: ContractCase<Counter>[]): Contract<Counter> => ({ port: 'Counter', cases });
+
+const counts: ContractCase<Counter> = {
+  name: 'starts at 0',
+  async run(counter) {
+    if (counter.count !== 0) throw new Error(`it started at ${counter.count}`);
+    counter.count += 1;
+  },
+};
+const fails: ContractCase<Counter> = { name: 'fails', run: () => Promise.reject(new Error('broken')) };
+const never: ContractCase<Counter> = { name: 'never ends', run: () => new Promise(() => {}) };
+
+const noDisk = (): Promise<never> => Promise.reject(new Error('no disk'));
+
+const outcomes = (results: readonly CaseResult[]): string[] =>
+  results.map((result) => {
+    if (result.outcome === 'failed') return `${result.name}: ${String(result.error)}`;
+    return `${result.name}: ${result.outcome}${result.outcome === 'skipped' ? `, ${result.reason}` : ''}`;
+  });
+
+const run = (
+  cases: readonly ContractCase<Counter>[],
+  options?: RunContractOptions,
+  open = new Counters().open,
+) => runContract(contractOf(...cases), open, options);
+
+const needs = (declared: boolean, canBeTried = true) => ({
+  needs: { name: 'countable', isDeclared: () => declared, canBeTried: () => canBeTried },
+});
+
+describe('runContract', () => {
+  it('gives every case a new subject, and disposes of each', async () => {
+    const counters = new Counters();
+    const inapplicable = { name: 'does not apply', unless: () => 'it is a counter', run: noDisk };
+    const results = await run([counts, inapplicable, fails, { ...counts, name: 'again' }], {}, counters.open);
+    expect(outcomes(results)).to.deep.equal([
+      'starts at 0: passed',
+      'does not apply: skipped, it is a counter',
+      'fails: Error: broken',
+      'again: passed',
+    ]);
+    expect(counters).to.include({ opened: 4, disposed: 4 });
+  });
+
+  it('fails every case whose subject does not open or close, and reports the first error', async () => {
+    expect(outcomes(await run([counts], {}, noDisk))).to.deep.equal(['starts at 0: Error: no disk']);
+    const undisposable = async (): Promise<Counter> => ({ count: 0, dispose: noDisk });
+    expect(outcomes(await run([counts, fails], {}, undisposable))).to.deep.equal([
+      'starts at 0: Error: no disk',
+      'fails: Error: broken',
+    ]);
+  });
+
+  it('fails what takes longer than the time limit, and runs the other cases', async () => {
+    const counters = new Counters();
+    const results = await run([never, counts], { timeLimit: 30 }, counters.open);
+    expect(outcomes(results)).to.deep.equal([
+      'never ends: Error: the case did not end within 0.03 s',
+      'starts at 0: passed',
+    ]);
+    expect(counters).to.include({ opened: 2, disposed: 2 });
+  });
+
+  it('disposes of a subject that opens after the time limit', async () => {
+    const counters = new Counters();
+    const later = Promise.withResolvers<void>();
+    const results = await run([counts], { timeLimit: 10 }, () => later.promise.then(counters.open));
+    expect(outcomes(results)).to.deep.equal(['starts at 0: Error: the subject did not open within 0.01 s']);
+    later.resolve();
+    while (counters.disposed === 0) await Promise.resolve();
+  });
+
+  it('runs the chosen cases, by name and topic, and reports each result with their number', async () => {
+    const reported: string[] = [];
+    const cases = [counts, { ...fails, topic: 'faults' }, never];
+    await run(cases, {
+      only: (name, topic) => name.startsWith('starts') || topic === 'faults',
+      onResult: ({ name }, count) => void reported.push(`${name}, one of ${count}`),
+    });
+    expect(reported).to.deep.equal(['starts at 0, one of 2', 'fails, one of 2']);
+  });
+
+  it('begins no case after its signal is aborted, and rejects with the reason', async () => {
+    const stop = new AbortController();
+    const running = run([counts, never], { signal: stop.signal, onResult: () => stop.abort('enough') });
+    expect(await rejectionOf(running)).to.equal('enough');
+  });
+
+  it('tells a case how many animals are wanted, and keeps its notes', async () => {
+    const noting: ContractCase<Counter> = {
+      name: 'notes',
+      run: async (_, { animals, note }) => note(`${animals}`),
+    };
+    expect((await run([noting]))[0]?.notes).to.deep.equal(['10000']);
+    expect((await run([noting], { animals: 5 }))[0]?.notes).to.deep.equal(['5']);
+  });
+
+  it('fails cases of declared capabilities, and tries those of others', async () => {
+    expect(
+      outcomes(
+        await run([
+          { ...counts, ...needs(true) },
+          { ...fails, ...needs(true) },
+        ]),
+      ),
+    ).to.deep.equal(['starts at 0: passed', 'fails: Error: broken']);
+    const undeclared = await run([
+      { ...counts, ...needs(false) },
+      { ...fails, ...needs(false) },
+    ]);
+    expect(outcomes(undeclared)).to.deep.equal([
+      'starts at 0: passed',
+      'fails: skipped, the adapter does not declare itself countable',
+    ]);
+    expect(undeclaredCapabilities(undeclared)).to.deep.equal([]);
+    const kept = await run([{ ...counts, ...needs(false) }]);
+    expect(undeclaredCapabilities(kept)).to.deep.equal(['countable']);
+    expect((await run([{ ...counts, ...needs(false, false) }]))[0]?.outcome).to.equal('skipped');
+  });
+
+  it('shares subjects between cases with the same `given`, until the end', async () => {
+    const counters = new Counters();
+    const contract: Contract<Counter, 'small' | 'large'> = {
+      port: 'Counter',
+      sharesSubjects: true,
+      cases: (['small', 'large', 'small'] as const).map((given, index) => ({
+        name: `case ${index + 1}`,
+        given,
+        run: async (counter, { note }) => note(`${given} ${(counter.count += 1)}`),
+      })),
+    };
+    const results = await runContract(contract, counters.open, {
+      onResult: () => expect(counters.disposed).to.equal(0),
+    });
+    expect(results.flatMap(({ notes }) => notes)).to.deep.equal(['small 1', 'large 1', 'small 2']);
+    expect(counters).to.include({ opened: 2, disposed: 2 });
+    const halved = await runContract(contract, (given) => (given === 'small' ? noDisk() : counters.open()));
+    expect(halved.map(({ outcome }) => outcome)).to.deep.equal(['failed', 'passed', 'failed']);
+  });
+});
+
+describe('The assertions of the contracts', () => {
+  it('accept what was made in another realm as equal to what was made here', () => {
+    const key = { id: 'k1', scopes: ['pets:read'], createdAt: new Date(5), expiresAt: undefined };
+    const other: unknown = runInNewContext(
+      '({ id: "k1", scopes: ["pets:read"], createdAt: new Date(5), expiresAt: undefined })',
+    );
+    assert.deepEqual([other, [other]], [key, [key]]);
+  });
+
+  it('tell different values apart, in another realm and in this one', () => {
+    for (const [expression, expected] of [
+      ['({ a: 1 })', { a: 2 }],
+      ['({ a: 1, b: undefined })', { a: 1 }],
+      ['[1, 2]', [1]],
+      ['new Date(5)', new Date(6)],
+      ['[1n]', [1]],
+    ] as const) {
+      expect(() => assert.deepEqual(runInNewContext(expression), expected)).to.throw(Error);
+    }
+    expect(() => assert.deepEqual({ a: 1n }, { a: 1 })).to.throw(Error);
+    expect(() => assert.deepEqual(new Error(), {})).to.throw(Error);
+  });
+});
+
+const failsWith = async (opening: Promise<unknown>, message: string): Promise<void> => {
+  expect(await rejectionOf(opening))
+    .to.have.property('message')
+    .that.includes(message);
+};
+
+describe('A service that must be busy', () => {
+  it('fails at once if the transport responds or fails before it reaches the store', async () => {
+    const responding = listenerSubjects(() => (_request, response) => void response.writeHead(500).end());
+    await failsWith(
+      responding('busy'),
+      'got HTTP/1.1 500 Internal Server Error, and never reached the store',
+    );
+    const dropping = listenerSubjects(() => (request) => void request.socket.destroy());
+    await failsWith(dropping('busy'), 'lost its connection');
+    const rejecting = fetchSubjects(() => () => Promise.reject(new RangeError('no such path')));
+    await failsWith(rejecting('busy'), 'was rejected with RangeError: no such path');
+  });
+
+  it('is stopped when it fails', async () => {
+    let stopped = false;
+    const open = serviceSubjects(async () => ({
+      url: 'http://127.0.0.1:9/v1',
+      keys: NO_KEYS,
+      used: new Promise(() => {}),
+      stop: async () => void (stopped = true),
+    }));
+    await failsWith(open('busy'), 'lost its connection');
+    expect(stopped).to.equal(true);
+  });
+
+  it('fails if the request does not arrive in time, or nobody says when the store is used', async () => {
+    const never = new Promise<never>(() => {});
+    await failsWith(occupied(never, never, 1), 'did not reach the store within 0.001 s');
+    await failsWith(occupied(undefined, never, 1), 'needs `used`');
+  });
+});
+
+describe('The entry of the contract suites', () => {
+  it('imports only Node.js and files of the package, so that it runs under any test runner', async () => {
+    expect(entry.storeContracts).to.have.length(4);
+    const folder = fileURLToPath(new URL('../contract/', import.meta.url));
+    const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
+    const sources = await Promise.all(files.map((file) => readFile(`${folder}${file}`, 'utf8')));
+    const imports = sources.flatMap((source) =>
+      Array.from(source.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)';|^import '([^']+)';/gm), (match) =>
+        String(match[1] ?? match[2]),
+      ),
+    );
+    expect(imports).to.include('node:assert');
+    expect(imports.filter((name) => !/^(?:\.|node:(?!test))/.test(name))).to.deep.equal([]);
+  });
+});

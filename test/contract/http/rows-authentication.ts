@@ -1,0 +1,154 @@
+import {
+  PET,
+  bare,
+  bearer,
+  by,
+  error,
+  get,
+  post,
+  row,
+  send,
+  type Expectation,
+  type Header,
+  type Row,
+} from './request-row.js';
+
+const REALM = 'Bearer realm="animal-store"';
+
+const MISSING: Expectation = error('missing_api_key', {
+  headers: { 'WWW-Authenticate': REALM },
+});
+const INVALID: Expectation = error('invalid_api_key', {
+  headers: { 'WWW-Authenticate': `${REALM}, error="invalid_token"` },
+});
+
+const JOINED = 'joined by a comma, the two are another scheme';
+const BASIC: Header = ['Authorization', 'Basic dXNlcjp7e2tleX19'];
+
+/** What is sent instead of a valid key. */
+const REFUSED: ReadonlyArray<
+  readonly [what: string, headers: readonly Header[], expect: Expectation, socketOnly?: string]
+> = [
+  ['no Authorization header', [], MISSING],
+  ['an empty Authorization header', [['Authorization', '']], MISSING],
+  ['the word Bearer alone', [['Authorization', 'Bearer']], MISSING],
+  ['an empty bearer', [['Authorization', 'Bearer  ']], MISSING],
+  ['Basic credentials', [BASIC], MISSING],
+  ['the key under another scheme', [['Authorization', 'Token {{key}}']], MISSING],
+  ['the key without a scheme', [['Authorization', '{{key}}']], MISSING],
+  ['a tab for the space', [['Authorization', 'Bearer\t{{key}}']], MISSING],
+  ['the key in X-API-Key', [['X-API-Key', '{{key}}']], MISSING],
+  ['the key in a cookie', [['Cookie', 'Authorization=Bearer {{key}}; api_key={{key}}']], MISSING],
+  ['the key for a proxy', [['Proxy-Authorization', 'Bearer {{key}}']], MISSING],
+  ['an unknown key', [bearer('nobody-has-this-key')], INVALID],
+  ['the key in upper case', [bearer('STATIC-KEY-0123456789')], INVALID],
+  ['one character more', [bearer('{{key}}x')], INVALID],
+  ['a no-break space more', [bearer('{{key}}\u00a0')], INVALID],
+  ['a managed key with one character more', [bearer('{{managedKey}}0')], INVALID],
+  ['the key and another word', [bearer('{{key}} {{key}}')], INVALID],
+  ['two keys in one header', [bearer('{{key}}, Bearer {{key}}')], INVALID],
+  ['a key of 8 KiB', [bearer('k'.repeat(8192))], INVALID],
+  ['a key in UTF-8', [bearer('clÃ©-d-or')], INVALID],
+  ['an expired key', [bearer('{{expiredKey}}')], INVALID],
+  ['a revoked key', [bearer('{{revokedKey}}')], INVALID],
+  ['two Authorization headers', [bearer(), bearer()], INVALID],
+  ['two Authorization headers, the first of them valid', [bearer(), bearer('nobody')], INVALID],
+  ['two Authorization headers, the second of them valid', [BASIC, bearer()], INVALID, JOINED],
+  [
+    'two Authorization headers, neither of them a bearer',
+    [BASIC, BASIC],
+    { ...INVALID, headers: { 'WWW-Authenticate': REALM } },
+    JOINED,
+  ],
+];
+
+const ACCEPTED: ReadonlyArray<readonly [what: string, header: Header]> = [
+  ['a static key', bearer()],
+  ['a static key with every character that RFC 6750 allows', bearer('{{secondKey}}')],
+  ['a managed key', bearer('{{managedKey}}')],
+  ['a key whose scheme is in lower case', ['Authorization', 'bearer {{key}}']],
+  ['a key whose scheme is in upper case', ['Authorization', 'BEARER {{key}}']],
+  ['a key in a header whose name is in lower case', ['authorization', 'Bearer {{key}}']],
+  ['a key after several spaces', ['Authorization', 'Bearer   {{key}}']],
+  ['a key with spaces and tabs around the header value', ['Authorization', ' \t Bearer {{key}} \t ']],
+];
+
+const forbidden = (scope: string): Expectation =>
+  error('insufficient_scope', {
+    message: new RegExp(scope),
+    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+  });
+
+/** Who may do what: keys, scopes, and what needs no key. */
+export const AUTHENTICATION: readonly Row[] = [
+  ...REFUSED.map(([what, headers, expect, socketOnly]) =>
+    row(
+      `answers 401 ${expect.code} to a list with ${what}`,
+      bare('GET', '{{base}}/pets', ...headers),
+      expect,
+      { socketOnly },
+    ),
+  ),
+  ...(
+    [
+      ['createPet', post(PET)],
+      ['createPet with a body that is not JSON', post('{')],
+      ['getPet', get('/pets/{{pet}}')],
+      ['getPet of an animal that does not exist', get('/pets/9007199254740993')],
+      ['HEAD of listPets', send('HEAD', '/pets')],
+      ['a method that is not allowed', send('DELETE', '/pets/{{pet}}')],
+      ['an unknown path', get('/orders')],
+      ['the base path itself', get('')],
+      ['a list with a cursor', get('/pets?cursor={{cursor}}')],
+    ] as const
+  ).flatMap(([what, request]): Row[] => [
+    row(`answers 401 to ${what} without a key`, by(undefined, request), MISSING),
+    row(`answers 401 to ${what} with an unknown key`, by('nobody', request), INVALID),
+  ]),
+  ...['api_key', 'access_token', 'Authorization'].map((name) =>
+    row(
+      `does not accept a key in the query as ${name}`,
+      bare('GET', `{{base}}/pets?${name}={{key}}`),
+      MISSING,
+    ),
+  ),
+  ...ACCEPTED.map(([what, header]) =>
+    row(`accepts ${what}`, bare('GET', '{{base}}/pets?limit=1', header), {
+      status: 200,
+      headers: { 'WWW-Authenticate': null },
+    }),
+  ),
+  row('lets a key that may read list animals', by('{{readOnlyKey}}', get('/pets?limit=1')), { status: 200 }),
+  row('lets a key that may read get an animal', by('{{readOnlyKey}}', get('/pets/{{pet}}')), { status: 200 }),
+  row('lets a key that may write add an animal', by('{{writeOnlyKey}}', post(PET)), { status: 201 }),
+  row(
+    'does not let a key that may only read add an animal',
+    by('{{readOnlyKey}}', post(PET)),
+    forbidden('pets:write'),
+  ),
+  ...[send('GET', '/pets'), send('HEAD', '/pets'), send('GET', '/pets/{{pet}}')].map((request) =>
+    row(
+      `does not let a key that may only write ${request.method} ${request.target.replace('{{base}}', '')}`,
+      by('{{writeOnlyKey}}', request),
+      forbidden('pets:read'),
+    ),
+  ),
+  row('is alive without a key', bare('GET', '/livez'), { status: 200, body: '{"live":true}' }),
+  row('is ready without a key', bare('GET', '/readyz'), { status: 200, body: '{"ready":true}' }),
+  row('ignores an invalid key where none is needed', bare('GET', '/livez', bearer('nobody')), {
+    status: 200,
+  }),
+  row('names the methods of /pets without a key', bare('OPTIONS', '{{base}}/pets'), {
+    status: 204,
+    headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
+  }),
+  row('names the methods of /pets/{petId} without a key', bare('OPTIONS', '{{base}}/pets/{{pet}}'), {
+    status: 204,
+    headers: { Allow: 'GET, HEAD, OPTIONS' },
+  }),
+  row(
+    'needs no key for OPTIONS of an unknown path below the base path',
+    bare('OPTIONS', '{{base}}/orders'),
+    error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+  ),
+];

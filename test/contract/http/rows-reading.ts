@@ -1,0 +1,338 @@
+import { words } from '../samples.js';
+import {
+  bare,
+  bearer,
+  error,
+  get,
+  row,
+  send,
+  type Expectation,
+  type Header,
+  type Row,
+  type RowRequest,
+} from './request-row.js';
+
+const OK: Expectation = { status: 200 };
+
+const invalid = (message: RegExp): Expectation => error('invalid_parameter', { message });
+
+const FIRST = '{"id":{{pet}},"name":"Ada","categoryId":-9223372036854775808,"status":"available"}';
+
+const BAD_LIMITS = [
+  '',
+  ...words('0 101 -1 abc 1.5 %2B5 05 1e1 0x10 %205 5%20 1,2 5%00 %D9%A5 9223372036854775808 %ZZ [5]'),
+];
+
+const BAD_STATUSES = ['', ...words('unknown Available %20sold sold%00 available,sold * __proto__')];
+
+const BAD_CURSORS: ReadonlyArray<readonly [what: string, cursor: string]> = [
+  ['of a filtered list without the filter', '{{soldCursor}}'],
+  ['of a filtered list with another filter', '{{soldCursor}}&status=pending'],
+  ['of the whole list with a filter', '{{cursor}}&status=available'],
+  ['that is empty', ''],
+  ['with one character more', '{{cursor}}0'],
+  ['with a space after it', '{{cursor}}%20'],
+  ['with padding after it', '{{cursor}}='],
+  ['with U+0000 after it', '{{cursor}}%00'],
+  ['that is an id', '1'],
+  ['of 8,000 characters', 'a'.repeat(8000)],
+  ['that is not percent-encoding', '%ZZ'],
+];
+
+const link = (query: RegExp): Expectation => ({
+  status: 200,
+  headers: { Link: new RegExp(`^</v1/pets\\?${query.source}>; rel="next"$`) },
+});
+
+const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp]> = [
+  ['a limit twice', 'limit=5&limit=6', /limit .*once/],
+  ['the same limit twice', 'limit=5&limit=5', /limit .*once/],
+  ['a limit twice, once with its name percent-encoded', 'limit=5&%6Cimit=5', /limit .*once/],
+  ['a status twice', 'status=sold&status=pending', /status .*once/],
+  ['a cursor twice', 'cursor={{cursor}}&cursor={{cursor}}', /cursor .*once/],
+  [
+    'several wrong parameters, and names each',
+    'status=gone&limit=0&cursor=a&cursor=b',
+    /^(?=.*limit)(?=.*status)(?=.*cursor)/,
+  ],
+];
+
+const ACCEPTED: ReadonlyArray<readonly [what: string, query: string]> = [
+  ['a limit of 1', '?limit=1'],
+  ['a limit of 100', '?limit=100'],
+  ['a percent-encoded limit', '?limit=%32%30'],
+  ['a percent-encoded status', '?status=%73old'],
+  ['a cursor with another limit', '?limit=57&cursor={{cursor}}'],
+  ['a cursor without a limit', '?cursor={{cursor}}'],
+  ['a cursor of a filtered list with the filter', '?status=sold&cursor={{soldCursor}}'],
+  ['parameters whose names differ in case or brackets', '?Limit=0&STATUS=x&limit[]=0&status[$ne]=sold'],
+  ['an empty query', '?'],
+  ['a query of separators only', '?&&=&'],
+  ['a query of 1,500 unknown parameters', `?${'a&'.repeat(1500)}limit=1`],
+];
+
+const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]> = [
+  ['repeats the filter', 'status=sold&limit=1', /status=sold&limit=1&cursor=[\w-]+/],
+  ['replaces the cursor', 'cursor={{cursor}}&limit=1', /limit=1&cursor=(?!{{cursor}})[\w-]+/],
+  [
+    'replaces a cursor whose name is percent-encoded',
+    '%63ursor={{cursor}}&limit=1',
+    /limit=1&cursor=(?!{{cursor}})[\w-]+/,
+  ],
+  [
+    'repeats unknown parameters',
+    'utm=a%26b&limit=1&utm=%C3%A9&flag',
+    /utm=a%26b&limit=1&utm=%C3%A9&flag=?&cursor=[\w-]+/,
+  ],
+  ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&cursor=[\w-]+/],
+  ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&cursor=[\w-]+/],
+  ['cannot be ended by a parameter', 'x=%3E%3B+rel%3D%22evil%22&limit=1', /[^<>"\s]+/],
+];
+
+/** Parameters, pages and cursors of listPets. */
+export const LISTING: readonly Row[] = [
+  ...BAD_LIMITS.map((limit) =>
+    row(`refuses a limit of ${limit || 'nothing'}`, get(`/pets?limit=${limit}`), invalid(/limit .*1 to 100/)),
+  ),
+  ...BAD_STATUSES.map((status) =>
+    row(
+      `refuses a filter by status ${status || 'nothing'}`,
+      get(`/pets?status=${status}`),
+      invalid(/status .*available, pending, sold/),
+    ),
+  ),
+  ...BAD_CURSORS.map(([what, cursor]) =>
+    row(`refuses a cursor ${what}`, get(`/pets?cursor=${cursor}`), error('invalid_cursor')),
+  ),
+  ...ONCE.map(([what, query, message]) => row(`refuses ${what}`, get(`/pets?${query}`), invalid(message))),
+  ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), OK)),
+  row('lists animals as a bare array, with a link to the next page', get('/pets?limit=1'), {
+    ...link(/limit=1&cursor=[\w-]+/),
+    body: `[${FIRST}]`,
+  }),
+  ...LINKS.map(([what, query, next]) =>
+    row(`links to the next page, and the link ${what}`, get(`/pets?${query}`), link(next)),
+  ),
+  row('does not link from the last page', get('/pets?status=pending&limit=100'), {
+    status: 200,
+    headers: { Link: null },
+  }),
+  row(
+    'ignores the body of a list',
+    { ...get('/pets?limit=1'), body: '{"limit":0}' },
+    { status: 200, body: `[${FIRST}]` },
+    { socketOnly: 'a GET of a Request has no body' },
+  ),
+];
+
+/** Anything that is not the text of an int64 is the id of no animal. */
+const ABSENT_IDS = [
+  ...words('0 -1 9007199254740993 9223372036854775807 9223372036854775808 -9223372036854775809'),
+  ...words('abc 1.5 1.0 0x1 1e3 1%2F2 007 -0 %2B1 %ZZ %FF 1%00 %201 1%0A %D9%A1 %EF%BC%91'),
+  ...words('{petId} .. %2e%2e __proto__'),
+  '1'.repeat(400),
+];
+
+/** URLs keep no dot segments: every parser resolves them, percent-encoded or not (WHATWG URL, 4.4). */
+const resolvedByUrls = (target: string): string | undefined =>
+  target.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
+    ? 'a URL resolves dot segments'
+    : undefined;
+
+const DEPRECATED = {
+  Deprecation: '@1795132800',
+  Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  Link: '</v1/pets?status=available>; rel="successor-version"',
+};
+
+/** getPet, its deprecation and its removal. */
+export const GETTING: readonly Row[] = [
+  row(
+    'gets an animal by its id, and says since when getPet is deprecated, when it ends and what replaces it',
+    get('/pets/{{pet}}'),
+    { status: 200, headers: DEPRECATED, body: FIRST },
+  ),
+  row('ignores the query of getPet', get('/pets/{{pet}}?limit=0&status=x&fields=name'), OK),
+  row('ignores the body of getPet', { ...get('/pets/{{pet}}'), body: '{' }, OK, {
+    socketOnly: 'a GET of a Request has no body',
+  }),
+  ...ABSENT_IDS.map((petId) =>
+    row(
+      `finds no animal with the id ${petId.length > 30 ? `of ${petId.length} digits` : petId}`,
+      get(`/pets/${petId}`),
+      error('pet_not_found'),
+      { socketOnly: resolvedByUrls(petId) },
+    ),
+  ),
+  row(
+    'says since when getPet is deprecated as the settings say',
+    get('/pets/{{pet}}'),
+    { status: 200, headers: { Deprecation: '@1866931200' } },
+    { given: 'deprecatedLater' },
+  ),
+  row(
+    'answers 410 to getPet once it is switched off, and names its replacement',
+    get('/pets/{{pet}}'),
+    error('operation_removed', {
+      message: /\/v1\/pets\?status=available/,
+      headers: DEPRECATED,
+    }),
+    { given: 'getPetOff' },
+  ),
+  row('still lists animals when getPet is switched off', get('/pets?status=available'), OK, {
+    given: 'getPetOff',
+  }),
+  row(
+    'links to the replacement of getPet by the public address',
+    get('/pets/{{pet}}'),
+    {
+      status: 200,
+      headers: { Link: '<https://animals.example/shop/v1/pets?status=available>; rel="successor-version"' },
+    },
+    { given: 'publicUrl' },
+  ),
+  row(
+    'links to the next page by the public address',
+    get('/pets?limit=1'),
+    {
+      status: 200,
+      headers: {
+        Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&cursor=[\w-]+>; rel="next"$/,
+      },
+    },
+    { given: 'publicUrl' },
+  ),
+];
+
+const NO_ROUTE: Expectation = error('route_not_found');
+
+const absolute = (origin: string, headers = 'Host: {{host}}\r\nAuthorization: Bearer {{key}}\r\n') => ({
+  request: { raw: `GET ${origin}{{base}}/pets?limit=1 HTTP/1.1\r\n${headers}\r\n` },
+  socketOnly: 'clients send an absolute target to proxies only',
+});
+
+const inOtherBasePath = (name: string, request: RowRequest, expect: Expectation) =>
+  row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
+
+/** Which paths exist. */
+export const PATHS: readonly Row[] = [
+  ...words(
+    '/pets/ /pets/{{pet}}/ //pets /pets/1/2 / /Pets /petss /pets;a=1 /pets%2F{{pet}} /pets%20 /store/orders' +
+      ' /livez /%2e%2e/livez /%ZZ /pets/{{pet}}/..',
+  ).map((path) =>
+    row(`answers 404 at /v1${path.replace('{{pet}}', '1')}`, get(path), NO_ROUTE, {
+      socketOnly: resolvedByUrls(path),
+    }),
+  ),
+  ...words('/V1/pets //pets /pets /v2/pets /v1x/pets //v1/pets /livez/ /LIVEZ /%ZZ').map((target) =>
+    row(`answers 404 at ${target}, without asking for a key`, bare('GET', target), {
+      ...NO_ROUTE,
+      headers: { 'WWW-Authenticate': null },
+    }),
+  ),
+  row('answers 404 to HEAD of an unknown path', send('HEAD', '/orders'), NO_ROUTE),
+  row(
+    'answers 404 to POST at /v1/pets/, and adds nothing',
+    { ...send('POST', '/pets/', ['Content-Type', 'application/json']), body: '{"name":"a"}' },
+    NO_ROUTE,
+  ),
+  { name: 'accepts a target in absolute form', ...absolute('http://elsewhere.example'), expect: OK },
+  { name: 'answers 404 to an absolute target without a host', ...absolute('http://'), expect: NO_ROUTE },
+  {
+    name: 'answers 404 to an absolute target with another scheme',
+    ...absolute('ftp://{{host}}'),
+    expect: NO_ROUTE,
+  },
+  {
+    name: 'asks for a key for a target in absolute form',
+    ...absolute('http://{{host}}', 'Host: {{host}}\r\n'),
+    expect: error('missing_api_key'),
+  },
+  row('answers 404 to the target *', { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' }, NO_ROUTE, {
+    socketOnly: 'a URL cannot say it',
+  }),
+  inOtherBasePath(
+    'lists animals and links to the next page',
+    bare('GET', '/animals/v1/pets?limit=1', bearer()),
+    {
+      status: 200,
+      headers: { Link: /^<\/animals\/v1\/pets\?limit=1&cursor=\w+>; rel="next"$/ },
+    },
+  ),
+  inOtherBasePath(
+    'says where a new animal is',
+    { ...bare('POST', '/animals/v1/pets', bearer()), body: '{"name":"a","categoryId":1}' },
+    { status: 201, headers: { Location: /^\/animals\/v1\/pets\/\d+$/ } },
+  ),
+  inOtherBasePath('answers 404 below the default one', bare('GET', '/v1/pets', bearer()), NO_ROUTE),
+  inOtherBasePath('asks for a key below it', bare('GET', '/animals/v1/orders'), error('missing_api_key')),
+  inOtherBasePath('asks for no key at its first segment', bare('GET', '/animals'), NO_ROUTE),
+  inOtherBasePath('is alive outside it', bare('GET', '/livez'), OK),
+];
+
+const ETAG = /^"[\w-]{22}"$/;
+const ifNoneMatch = (value: string): Header => ['If-None-Match', value];
+
+/** As RFC 9110, 15.4.5 requires: the headers of the 200, except those that describe its body. */
+const NOT_MODIFIED: Expectation = {
+  status: 304,
+  headers: { ETag: ETAG, 'Content-Type': null, 'Content-Length': null },
+  body: '',
+};
+
+/** Reads of what the client has already. `{{listTag}}` and `{{petTag}}` are tags that the service gave. */
+export const CONDITIONAL: readonly Row[] = [
+  ...(
+    [
+      ['the tag', '{{petTag}}'],
+      ['the tag as a weak one', 'W/{{petTag}}'],
+      ['the tag among others', '"other", W/"another" ,{{petTag}}, "third"'],
+      ['a list with empty members', ',, {{petTag}} ,'],
+      ['a star', '*'],
+    ] as const
+  ).map(([what, value]) =>
+    row(
+      `answers 304 to getPet with ${what} in If-None-Match`,
+      get('/pets/{{pet}}', ifNoneMatch(value)),
+      NOT_MODIFIED,
+    ),
+  ),
+  row(
+    'answers 304 where the second of two If-None-Match headers has the tag',
+    get('/pets/{{pet}}', ifNoneMatch('"other"'), ifNoneMatch('{{petTag}}')),
+    NOT_MODIFIED,
+  ),
+  row(
+    'answers 304 to listPets with the tag, and links to the next page',
+    get('/pets?limit=1', ifNoneMatch('{{listTag}}')),
+    { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, Link: /rel="next"/ } },
+  ),
+  row('answers 304 to HEAD', send('HEAD', '/pets?limit=1', ifNoneMatch('{{listTag}}')), NOT_MODIFIED),
+  ...(
+    [
+      ['another tag', '"other"'],
+      ['the tag of something else', '{{listTag}}'],
+      ['the tag without its quotes', '{{petTagText}}'],
+      ['a part of the tag', '"{{petTagText}}'],
+      ['a star in quotes', '"*"'],
+      ['a star among tags', '"other", *'],
+      ['nothing', ''],
+    ] as const
+  ).map(([what, value]) =>
+    row(
+      `sends the animal to getPet with ${what} in If-None-Match`,
+      get('/pets/{{pet}}', ifNoneMatch(value)),
+      { status: 200, headers: { ETag: ETAG } },
+    ),
+  ),
+  row(
+    'answers 404 whatever If-None-Match says',
+    get('/pets/0', ifNoneMatch('*')),
+    error('pet_not_found', { headers: { ETag: null } }),
+  ),
+  row(
+    'answers 400 whatever If-None-Match says',
+    get('/pets?limit=0', ifNoneMatch('*')),
+    error('invalid_parameter', { headers: { ETag: null } }),
+  ),
+];

@@ -1,0 +1,406 @@
+import { openApiDocument, type HttpSettings } from '../../../src/adapters/http/index.js';
+import {
+  JSON_CONTENT,
+  PET,
+  bare,
+  bearer,
+  by,
+  error,
+  get,
+  post,
+  postAs,
+  row,
+  send,
+  type Expectation,
+  type Header,
+  type Row,
+  type RowRequest,
+} from './request-row.js';
+import type { Situation } from './wire-http.js';
+
+const READ_ONLY = 'GET, HEAD, OPTIONS';
+
+const wrongMethod = (allow: string | RegExp): Expectation =>
+  error('method_not_allowed', {
+    headers: { Allow: allow },
+  });
+
+/** Which methods a path has. */
+const methods: Row[] = [
+  ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'].map((method) =>
+    row(`answers 405 to ${method} /pets`, send(method, '/pets'), wrongMethod('GET, HEAD, POST, OPTIONS'), {
+      socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
+    }),
+  ),
+  row('answers 405 to PROPFIND /pets/{petId}', send('PROPFIND', '/pets/{{pet}}'), wrongMethod(READ_ONLY)),
+  row(
+    'answers 405 to POST /pets/{petId}, and adds nothing',
+    { ...send('POST', '/pets/{{pet}}', JSON_CONTENT), body: PET },
+    wrongMethod(READ_ONLY),
+  ),
+  row(
+    'answers 404 to any method at an unknown path',
+    send('DELETE', '/orders'),
+    error('route_not_found', { headers: { Allow: null } }),
+  ),
+  ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].flatMap((target): Row[] => [
+    row(`answers 405 to POST ${target}`, bare('POST', target), wrongMethod(READ_ONLY)),
+    row(`names the methods of ${target}`, bare('OPTIONS', target), {
+      status: 204,
+      headers: { Allow: READ_ONLY },
+    }),
+  ]),
+  row(
+    'answers 405 to CONNECT, and names the methods of the interface',
+    { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
+    error('method_not_allowed', {
+      headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' },
+      closes: true,
+    }),
+    { socketOnly: 'clients send CONNECT to proxies only' },
+  ),
+];
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const BAD_IDS: ReadonlyArray<readonly [what: string, ...ids: string[]]> = [
+  ['that is empty', ''],
+  ['of 129 characters', 'x'.repeat(129)],
+  ['with a space', 'a b'],
+  ['with quotes', '"a"'],
+  ['with a letter of another script', 'Ã©'],
+  ['with a terminal escape', 'a%1b[31m'],
+  ['that is sent twice', 'a', 'b'],
+];
+
+const requestIds: Row[] = [
+  ...['a', 'Req_42.a-b', 'x'.repeat(128)].map((id) =>
+    row(
+      `keeps a request id of ${id.length > 20 ? `${id.length} characters` : id}`,
+      get('/pets?limit=1', ['X-Request-Id', id]),
+      { status: 200, headers: { 'X-Request-Id': id } },
+    ),
+  ),
+  ...BAD_IDS.map(([what, ...ids]) =>
+    row(
+      `replaces a request id ${what}`,
+      get('/pets?limit=1', ...ids.map((id): Header => ['X-Request-Id', id])),
+      { status: 200, headers: { 'X-Request-Id': UUID } },
+    ),
+  ),
+  row(
+    'keeps the request id of an unknown path',
+    bare('GET', '/nowhere', ['X-Request-Id', 'nowhere']),
+    error('route_not_found', { headers: { 'X-Request-Id': 'nowhere' } }),
+  ),
+];
+
+/** Headers that change nothing. */
+const ignored: Row[] = [
+  row(
+    'answers in JSON whatever a client accepts',
+    get('/pets/{{pet}}', ['Accept', 'text/html, application/json;q=0']),
+    { status: 200, headers: { 'Content-Type': 'application/json; charset=utf-8' } },
+  ),
+  row(
+    'does not let a header change the method',
+    post(PET, ['X-HTTP-Method-Override', 'DELETE'], ['X-Method-Override', 'GET']),
+    { status: 201 },
+  ),
+  row(
+    'says where an animal is whatever a proxy says about the address',
+    post(PET, ['X-Forwarded-Host', 'evil.example'], ['Forwarded', 'host=evil'], ['Host', 'evil.example']),
+    { status: 201, headers: { Location: /^\/v1\/pets\/\d+$/ } },
+  ),
+  row('ignores the Range of a read', get('/pets/{{pet}}', ['Range', 'bytes=0-3']), {
+    status: 200,
+    headers: { 'Content-Range': null },
+  }),
+];
+
+const unavailable = (retryAfter: string): Expectation =>
+  error('service_unavailable', {
+    message: /^(?!.*secret)(?!.*listing)/,
+    headers: { 'Retry-After': retryAfter },
+  });
+
+const OPERATIONS: ReadonlyArray<readonly [operation: string, request: RowRequest]> = [
+  ['listPets', get('/pets')],
+  ['getPet', get('/pets/1')],
+  ['createPet', post(PET)],
+];
+
+const OK: Expectation = { status: 200 };
+
+/** What clients get when something is wrong with the service or its store. */
+const faults: Row[] = [
+  ...OPERATIONS.flatMap(([operation, request]): Row[] => [
+    row(
+      `answers 503 to ${operation} while the store is away, and reveals nothing of its inside`,
+      request,
+      unavailable('7'),
+      { given: 'storeAway' },
+    ),
+    row(
+      `answers 503 to ${operation} when its deadline has passed`,
+      request,
+      { ...unavailable('1'), within: 4000 },
+      { given: 'storeStuck' },
+    ),
+    row(
+      `answers 500 to ${operation} after an unexpected error, and reveals only the request id`,
+      { ...request, headers: [...request.headers, ['X-Request-Id', 'fault-1']] },
+      error('internal_error', { message: /^(?=.*fault-1)(?!.*secret)(?!.*TypeError)/ }),
+      { given: 'storeFaulty' },
+    ),
+  ]),
+  ...(
+    [
+      ['is not ready while the store is away', 'storeAway', '/readyz', unavailable('7')],
+      ['is alive while the store is away', 'storeAway', '/livez', OK],
+      ['serves the docs page while the store is away', 'storeAway', '/docs', OK],
+      ['is ready while it is busy', 'busy', '/readyz', OK],
+      ['is alive while it is busy', 'busy', '/livez', OK],
+      ['serves no docs page while it is busy', 'busy', '/docs', unavailable('1')],
+    ] as const
+  ).map(([name, given, path, expect]): Row => ({ name, given, request: bare('GET', path), expect })),
+  row(
+    'answers 503 at once to requests beyond its capacity',
+    get('/pets'),
+    { ...unavailable('1'), within: 3000 },
+    { given: 'busy' },
+  ),
+  row('does not read the body of a create beyond its capacity', post(PET), unavailable('1'), {
+    given: 'busy',
+  }),
+];
+
+/** Methods, headers and faults of the service. */
+export const SERVICE: readonly Row[] = [...methods, ...requestIds, ...ignored, ...faults];
+
+const published = (name: string, given: Situation, settings?: Partial<HttpSettings>) =>
+  row(
+    name,
+    bare('GET', '/openapi.json', bearer('nobody')),
+    { status: 200, body: openApiDocument(settings) },
+    { given },
+  );
+
+const POLICY =
+  /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'$/;
+
+const PAGE: Expectation = {
+  status: 200,
+  headers: {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    ETag: /^"[\w-]{22}"$/,
+  },
+};
+
+const leadsTo = (location: string): Expectation => ({
+  status: 307,
+  headers: { Location: location, 'Content-Security-Policy': POLICY },
+});
+
+/** The OpenAPI document and the docs page. */
+export const DOCS: readonly Row[] = [
+  published('publishes the OpenAPI document, whatever the key', 'plain'),
+  published('publishes the OpenAPI document while the store is away', 'storeAway'),
+  published('documents the public address', 'publicUrl', { publicUrl: 'https://animals.example/shop/v1' }),
+  published('documents another base path', 'otherBasePath', { basePath: '/animals/v1' }),
+  published('documents how large bodies may be', 'smallBodies', { bodyLimit: 100 }),
+  published('documents since when getPet is deprecated', 'deprecatedLater', {
+    deprecatedSince: new Date('2029-02-28T00:00:00Z'),
+  }),
+  published('documents no getPet once it is switched off', 'getPetOff', { getPet: 'off' }),
+  row('serves the docs page without a key, under a strict policy', bare('GET', '/docs?x=y'), PAGE),
+  row('answers 304 to a client that has the docs page', bare('GET', '/docs', ['If-None-Match', '*']), {
+    status: 304,
+    headers: { 'Content-Security-Policy': POLICY, 'Content-Type': null },
+  }),
+  row(
+    'sends the docs page to a client that has another one',
+    bare('GET', '/docs', ['If-None-Match', '"other", W/"another"']),
+    PAGE,
+  ),
+  row(
+    'lets the docs page call the public address',
+    bare('GET', '/docs'),
+    {
+      status: 200,
+      headers: { 'Content-Security-Policy': /; connect-src 'self' https:\/\/animals\.example; / },
+    },
+    { given: 'publicUrl' },
+  ),
+  row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
+  row('leads from /docs/ to the docs page', bare('GET', '/docs/'), leadsTo('../docs')),
+  ...[
+    '/docs/page.html',
+    '/docs/tsconfig.json',
+    '/docs/../package.json',
+    '/docs/..%2fpackage.json',
+    '/Docs',
+  ].map((target) =>
+    row(
+      `serves nothing at ${target}`,
+      bare('GET', target),
+      error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+    ),
+  ),
+];
+
+const ONE = 'https://one.example';
+const origin = (value: string): Header => ['Origin', value];
+
+const EXPOSED =
+  'Link, Location, Deprecation, Sunset, ETag, Retry-After, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
+const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
+
+const NO_CORS = {
+  'Access-Control-Allow-Origin': null,
+  'Access-Control-Expose-Headers': null,
+  'Access-Control-Allow-Methods': null,
+  'Access-Control-Allow-Headers': null,
+  'Access-Control-Max-Age': null,
+  'Access-Control-Allow-Credentials': null,
+} as const;
+
+const readable = (allowed: string): NonNullable<Expectation['headers']> => ({
+  ...NO_CORS,
+  'Access-Control-Allow-Origin': allowed,
+  'Access-Control-Expose-Headers': EXPOSED,
+});
+
+const preflight = (path: string, from: string, method: string): RowRequest =>
+  bare(
+    'OPTIONS',
+    `{{base}}${path}`,
+    origin(from),
+    ['Access-Control-Request-Method', method],
+    ['Access-Control-Request-Headers', 'authorization,content-type'],
+  );
+
+const granted = (allowed: string, allow: string): Expectation => ({
+  status: 204,
+  headers: {
+    ...NO_CORS,
+    Allow: allow,
+    'Access-Control-Allow-Origin': allowed,
+    'Access-Control-Allow-Methods': allow,
+    'Access-Control-Allow-Headers': SENDABLE,
+    'Access-Control-Max-Age': '7200',
+  },
+});
+
+/** Pages may read every response, errors too: otherwise they could not tell them apart. */
+const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expect: Expectation]> = [
+  ['a list', get('/pets?limit=1', origin(ONE)), OK],
+  ['a new animal', post(PET, origin(ONE)), { status: 201 }],
+  ['a 304', get('/pets?limit=1', origin(ONE), ['If-None-Match', '*']), { status: 304 }],
+  ['a 400', get('/pets?limit=0', origin(ONE)), error('invalid_parameter')],
+  ['a 401', by(undefined, get('/pets', origin(ONE))), error('missing_api_key')],
+  ['a 404', get('/orders', origin(ONE)), error('route_not_found')],
+  ['a 405', send('DELETE', '/pets', origin(ONE)), error('method_not_allowed')],
+  [
+    'a 415',
+    { ...postAs('text/plain'), headers: [...postAs('text/plain').headers, origin(ONE)] },
+    error('unsupported_media_type'),
+  ],
+  ['liveness', bare('GET', '/livez', origin(ONE)), OK],
+];
+
+/** What pages of other origins may do (CORS). */
+export const CROSS_ORIGIN: readonly Row[] = [
+  ...READABLE.map(([what, request, expect]) =>
+    row(
+      `lets pages of an allowed origin read ${what}`,
+      request,
+      { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
+      { given: 'twoOrigins' },
+    ),
+  ),
+  ...(
+    [
+      ['a 400 of the server', 'X-A : b', error('malformed_request')],
+      ['a 417', 'Expect: foo', error('expectation_failed')],
+      ['a 431', `X-A: ${'a'.repeat(17 * 1024)}`, error('headers_too_large')],
+    ] as const
+  ).map(([what, header, expect]) =>
+    row(
+      `lets pages of an allowed origin read ${what}`,
+      { raw: `GET {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nOrigin: ${ONE}\r\n${header}\r\n\r\n` },
+      { ...expect, headers: { 'Access-Control-Allow-Origin': ONE } },
+      { given: 'twoOrigins', socketOnly: 'the server answers it' },
+    ),
+  ),
+  row(
+    'lets pages of the second allowed origin read a list',
+    get('/pets?limit=1', origin('http://localhost:5173')),
+    { status: 200, headers: { ...readable('http://localhost:5173'), Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of any origin read a list, where all are allowed',
+    get('/pets?limit=1', origin(ONE)),
+    { status: 200, headers: { ...readable('*'), Vary: null } },
+    { given: 'anyOrigin' },
+  ),
+  row('says nothing to pages of other origins by default', get('/pets?limit=1', origin(ONE)), {
+    status: 200,
+    headers: { ...NO_CORS, Vary: null },
+  }),
+  ...[
+    'https://two.example',
+    'http://one.example',
+    'https://one.example:8443',
+    'https://one.example.evil',
+    'null',
+  ].map((other) =>
+    row(
+      `does not let pages of ${other} read a list`,
+      get('/pets?limit=1', origin(other)),
+      { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+      { given: 'twoOrigins' },
+    ),
+  ),
+  row(
+    'tells caches that responses differ by origin, even without one',
+    get('/pets?limit=1'),
+    { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of an allowed origin send POST /pets, without a key',
+    preflight('/pets', ONE, 'POST'),
+    granted(ONE, 'GET, HEAD, POST, OPTIONS'),
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of an allowed origin send GET /pets/{petId}, without a key',
+    preflight('/pets/{{pet}}', ONE, 'GET'),
+    granted(ONE, READ_ONLY),
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'lets pages of any origin send POST /pets, where all are allowed',
+    preflight('/pets', 'https://two.example', 'POST'),
+    granted('*', 'GET, HEAD, POST, OPTIONS'),
+    { given: 'anyOrigin' },
+  ),
+  row(
+    'does not let pages of another origin send POST /pets',
+    preflight('/pets', 'https://two.example', 'POST'),
+    { status: 204, headers: { ...NO_CORS, Vary: 'Origin' } },
+    { given: 'twoOrigins' },
+  ),
+  row(
+    'answers 404 to a preflight at an unknown path, without a key, and lets the page read it',
+    preflight('/orders', ONE, 'GET'),
+    error('route_not_found', { headers: { 'Access-Control-Allow-Origin': ONE } }),
+    { given: 'twoOrigins' },
+  ),
+];

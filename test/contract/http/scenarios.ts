@@ -1,0 +1,306 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { assert } from '../assert.js';
+import { promise } from '../contract.js';
+import { times } from '../samples.js';
+import { ANSWER_PROMISES, checkSamples, sampleAnswers } from './answer-promises.js';
+import { header, headerValues, nextTarget, type Answer } from './conversation.js';
+import { PET, bare, by, get, post, postAs, type Header, type RowRequest } from './request-row.js';
+import type { Ready } from './run-row.js';
+import type { Situation } from './wire-http.js';
+
+/** A promise that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
+export interface Scenario {
+  readonly name: string;
+  readonly given?: Situation;
+  /** Why only a socket can send this, or show what comes back. */
+  readonly socketOnly?: string;
+  run(service: Ready): Promise<void>;
+}
+
+/** The promises about every response: each is judged on responses of every kind. */
+export const EVERY_RESPONSE: readonly Scenario[] = [
+  ...Object.entries(ANSWER_PROMISES).map(([name, check]): Scenario => ({
+    name,
+    run: async (service) => checkSamples(check, await sampleAnswers(service)),
+  })),
+  ...(['getPetOff', 'storeAway', 'storeFaulty', 'busy', 'otherBasePath'] as const).map((given): Scenario => ({
+    name: `keeps the promises about every response in the situation ${given}`,
+    given,
+    async run(service) {
+      const samples = await sampleAnswers(service);
+      for (const [name, check] of Object.entries(ANSWER_PROMISES)) {
+        // One case is enough to report a transport that sends no lengths.
+        if (!name.includes('Content-Length')) checkSamples(check, samples);
+      }
+    },
+  })),
+];
+
+const FILTERS = ['', 'status=available', 'status=pending', 'status=sold'];
+
+const key = (value: string): Header => ['Idempotency-Key', value];
+
+/** What a store contributes to the interface: pages, exactly-once creates, entity tags. */
+export const STORE_SCENARIOS: readonly Scenario[] = [
+  promise('lists as many animals as the limit says, and links while there are more', async (service) => {
+    await add(service, 101);
+    for (const limit of [1, 2, 99, 100]) {
+      const page = await ask(service, get(`/pets?limit=${limit}`));
+      assert.equal(idsOf(page).length, limit);
+      assert.notEqual(nextTarget(page), undefined);
+    }
+  }),
+  ...FILTERS.map((filter): Scenario =>
+    promise(`returns every animal once along the links: ${filter || 'without a filter'}`, async (service) => {
+      const added = await add(service, 8);
+      const all = (await traverse(service, `/pets?${filter}&limit=100`)).flatMap(idsOf);
+      // Small pages start shortly before the end: to read them all would take long.
+      const pages = await traverse(
+        service,
+        `/pets?${filter}&limit=3${await cursorBefore(service, filter, 7)}`,
+      );
+      const ids = pages.flatMap(idsOf);
+      assert.deepEqual(ids, all.slice(-7));
+      assert.deepEqual(all, [...all].sort(ascending));
+      for (const page of pages.slice(0, -1)) assert.equal(idsOf(page).length, 3);
+      for (const { id, status } of added) {
+        assert.equal(all.includes(id), filter === '' || filter === `status=${status}`, id);
+      }
+    }),
+  ),
+  promise('replays the response to a create byte for byte', async (service) => {
+    const first = await ask(service, post(PET, key('repeated-1')));
+    assert.equal(first.status, 201);
+    const { length } = await allIds(service);
+    const retries = [
+      post(PET, key('repeated-1')),
+      post(PET, key('"repeated-1"')),
+      post(
+        '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }',
+        key('repeated-1'),
+      ),
+    ];
+    for (const request of [...retries, ...retries]) {
+      const replay = await ask(service, request);
+      assert.equal(replay.status, 201);
+      assert.deepEqual(replay.body, first.body);
+      assert.equal(header(replay, 'Location'), header(first, 'Location'));
+      assert.equal(header(replay, 'Idempotency-Replayed'), 'true');
+    }
+    assert.equal((await allIds(service)).length, length);
+  }),
+  promise(
+    'answers 422 to another animal with a used idempotency key, and stores nothing',
+    async (service) => {
+      const first = await ask(service, post(PET, key('reused-1')));
+      const { length } = await allIds(service);
+      for (const other of [
+        '"name":"bella","categoryId":7',
+        '"name":"Bella","categoryId":7,"status":"sold"',
+      ]) {
+        const refused = await ask(service, post(`{${other}}`, key('reused-1')));
+        assert.equal(refused.status, 422);
+        assert.match(refused.body.toString(), /"code":"idempotency_key_reused"/);
+      }
+      assert.equal((await allIds(service)).length, length);
+      assert.deepEqual((await ask(service, post(PET, key('reused-1')))).body, first.body);
+    },
+  ),
+  promise('separates the idempotency keys of different API keys', async (service) => {
+    const ids: (string | undefined)[] = [];
+    for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
+      const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
+      assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
+      ids.push(idsOf(created)[0]);
+    }
+    assert.equal(new Set(ids).size, 4);
+  }),
+  promise('does not use up an idempotency key for a request that it refuses', async (service) => {
+    const mended = key('mended-1');
+    const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
+      [post('{"name":"Bella"}', mended), 400],
+      [post('{"name":"Bella"', mended), 400],
+      [post('', mended), 400],
+      [{ ...postAs('text/plain'), headers: [...postAs('text/plain').headers, mended] }, 415],
+      [by('{{readOnlyKey}}', post(PET, mended)), 403],
+      [by('nobody', post(PET, mended)), 401],
+    ];
+    for (const [request, status] of refusals) assert.equal((await ask(service, request)).status, status);
+    const created = await ask(service, post(PET, mended));
+    assert.equal(created.status, 201);
+    assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
+    // Nor does a later refusal remove what is kept.
+    assert.equal((await ask(service, post('{"name":"Bella"}', mended))).status, 400);
+    assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
+  }),
+  promise(
+    'adds one animal for eight equal simultaneous requests with one idempotency key, five times',
+    async (service) => {
+      const before = (await allIds(service)).length;
+      for (const round of times(5, String)) {
+        const request = post(PET, key(`at-once-${round}`));
+        const answers = await Promise.all(times(8, () => ask(service, request)));
+        const created = answers.filter(({ status }) => status === 201);
+        // A store may leave the others undecided, for the client to retry.
+        for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`);
+        assert.equal(new Set(created.map(({ body }) => body.toString())).size, 1);
+        const firsts = created.filter((answer) => headerValues(answer, 'Idempotency-Replayed').length === 0);
+        assert.equal(firsts.length, 1);
+      }
+      assert.equal((await allIds(service)).length, before + 5);
+    },
+  ),
+  promise('sends a list again once it has another animal, or a next page', async (service) => {
+    const [last = ''] = (await allIds(service)).slice(-1);
+    await ask(service, post(PET));
+    const target = `/pets?limit=1${await cursorBefore(service, '', 1)}`;
+    const page = await ask(service, get(target));
+    assert.notEqual(idsOf(page)[0], last);
+    const known = ['If-None-Match', header(page, 'ETag')] as const;
+    assert.equal((await ask(service, get(target, known))).status, 304);
+    await ask(service, post(PET));
+    // The same animal, but no longer the last.
+    const again = await ask(service, get(target, known));
+    assert.equal(again.status, 200);
+    assert.deepEqual(again.body, page.body);
+    assert.notEqual(nextTarget(again), undefined);
+  }),
+  promise('gives equal responses equal entity tags, and different ones different tags', async (service) => {
+    const targets = ['/pets?limit=1', '/pets?limit=2', '/pets?status=sold&limit=1', '/pets/{{pet}}'];
+    const tags = new Set<string>();
+    for (const target of targets) {
+      const tag = header(await ask(service, get(target)), 'ETag');
+      assert.equal(header(await ask(service, get(target)), 'ETag'), tag);
+      tags.add(tag);
+    }
+    assert.equal(tags.size, 4);
+  }),
+];
+
+const HEADS: readonly RowRequest[] = [
+  get('/pets?limit=1'),
+  get('/pets/{{pet}}'),
+  get('/pets/0'),
+  get('/pets?limit=0'),
+  get('/orders'),
+  by(undefined, get('/pets')),
+  by('{{writeOnlyKey}}', get('/pets')),
+  ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].map((path) => bare('GET', path)),
+];
+
+/** Requests that no transport may fail on: their bodies are malformed, or end early. */
+const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
+  (body) =>
+    `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
+);
+
+/** What a transport contributes, as far as it takes several requests to show. */
+export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
+  promise('answers HEAD with the status and headers of GET', async (service) => {
+    for (const request of HEADS) {
+      const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
+      assert.equal(head.status, got.status, request.target);
+      assert.deepEqual(lasting(head), lasting(got), request.target);
+    }
+  }),
+  promise('gives every request its own id', async (service) => {
+    const answers = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
+    assert.equal(new Set(answers.map((answer) => header(answer, 'X-Request-Id'))).size, 5);
+  }),
+  promise('answers unknown, expired and revoked keys alike', async (service) => {
+    const answers: Answer[] = [];
+    for (const apiKey of ['nobody-has-this-key', '{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
+      answers.push(await ask(service, by(apiKey, get('/pets'))));
+    }
+    for (const answer of answers) {
+      assert.deepEqual(answer.body, answers[0]?.body);
+      assert.deepEqual(lasting(answer), answers[0] && lasting(answers[0]));
+    }
+  }),
+  promise('serves every file of the docs page', async (service) => {
+    const page = await ask(service, bare('GET', '/docs'));
+    const files = [...page.body.toString().matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g)];
+    assert.ok(files.length > 1);
+    for (const [, file] of files) {
+      const request = bare('GET', `/${file}`);
+      const found = await ask(service, request);
+      assert.equal(found.status, 200, file);
+      assert.equal(header(found, 'Content-Security-Policy'), header(page, 'Content-Security-Policy'));
+      const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
+      assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
+    }
+  }),
+  {
+    name: 'keeps serving after requests whose bodies are malformed or end early',
+    socketOnly: 'a Request is whole',
+    async run(service) {
+      for (const raw of CUT_OFF) await service.send({ raw }, { answers: 0 });
+      for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
+      await delay(20); // for the server to notice that the clients are gone
+      assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
+    },
+  },
+];
+
+/** By value: as text, 10 comes before 9. */
+const ascending = (left: string, right: string): number => (BigInt(left) < BigInt(right) ? -1 : 1);
+
+async function ask(service: Ready, request: RowRequest): Promise<Answer> {
+  const [answer] = (await service.send(request)).answers;
+  assert.ok(answer, `no response to ${request.method} ${request.target}`);
+  return answer;
+}
+
+interface Added {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** Adds animals of every status. */
+async function add(service: Ready, count: number): Promise<Added[]> {
+  const added: Added[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const status = ['available', 'pending', 'sold'][index % 3] ?? '';
+    const answer = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
+    assert.equal(answer.status, 201);
+    added.push({ id: idsOf(answer)[0] ?? '', status });
+  }
+  return added;
+}
+
+/** The ids in a body, as text: an int64 does not survive JSON.parse. */
+const idsOf = ({ body }: Answer): string[] =>
+  [...body.toString().matchAll(/\{"id":(\d+),"name":/g)].map(([, id]) => id ?? '');
+
+/** All pages from a path below the base path to the one without a link. */
+async function traverse(service: Ready, path: string): Promise<Answer[]> {
+  const pages: Answer[] = [];
+  let target: string | undefined = `{{base}}${path}`;
+  while (target !== undefined) {
+    const page: Answer = await ask(service, { ...get(''), target });
+    assert.equal(page.status, 200);
+    pages.push(page);
+    target = nextTarget(page);
+  }
+  return pages;
+}
+
+const allIds = async (service: Ready): Promise<string[]> =>
+  (await traverse(service, '/pets?limit=100')).flatMap(idsOf);
+
+/** The cursor parameter of a page that starts with the last `count` animals of the list. */
+async function cursorBefore(service: Ready, filter: string, count: number): Promise<string> {
+  const total = (await traverse(service, `/pets?${filter}&limit=100`)).flatMap(idsOf).length;
+  let cursor = '';
+  for (let left = total - count; left > 0; left -= 100) {
+    const page = await ask(service, get(`/pets?${filter}&limit=${Math.min(left, 100)}${cursor}`));
+    cursor = `&cursor=${new URLSearchParams(nextTarget(page)?.split('?')[1]).get('cursor')}`;
+  }
+  return cursor;
+}
+
+const VARYING = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
+
+/** The headers that are equal in equal responses. A promise of its own is about the length. */
+const lasting = (answer: Answer): ReadonlyArray<readonly [string, string]> =>
+  answer.headers.filter(([name]) => !VARYING.has(name.toLowerCase()));

@@ -1,0 +1,203 @@
+import { assert } from '../assert.js';
+import { rejectsWithCode } from '../rejection.js';
+import { FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
+import {
+  DURABLE,
+  ORDERED,
+  SHARED,
+  addAll,
+  anotherHandle,
+  listAll,
+  reopened,
+  type StoreCase,
+  type StoreSubject,
+} from '../store-subject.js';
+import { checkOnce } from './claiming.js';
+
+const ANOTHER_FINGERPRINT = { fingerprint: 'another fingerprint' };
+
+/** Two handles if the store is shared, else the same one twice. */
+async function twoHandles({ pets, another }: StoreSubject) {
+  return [pets, pets.capabilities.shared && another ? (await another()).pets : pets] as const;
+}
+
+const durabilityCases: readonly StoreCase[] = [
+  {
+    name: 'has every animal exactly as before after closing and opening again',
+    needs: DURABLE,
+    async run(subject) {
+      const { categoryId, name } = FIELD_VALUES;
+      const stored = await addAll(subject.pets, [
+        ...Object.values(categoryId).map((value) => samplePet({ ...FULL_PET, categoryId: value })),
+        ...Object.values(name).map((value) => samplePet({ name: value })),
+      ]);
+      const { pets } = await reopened(subject);
+      assert.deepEqual(await listAll(pets), stored);
+      for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+      assert.deepEqual(
+        await pets.list({ limit: 1000, status: FULL_PET.status }),
+        stored.filter(({ status }) => status === FULL_PET.status),
+      );
+    },
+  },
+  {
+    name: 'assigns greater ids after closing and opening again',
+    needs: DURABLE,
+    async run(subject) {
+      const stored = await addAll(
+        subject.pets,
+        times(5, () => samplePet()),
+      );
+      const { pets } = await reopened(subject);
+      const { pet } = await pets.add(samplePet());
+      assert.ok(stored.every(({ id }) => id < pet.id));
+      assert.deepEqual(await listAll(pets), [...stored, pet]);
+    },
+  },
+  {
+    name: 'replays a claim from before closing and opening again, and refuses it for another fingerprint',
+    needs: DURABLE,
+    async run(subject) {
+      const { pet } = await subject.pets.add(FULL_PET, claimed());
+      const { pets } = await reopened(subject);
+      assert.deepEqual(await pets.add(FULL_PET, claimedAt(1)), { pet, replayed: true });
+      await rejectsWithCode(pets.add(samplePet(), claimed(ANOTHER_FINGERPRINT)), 'idempotency_key_reused');
+      assert.deepEqual(await listAll(pets), [pet]);
+    },
+  },
+  {
+    name: 'has every animal whose add resolved while it was closing',
+    needs: DURABLE,
+    async run(subject) {
+      const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
+      const { pets } = await reopened(subject);
+      for (const result of await adding) {
+        if (result.status === 'fulfilled') {
+          assert.deepEqual(await pets.findById(result.value.pet.id), result.value.pet);
+        }
+      }
+    },
+  },
+];
+
+const sharingCases: readonly StoreCase[] = [
+  {
+    name: 'shows an animal to the next read of another handle, even one that found nothing just before',
+    needs: SHARED,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      for (const [writer, reader] of [
+        [subject.pets, other],
+        [other, subject.pets],
+      ] as const) {
+        let { id } = (await writer.add(samplePet())).pet;
+        // The reader never writes between two reads: a write of its own would clear its cache.
+        for (const status of ['sold', 'pending', 'sold'] as const) {
+          const ranges = [{ limit: 100 }, { limit: 100, status }, { after: id, limit: 100 }];
+          await Promise.all(times(50, (number) => reader.findById(id + BigInt(number))));
+          for (const range of ranges) await reader.list(range);
+          const { pet } = await writer.add(samplePet({ status }));
+          assert.deepEqual(await reader.findById(pet.id), pet);
+          for (const range of ranges) {
+            // In any place: ids of different handles need not ascend together.
+            const listed = (await reader.list(range)).find((animal) => animal.id === pet.id);
+            assert.deepEqual(listed, pet, `in the list with ${Object.keys(range).join(' and ')}`);
+          }
+          ({ id } = pet);
+        }
+      }
+    },
+  },
+  {
+    name: 'assigns distinct ids to simultaneous writers on two handles',
+    needs: SHARED,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const animals = times(20, (number) => samplePet({ name: `Pet ${number}` }));
+      const added = await Promise.all([addAll(subject.pets, animals), addAll(other, animals)]);
+      assert.equal(new Set(added.flat().map(({ id }) => id)).size, 40);
+      const listed = await listAll(subject.pets);
+      assert.equal(listed.length, 40);
+      assert.deepEqual(await listAll(other), listed);
+    },
+  },
+  {
+    name: 'replays a claim from another handle, and refuses it for another fingerprint',
+    needs: SHARED,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const { pet } = await subject.pets.add(FULL_PET, claimed());
+      assert.deepEqual(await other.add(FULL_PET, claimed()), { pet, replayed: true });
+      await rejectsWithCode(other.add(samplePet(), claimed(ANOTHER_FINGERPRINT)), 'idempotency_key_reused');
+      assert.deepEqual(await listAll(subject.pets), [pet]);
+    },
+  },
+  {
+    name: 'stores one animal for simultaneous equal claims on two handles',
+    needs: SHARED,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const adding = times(20, (number) =>
+        (number % 2 === 0 ? subject.pets : other).add(samplePet(), claimed()),
+      );
+      await checkOnce(await Promise.allSettled(adding), other);
+    },
+  },
+  {
+    name: 'stays open when another handle is closed',
+    needs: SHARED,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      await other.add(samplePet());
+      await other.close();
+      await subject.pets.check();
+      await subject.pets.add(samplePet());
+      assert.equal((await listAll(subject.pets)).length, 2);
+    },
+  },
+];
+
+const orderingCases: readonly StoreCase[] = [
+  {
+    name: 'assigns each animal a greater id than all before, whichever handle adds it',
+    needs: ORDERED,
+    async run(subject) {
+      const [one, other] = await twoHandles(subject);
+      let greatest = 0n;
+      for (const writer of times(20, (number) => (number % 3 === 0 ? other : one))) {
+        const { pet } = await writer.add(samplePet());
+        assert.ok(pet.id > greatest, `${pet.id} came after ${greatest}`);
+        greatest = pet.id;
+      }
+    },
+  },
+  {
+    name: 'shows no new animal with an id lower than one seen before, while twenty writers add',
+    needs: ORDERED,
+    async run(subject) {
+      const handles = await twoHandles(subject);
+      const [reader] = handles;
+      const { pet: first } = await reader.add(samplePet());
+      let writing = true;
+      const written = Promise.allSettled(
+        times(20, async (number) => {
+          const writer = handles[number % 2 === 0 ? 1 : 0];
+          for (let round = 0; round < 10; round += 1) await writer.add(samplePet());
+        }),
+      ).finally(() => (writing = false));
+      const seen = [first];
+      for (let pages = 1, last = false; !last; pages += 1) {
+        last = !writing;
+        seen.push(...(await reader.list({ after: seen.at(-1)?.id, limit: 1000 })));
+        // Reads from memory would keep writers waiting that need the disk.
+        if (pages % 20 === 0) await new Promise((resolve) => setTimeout(resolve));
+      }
+      await written;
+      assert.deepEqual(seen, await listAll(reader));
+      assert.equal(seen.length, 201);
+    },
+  },
+];
+
+/** Promises about several handles on one store: one after another, or at the same time. */
+export const handleCases: readonly StoreCase[] = [...durabilityCases, ...sharingCases, ...orderingCases];

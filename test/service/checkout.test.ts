@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Child, PACKAGE } from './running-service.js';
+
+/** What the scripts need. */
+const PARTS = [
+  'src',
+  'test/contract',
+  'tools/build.mjs',
+  'tools/dev.mjs',
+  'package.json',
+  'tsconfig.base.json',
+];
+
+const isLong = process.env['CI'] || process.env['LONG'];
+
+(isLong ? describe : describe.skip)('A checkout without a build (only with CI or LONG set)', function () {
+  this.timeout(180_000); // it compiles everything
+
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-checkout-'));
+    for (const part of PARTS) await cp(join(PACKAGE, part), join(folder, part), { recursive: true });
+    await symlink(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'));
+  });
+  after(async () => {
+    await Child.endAll();
+    await rm(folder, { recursive: true });
+  });
+
+  it('has npm run cli compile what check-store needs', async () => {
+    const memory = new URL('../../src/adapters/memory/index.js', import.meta.url).href;
+    await writeFile(
+      join(folder, 'store.mjs'),
+      `import { openMemoryStore } from '${memory}';
+       export async function openStore() {
+         const { pets, close } = openMemoryStore();
+         return { pets, dispose: close };
+       }`,
+    );
+    const args = ['run', '-s', 'cli', '--', 'check-store', './store.mjs', '--only', 'id'];
+    const { code, out, err } = await new Child('npm', args, folder, {}).ended;
+    expect(code, err).to.equal(0);
+    expect(out).to.match(/^PetRepository: [1-9]\d* passed, 0 failed/);
+  });
+
+  it('has npm run dev rebuild and restart the service when a source changes', async () => {
+    const dev = new Child(process.execPath, ['tools/dev.mjs'], folder, { PORT: '0', STORE_URL: 'memory:' });
+    await dev.said(/ready at/);
+    const source = join(folder, 'src/bootstrap/serve-command.ts');
+    const text = await readFile(source, 'utf8');
+    const seen = dev.said(/changed, ready at/).then(() => true);
+    // Again and again: the service may be ready before the compiler watches.
+    for (let change = 1, isSeen = false; !isSeen; change += 1) {
+      await writeFile(source, `${text.replace('`ready at', '`changed, ready at')}// ${change}\n`);
+      isSeen = await Promise.race([seen, delay(10_000, false)]);
+    }
+    await dev.stop();
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../../src/bootstrap/run.js';
+import { TestIo, runLine } from '../bootstrap/test-io.js';
+import { cleanUp, startedService, temporaryFolder } from './running-service.js';
+import { StoreClient, statusOf } from './store-client.js';
+
+/** Waits until requests with a key get a status; resolves to the milliseconds that it took. */
+async function untilStatus(status: number, url: string, key: string): Promise<number> {
+  const began = performance.now();
+  const client = new StoreClient(key);
+  while ((await client.get(url)).status !== status) {
+    if (performance.now() - began > 10_000) throw new Error(`still not ${status}`);
+  }
+  client.close();
+  return performance.now() - began;
+}
+
+describe('API keys', () => {
+  let folder: string;
+  const keys = async (line: string) =>
+    runLine(`keys ${line}`, { STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` });
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(cleanUp);
+
+  it('are issued, rotated and revoked by commands while another process serves, which notices', async () => {
+    const { child, url } = await startedService(folder);
+    const pets = `${url}/pets`;
+    const key = (await keys('issue --name window --scope pets:read')).out.trim();
+    expect(await statusOf(pets, key)).to.equal(200);
+    expect((await new StoreClient(key, false).send('POST', pets, '{}')).status).to.equal(403);
+    const rotated = (await keys(`rotate ${key.split('_')[2]} --overlap 1h`)).out.trim();
+    expect([await statusOf(pets, key), await statusOf(pets, rotated)]).to.deep.equal([200, 200]);
+    await keys(`revoke ${key.split('_')[2]}`);
+    // One second for the service, and the rest for a busy machine.
+    expect(await untilStatus(401, pets, key)).to.be.below(4_000);
+    expect(await statusOf(pets, rotated)).to.equal(200);
+    expect((await child.stop()).code).to.equal(0);
+  });
+
+  it('are in no log, response or file, except as a hash', async () => {
+    const staticKey = 'static-0123456789-abcdefghijklmnop';
+    const settings = {
+      PORT: '0',
+      LOG_LEVEL: 'trace',
+      STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}`,
+    };
+    const io = new TestIo({ ...settings, API_KEYS: staticKey });
+    const ended = run(['serve'], io.io);
+    const [, url = ''] = await io.said(/ready at (http:[^\s,]+)/);
+    const issued = await keys('issue --name till');
+    const key = issued.out.trim();
+    const rotated = await keys(`rotate ${key.split('_')[2]}`);
+    const secrets = [
+      staticKey,
+      key,
+      rotated.out.trim(),
+      `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`,
+    ];
+    const said = [issued.err, rotated.err, (await keys('list')).out, (await keys('list --json')).out];
+    for (const secret of secrets) {
+      const client = new StoreClient(secret);
+      for (const [method, target, body] of [
+        ['GET', '/pets'],
+        ['POST', '/pets', '{"name":"Rex","categoryId":1}'],
+        ['POST', '/pets', 'not JSON'],
+        ['GET', '/nowhere'],
+        ['GET', '/pets?limit=0'],
+      ] as const)
+        said.push(JSON.stringify(await client.send(method, url + target, body)));
+      client.close();
+      for (const line of [`keys revoke ${secret}`, `keys list ${secret}`, secret])
+        said.push((await runLine(line, settings)).err);
+    }
+    const stored = await filesIn(folder);
+    io.emit('SIGTERM', 'SIGTERM');
+    expect(await ended).to.equal(0);
+    const everything = [
+      ...[...said, io.out, io.err].map((text) => Buffer.from(text)),
+      ...stored,
+      ...(await filesIn(folder)),
+    ];
+    for (const secret of secrets.map((text) => text.split('_')[3] ?? text)) {
+      expect(secret).to.have.length.above(20);
+      expect(everything.filter((bytes) => bytes.includes(secret))).to.deep.equal([]);
+    }
+    const hash = createHash('sha256').update(key).digest('hex');
+    expect(
+      stored.some((bytes) => bytes.includes(hash)),
+      'the search finds what is there',
+    ).to.equal(true);
+    expect(io.err).to.include(key.split('_')[2]);
+  });
+});
+
+async function filesIn(folder: string): Promise<readonly Buffer[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name))));
+}

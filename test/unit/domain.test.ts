@@ -1,0 +1,258 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import {
+  ANIMAL_STORE_ERROR_CODES,
+  AnimalStoreError,
+  IdempotencyConflictError,
+  IdempotencyKeyReusedError,
+  InvalidCursorError,
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+  UnavailableError,
+  isAnimalStoreError,
+} from '../../src/domain/errors.js';
+import { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from '../../src/domain/int64.js';
+import {
+  NAME_PATTERN,
+  NEW_PET_FIELDS,
+  PET_RULES,
+  isPetStatus,
+  isSamePet,
+  petFrom,
+  savedPet,
+  unsavedPet,
+  type NewPet,
+  type Pet,
+  type UnsavedPet,
+} from '../../src/domain/pet.js';
+
+const cause = new Error('the inside');
+const faults = [
+  { field: 'name', message: 'must not be blank' },
+  { field: '', message: 'it must be an object' },
+];
+
+const EVERY_ERROR = [
+  new InvalidPetError(faults, { cause }),
+  new InvalidParameterError(faults, { cause }),
+  new InvalidCursorError({ cause }),
+  new PetNotFoundError(5n, { cause }),
+  new IdempotencyConflictError({ cause }),
+  new IdempotencyKeyReusedError({ cause }),
+  new UnavailableError('reading an animal', { cause }),
+];
+
+describe('The errors of the animal store', () => {
+  it('have one class for each code, its name and a cause', () => {
+    expect(EVERY_ERROR.map(({ code }) => code)).to.deep.equal([...ANIMAL_STORE_ERROR_CODES]);
+    for (const error of EVERY_ERROR) {
+      expect(error).to.be.instanceOf(AnimalStoreError).and.instanceOf(Error);
+      expect(error.name).to.equal(error.constructor.name);
+      expect(error.cause).to.equal(cause);
+      expect(String(error)).to.match(new RegExp(`^${error.name}: [A-Z].+\\.$`));
+    }
+    expect(new InvalidCursorError()).not.to.have.property('cause');
+  });
+
+  it('name every fault in one sentence', () => {
+    expect(new InvalidPetError(faults).message).to.equal(
+      'The animal is not valid: name must not be blank; it must be an object.',
+    );
+    expect(new InvalidParameterError(faults.slice(0, 1)).message).to.equal(
+      'The call is not valid: name must not be blank.',
+    );
+  });
+
+  it('say after how many seconds a retry makes sense', () => {
+    expect(new UnavailableError('reading').retryAfter).to.equal(1);
+    expect(new UnavailableError('reading', { retryAfter: 30 }).retryAfter).to.equal(30);
+    expect(new IdempotencyConflictError({ retryAfter: 5 }).retryAfter).to.equal(5);
+  });
+
+  it('are recognised by their code, also if another copy of the package made them', () => {
+    for (const code of ANIMAL_STORE_ERROR_CODES) {
+      expect(isAnimalStoreError(Object.assign(new Error('foreign'), { code }))).to.equal(true);
+    }
+    const others = [
+      new Error('no code'),
+      Object.assign(new Error('foreign'), { code: 'ECONNREFUSED' }),
+      { code: 'invalid_pet', message: 'no error' },
+      'invalid_pet',
+      null,
+    ];
+    for (const value of others) expect(isAnimalStoreError(value)).to.equal(false);
+  });
+});
+
+describe('int64', () => {
+  it('is every bigint that keeps its value in 64 bits, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 66n), max: 2n ** 66n }), (value) => {
+        expect(isInt64(value)).to.equal(BigInt.asIntN(64, value) === value);
+      }),
+    );
+    for (const value of [INT64_MIN, INT64_MAX]) expect(isInt64(value), String(value)).to.equal(true);
+    for (const value of [INT64_MIN - 1n, INT64_MAX + 1n, 0, '1', null])
+      expect(isInt64(value)).to.equal(false);
+  });
+
+  it('is made of safe integers and bigints in range only', () => {
+    expect(toInt64(7)).to.equal(7n);
+    expect(toInt64(-0)).to.equal(0n);
+    expect(toInt64(Number.MIN_SAFE_INTEGER)).to.equal(-(2n ** 53n) + 1n);
+    expect(toInt64(INT64_MAX)).to.equal(INT64_MAX);
+    for (const value of [2 ** 53, 1.5, NaN, Infinity, INT64_MAX + 1n, INT64_MIN - 1n, '7', true, null, [7]]) {
+      expect(toInt64(value), typeof value).to.equal(undefined);
+    }
+  });
+
+  it('is read from its own text, and from no other spelling', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+        (value) => parseInt64(String(value)) === value,
+      ),
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+]?[0-9]{0,21}$/)), (text) => {
+        const value = parseInt64(text);
+        if (value !== undefined) expect(String(value)).to.equal(text);
+      }),
+    );
+    for (const text of ['', '-', '007', '+5', '-0', '1e3', '0x1', '1.0', '1n', ' 1', '1\n', '1_0', '٣']) {
+      expect(parseInt64(text), text).to.equal(undefined);
+    }
+    for (const text of ['9223372036854775808', '-9223372036854775809', '9'.repeat(1_000_000)]) {
+      expect(parseInt64(text), text.slice(0, 30)).to.equal(undefined);
+    }
+  });
+});
+
+/** Unicode 16, PropList.txt: every character with the property White_Space. */
+const WHITE_SPACE = Array.from(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007' +
+    '\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
+
+const faultsOf = (pet: unknown): readonly unknown[] => {
+  try {
+    unsavedPet(pet as NewPet);
+  } catch (error) {
+    if (error instanceof InvalidPetError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+const RANGE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
+
+describe('A name', () => {
+  it('is blank if it has only White_Space characters, and by no other character', () => {
+    for (const text of ['', ...WHITE_SPACE, WHITE_SPACE.join('')]) {
+      expect(PET_RULES.name(text), JSON.stringify(text)).to.equal('must not be blank');
+      expect(PET_RULES.name(`${text}x`)).to.equal(undefined);
+    }
+    const blank = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+      (character) => PET_RULES.name(character) === 'must not be blank',
+    );
+    expect(blank).to.deep.equal(WHITE_SPACE);
+  });
+
+  it('is a string without U+0000 and lone surrogates', () => {
+    for (const name of ['\0', 'a\0', '\0a']) expect(PET_RULES.name(name)).to.equal('must not contain U+0000');
+    for (const name of ['\ud800', 'a\udfffb', '\udc00\ud800', '🐶\ud83d']) {
+      expect(PET_RULES.name(name)).to.equal('must not contain lone surrogates');
+    }
+    expect(PET_RULES.name('\ud83d\udc36')).to.equal(undefined);
+    for (const name of [undefined, null, 5, ['Fido']])
+      expect(PET_RULES.name(name)).to.equal('must be a string');
+  });
+
+  it('keeps its rule exactly if it matches the published pattern, lone surrogates aside', () => {
+    const pattern = new RegExp(NAME_PATTERN, 'u');
+    const character = fc.oneof(
+      fc.constantFrom(...WHITE_SPACE, '\0', '\ufeff', '\u200b', 'a', '🐶'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(character, { maxLength: 5 }), (characters) => {
+        const name = characters.join('');
+        expect(pattern.test(name)).to.equal(PET_RULES.name(name) === undefined);
+      }),
+    );
+  });
+});
+
+/** Another value for each field. A new field does not compile here. */
+const OTHER: Required<UnsavedPet> = { name: 'Rex', categoryId: 8n, status: 'sold' };
+
+describe('An animal', () => {
+  it('has any int64 as category, and one of three statuses', () => {
+    expect([0, -1, INT64_MAX].map(PET_RULES.categoryId)).to.deep.equal([undefined, undefined, undefined]);
+    expect([1.5, '7', 2n ** 63n].map(PET_RULES.categoryId)).to.deep.equal([RANGE, RANGE, RANGE]);
+    expect(['available', 'pending', 'sold'].every(isPetStatus)).to.equal(true);
+    expect(['toString', '', 'Sold', null, undefined, 0].some(isPetStatus)).to.equal(false);
+    expect(PET_RULES.status(null)).to.equal('must be one of available, pending, sold');
+  });
+
+  it('is frozen, available by default, and has only the fields of an animal', () => {
+    const pet = unsavedPet({ name: ' Fido ', categoryId: 7, id: 99n, colour: 'black' } as NewPet);
+    expect(pet).to.deep.equal({ name: ' Fido ', categoryId: 7n, status: 'available' });
+    expect(pet).to.be.frozen;
+    expect(unsavedPet(OTHER)).to.deep.equal(OTHER);
+  });
+
+  it('is refused with every fault', () => {
+    expect(faultsOf({ name: ' ', categoryId: 1.5, status: 'gone' })).to.deep.equal([
+      { field: 'name', message: 'must not be blank' },
+      { field: 'categoryId', message: RANGE },
+      { field: 'status', message: 'must be one of available, pending, sold' },
+    ]);
+    expect(faultsOf({})).to.deep.equal([
+      { field: 'name', message: 'is required' },
+      { field: 'categoryId', message: 'is required' },
+    ]);
+    for (const pet of [undefined, null, 'Fido', 5]) {
+      expect(faultsOf(pet)).to.deep.equal([{ field: '', message: 'it must be an object' }]);
+    }
+  });
+
+  it('reads each field of what it is made of once: a getter cannot change it after the check', () => {
+    let reads = 0;
+    const pet = unsavedPet({
+      categoryId: 1n,
+      get name() {
+        return (reads += 1) === 1 ? 'Fido' : '';
+      },
+    });
+    expect(pet.name).to.equal('Fido');
+  });
+
+  it('is saved under its id as a frozen copy with every field', () => {
+    const given = { ...OTHER };
+    const pet = savedPet(5n, given);
+    given.name = 'Max';
+    expect(pet).to.deep.equal({ id: 5n, ...OTHER });
+    expect(pet).to.be.frozen;
+  });
+
+  it('is read from data of other programs, and every fault of those is named', () => {
+    expect(petFrom({ ...OTHER, id: 5, categoryId: 8 })).to.deep.equal({ id: 5n, ...OTHER });
+    expect(() => petFrom({ ...OTHER, id: '5' })).to.throw(InvalidPetError, 'id must be an int64');
+    expect(() => petFrom({ id: 5n, name: 'Rex', categoryId: 8n })).to.throw(
+      InvalidPetError,
+      'status is required',
+    );
+    expect(() => petFrom({ ...OTHER, id: 5n, name: '' })).to.throw(InvalidPetError, 'name must not be blank');
+  });
+
+  it('is the same as another only if every field is equal', () => {
+    const pet: Pet = { id: 5n, name: 'Fido', categoryId: 7n, status: 'available' };
+    expect(isSamePet(pet, { ...pet })).to.equal(true);
+    expect(isSamePet(pet, { ...pet, id: 6n })).to.equal(false);
+    for (const field of NEW_PET_FIELDS)
+      expect(isSamePet(pet, { ...pet, [field]: OTHER[field] })).to.equal(false);
+    expect(new Set(NEW_PET_FIELDS)).to.deep.equal(new Set(Object.keys(OTHER)));
+  });
+});

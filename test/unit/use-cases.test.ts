@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../src/application/create-animal-store.js';
+import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
+import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
+import {
+  IdempotencyKeyReusedError,
+  InvalidCursorError,
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+} from '../../src/domain/errors.js';
+import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
+import { PET_STATUSES } from '../../src/domain/pet.js';
+import { untyped } from '../contract/animal-store/subject.js';
+import { rejectionOf } from '../contract/rejection.js';
+
+const HOUR = 60 * 60 * 1000;
+const START = new Date();
+const fido = { name: 'Fido', categoryId: 1n };
+const idempotencyKey = { scope: 'a scope', key: 'a key' };
+
+/** An animal store whose clock stands still, and what its repository was asked to add with. */
+function observed() {
+  const { pets } = openMemoryStore();
+  const asked: AddOptions[] = [];
+  const observing: PetRepository = Object.assign(Object.create(pets) as PetRepository, {
+    add(pet, options = {}) {
+      asked.push(options);
+      return pets.add(pet, options);
+    },
+  } satisfies Partial<PetRepository>);
+  const clock = { time: START, now: () => clock.time };
+  return { animalStore: createAnimalStore({ pets: observing, clock }), asked, clock };
+}
+
+const refuses = () => Promise.reject(new Error('the repository was called'));
+
+const refusing: PetRepository = {
+  capabilities: { durable: false, shared: false },
+  add: refuses,
+  findById: refuses,
+  list: refuses,
+  check: refuses,
+  close: refuses,
+};
+
+describe('The use cases', () => {
+  const animalStore = createAnimalStore({ pets: refusing });
+
+  it('do not call the repository when the signal is aborted', async () => {
+    const call = { signal: AbortSignal.abort('given up') };
+    for (const calling of [
+      animalStore.listPets({}, call),
+      animalStore.createPet(fido, call),
+      animalStore.getPet(1n, call),
+    ]) {
+      expect(await rejectionOf(calling)).to.equal('given up');
+    }
+  });
+
+  it('do not call the repository when the call is not valid, and reject with the class of the fault', async () => {
+    for (const [call, expected] of [
+      [animalStore.listPets({ limit: 0 }), InvalidParameterError],
+      [animalStore.listPets({ cursor: '' }), InvalidCursorError],
+      [animalStore.createPet({ ...fido, name: '' }), InvalidPetError],
+      [animalStore.getPet(1.5), InvalidParameterError],
+      [animalStore.getPet(2n ** 63n), PetNotFoundError],
+    ] as const) {
+      expect(await rejectionOf(call)).to.be.instanceOf(expected);
+    }
+  });
+
+  it('name every fault of a query', async () => {
+    const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
+    expect(error)
+      .to.have.property('faults')
+      .that.deep.equals([
+        { field: 'limit', message: 'must be an integer from 1 to 100' },
+        { field: 'status', message: 'must be one of available, pending, sold' },
+      ]);
+  });
+
+  it('reject with what the repository rejects with', async () => {
+    for (const call of [animalStore.listPets(), animalStore.createPet(fido), animalStore.getPet(1n)]) {
+      expect(await rejectionOf(call)).to.have.property('message', 'the repository was called');
+    }
+  });
+});
+
+describe('createPet with an idempotency key', () => {
+  it('claims it for 24 hours by the clock', async () => {
+    const { animalStore, asked, clock } = observed();
+    const { pet } = await animalStore.createPet(fido, { idempotencyKey });
+    const [options] = asked;
+    expect(options?.claim).to.deep.include(idempotencyKey);
+    expect(options?.now).to.deep.equal(START);
+    expect(options?.claim?.keepUntil).to.deep.equal(new Date(START.getTime() + 24 * HOUR));
+    clock.time = new Date(START.getTime() + 24 * HOUR - 1);
+    expect(await animalStore.createPet(fido, { idempotencyKey })).to.deep.equal({ pet, replayed: true });
+    clock.time = new Date(START.getTime() + 24 * HOUR);
+    expect((await animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey })).replayed).to.equal(
+      false,
+    );
+  });
+
+  it('stores the fingerprint that version 0.1 stored: SHA-256 in hexadecimal', async () => {
+    const { animalStore, asked } = observed();
+    await animalStore.createPet(fido, { idempotencyKey });
+    // The digest of ["Fido","1","available"], as any tool computes it.
+    expect(asked[0]?.claim?.fingerprint).to.equal(
+      'aad0c1c24d71e76e5a94be4cb8924adb665087aedcdc2436ae929c84be6c00e2',
+    );
+  });
+
+  it('gives equal animals one fingerprint in any spelling, and every other animal another', async () => {
+    const { animalStore, asked } = observed();
+    const animals = [
+      fido,
+      { status: 'available' as const, categoryId: 1, name: 'Fido' },
+      { ...fido, name: 'fido' },
+      { ...fido, name: 'Fido","1' },
+      { ...fido, name: 'Ame\u0301lie' },
+      { ...fido, name: 'Am\u00e9lie' },
+      { ...fido, categoryId: 2n ** 53n },
+      { ...fido, categoryId: 2n ** 53n + 1n },
+      { ...fido, status: 'sold' as const },
+    ];
+    for (const [index, animal] of animals.entries()) {
+      await animalStore.createPet(animal, { idempotencyKey: { scope: 'a scope', key: `key ${index}` } });
+    }
+    const fingerprints = asked.map(({ claim }) => claim?.fingerprint);
+    expect(fingerprints[0]).to.equal(fingerprints[1]);
+    expect(new Set(fingerprints.slice(1)).size).to.equal(animals.length - 1);
+  });
+
+  it('makes no claim without a key', async () => {
+    const { animalStore, asked } = observed();
+    await animalStore.createPet(fido, { idempotencyKey: undefined });
+    expect(asked.map(({ claim }) => claim)).to.deep.equal([undefined]);
+  });
+
+  it('names the faults of a key and its scope, after those of the animal', async () => {
+    const { animalStore, asked } = observed();
+    const invalid = { idempotencyKey: { scope: 'a\0b', key: 'x'.repeat(256) } };
+    const message = 'must have 1 to 255 characters, without U+0000 and lone surrogates';
+    expect(await rejectionOf(animalStore.createPet(fido, invalid)))
+      .to.be.instanceOf(InvalidParameterError)
+      .with.property('faults')
+      .that.deep.equals([
+        { field: 'idempotencyKey.scope', message },
+        { field: 'idempotencyKey.key', message },
+      ]);
+    const animal = { ...fido, name: '' };
+    expect(await rejectionOf(animalStore.createPet(animal, invalid))).to.be.instanceOf(InvalidPetError);
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('rejects with the refusal of the repository', async () => {
+    const { animalStore } = observed();
+    await animalStore.createPet(fido, { idempotencyKey });
+    const reused = animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey });
+    expect(await rejectionOf(reused)).to.be.instanceOf(IdempotencyKeyReusedError);
+  });
+
+  it('does not call the repository when it is aborted while the fingerprint is computed', async () => {
+    const { animalStore, asked } = observed();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const creating = rejectionOf(animalStore.createPet(fido, { idempotencyKey, signal }));
+    controller.abort('given up');
+    expect(await creating).to.equal('given up');
+    expect(asked).to.deep.equal([]);
+  });
+});
+
+const ids = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc.constantFrom(0n, 1n, -1n, INT64_MIN, INT64_MAX),
+);
+const filters = fc.constantFrom(undefined, ...PET_STATUSES);
+
+describe('A page cursor', () => {
+  it('is read back as its id with the same filter, and refused with every other filter', () => {
+    fc.assert(
+      fc.property(ids, filters, filters, (id, written, read) => {
+        const cursor = writeCursor(id, written);
+        if (written === read) expect(readCursor(cursor, read)).to.equal(id);
+        else expect(() => readCursor(cursor, read)).to.throw(InvalidCursorError);
+      }),
+    );
+  });
+
+  it('is refused when it is altered', () => {
+    const places = fc.nat({ max: 26 });
+    fc.assert(
+      fc.property(ids, filters, places, places, fc.string(), (id, status, from, to, text) => {
+        const cursor = writeCursor(id, status);
+        const swapped =
+          cursor.slice(0, from) + cursor.charAt(from + 1) + cursor.charAt(from) + cursor.slice(from + 2);
+        const replaced = cursor.slice(0, from) + text + cursor.slice(to);
+        for (const altered of [swapped, replaced, cursor.toUpperCase(), text]) {
+          if (altered === cursor) continue;
+          expect(() => readCursor(altered, status), altered).to.throw(InvalidCursorError);
+        }
+      }),
+    );
+    for (const cursor of [undefined, null, 5, 5n, {}, [writeCursor(1n, undefined)]]) {
+      expect(() => readCursor(cursor, undefined)).to.throw(InvalidCursorError);
+    }
+  });
+
+  it('stays valid for ever', () => {
+    expect(readCursor('100000000000000001fbe226a4', undefined)).to.equal(1n);
+    expect(readCursor('137fffffffffffffff583a30de', 'sold')).to.equal(INT64_MAX);
+  });
+});

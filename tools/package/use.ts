@@ -1,0 +1,92 @@
+// A few lines of each entry, as a strict program that checks the declarations of all it depends on sees them. Run in
+// a project that has the package, and nothing else but the compiler. Argument: a file for a store.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createAnimalStore,
+  parse,
+  PetNotFoundError,
+  stringify,
+  type AnimalStore,
+  type Pet,
+} from 'animal-store';
+import { ApiKeyAuthenticator, ManagedApiKeys } from 'animal-store/api-keys';
+import { createContainer, readSettings, startService, type Service } from 'animal-store/bootstrap';
+import { AnimalStoreClient } from 'animal-store/client';
+import {
+  petRepositoryContract,
+  runContract,
+  type Contract,
+  type PetRepositorySubject,
+} from 'animal-store/contract';
+import { createFetchHandler, type FetchHandler } from 'animal-store/fetch';
+import { HttpInterface, openApiDocument, Readiness } from 'animal-store/http';
+import { animalStoreRouter, createKoaApp } from 'animal-store/koa';
+import { openMemoryStore } from 'animal-store/memory';
+import { openMongoStore } from 'animal-store/mongodb';
+import { createNodeListener, NodeServer, readDocsFiles } from 'animal-store/node';
+import { openSqliteStore } from 'animal-store/sqlite';
+
+const BELLA = '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}';
+const animal = { name: 'Bella', categoryId: 2n ** 63n - 1n };
+
+// animal-store, /memory, /sqlite
+const { pets, apiKeys } = openMemoryStore();
+const store: AnimalStore = createAnimalStore({ pets });
+const { pet }: { pet: Pet } = await store.createPet(animal);
+assert.equal(stringify(pet), BELLA);
+assert.equal((parse(BELLA) as { categoryId: unknown }).categoryId, pet.categoryId);
+const missing: unknown = await store.getPet(2n).catch((error: unknown) => error);
+assert.ok(missing instanceof PetNotFoundError);
+const file = await openSqliteStore(process.argv[2] ?? '');
+const onDisk = createAnimalStore({ pets: file.pets });
+await onDisk.createPet(animal);
+assert.equal(stringify((await onDisk.listPets()).pets), `[${BELLA}]`);
+await file.close();
+
+// /mongodb needs a server, and judges the URL without one
+await assert.rejects(async () => openMongoStore('mongodb://127.0.0.1/no.name'));
+
+// /api-keys, /http, /fetch, /koa, /node
+const { key } = await new ManagedApiKeys({ apiKeys }).issue({ name: 'shop', scopes: ['pets:read'] });
+const http = new HttpInterface({
+  store,
+  authenticator: new ApiKeyAuthenticator({ apiKeys }),
+  readiness: new Readiness((call) => pets.check(call)),
+  docs: await readDocsFiles(),
+});
+const headers = { Authorization: `Bearer ${key}` };
+const handle: FetchHandler = createFetchHandler(http);
+assert.equal(await (await handle(new Request('http://localhost/v1/pets/1', { headers }))).text(), BELLA);
+assert.match(JSON.parse(openApiDocument()).openapi, /^3\.1\./);
+assert.ok(animalStoreRouter(http).routes());
+const server = new NodeServer(createKoaApp(http).callback());
+const page = await fetch(`http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/docs`);
+const script = /<script[^>]*src="([^"]+)"/.exec(await page.text())?.[1];
+assert.equal((await fetch(new URL(script ?? '', page.url))).status, 200);
+assert.equal(await server.close(1000), true);
+const other = createServer(createNodeListener(http)).listen(0, '127.0.0.1');
+await once(other, 'listening');
+const { port } = other.address() as AddressInfo;
+assert.equal((await fetch(`http://127.0.0.1:${port}/v1/pets/1`, { headers })).status, 200);
+other.closeAllConnections();
+other.close();
+
+// /bootstrap, /client
+const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: key, LOG_LEVEL: 'silent' });
+const service: Service = await startService(await createContainer(settings));
+const client: AnimalStore = new AnimalStoreClient({ baseUrl: service.url, apiKey: key });
+assert.equal(stringify((await client.createPet(animal)).pet), BELLA);
+await service.stop();
+
+// /contract
+const contract: Contract<PetRepositorySubject> = petRepositoryContract;
+const [first] = await runContract({ ...contract, cases: contract.cases.slice(0, 1) }, async () => {
+  const fresh = openMemoryStore();
+  return { pets: fresh.pets, dispose: () => fresh.close() };
+});
+assert.equal(first?.outcome, 'passed');
+
+console.log(`types and calls agree on Node.js ${process.versions.node}`);
