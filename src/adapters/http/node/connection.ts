@@ -6,6 +6,8 @@ import type { ServerRequest, ServerResponse } from './server-messages.js';
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
+/** How much input may wait for a response before the socket is paused, in bytes. */
+const MOST_WAITING = 16 * 1024;
 /** How many pieces of input are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
@@ -36,7 +38,6 @@ export class Connection extends Duplex {
   #response: ServerResponse | undefined;
   #requests = 0;
   #input: Buffer = NOTHING;
-  #inputEnded = false;
   #bodyLeft = 0;
   #isParsing = true;
   #isLast = false;
@@ -56,8 +57,8 @@ export class Connection extends Duplex {
     socket.on('close', () => this.destroy());
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
-      this.#inputEnded = true;
-      this.#parse();
+      this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
+      this.push(null);
     });
     // Emitted when nothing was read and the client took nothing of what was written.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
@@ -182,10 +183,9 @@ export class Connection extends Duplex {
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
       this.emit('data', isAll ? input : input.subarray(0, length));
     }
-    if (!this.#isParsing) return;
-    if (this.#input.length >= EMPTY_LINE.length) this.#socket.pause();
-    else if (this.#inputEnded && this.#input.length === 0) this.push(null);
-    else if (this.#socket.isPaused()) this.#socket.resume();
+    // Some input may wait, so that the end of the client's side is seen while a request is in work.
+    if (this.#input.length > MOST_WAITING) this.#socket.pause();
+    else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
   }
 
   /** How much of the input may be parsed now: at most to the end of the current request. */
@@ -195,7 +195,6 @@ export class Connection extends Duplex {
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
-    if (this.#inputEnded) return input.length;
     // The beginning of an empty line waits for its end, which may come in the next chunk.
     const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
     return input.length - (begun ?? 0);

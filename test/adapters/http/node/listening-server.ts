@@ -1,10 +1,10 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
 import { RawConnection } from './raw-connection.js';
 
 const running: NodeServer[] = [];
 
-/** A server on a free port, ended by `closeServers`. */
+/** A server on a free port, which `closeServers` ends. */
 export async function listening(
   listener: RequestListener,
   options?: NodeServerOptions,
@@ -20,17 +20,55 @@ export async function closeServers(): Promise<void> {
   await Promise.all(running.splice(0).map((server) => server.close(0)));
 }
 
-/** A request's head, with a Host; `lines` are further headers. */
+/** The head of a request, with a Host; `lines` are further headers. */
 export const head = (requestLine: string, ...lines: readonly string[]): string =>
   [`${requestLine} HTTP/1.1`, 'Host: a', ...lines, '', ''].join('\r\n');
 
-/** Answers with the target of the request: fast, in full, and told apart. */
+/** Responds with the target of the request, at once. */
 export const echoTarget: RequestListener = (request, response) => {
   response.end(request.url);
 };
 
-/** Rejects when `promise` takes longer: the promise of a time, not a way to wait. */
-export async function inTime<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+/** Responds with the body of the request. Does not listen for errors. */
+export const echoBody: RequestListener = (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => response.end(Buffer.concat(chunks)));
+};
+
+/** A listener to which the test responds. */
+export class Held {
+  readonly responses: ServerResponse[] = [];
+  #arrival = Promise.withResolvers<void>();
+
+  readonly listener: RequestListener = (_request, response) => {
+    this.responses.push(response);
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
+  };
+
+  /** The targets of the requests so far. */
+  get targets(): ReadonlyArray<string | undefined> {
+    return this.responses.map(({ req }) => req.url);
+  }
+
+  /** The response to the request at `index`, from 0, once it is there. */
+  async nth(index: number): Promise<ServerResponse> {
+    for (;;) {
+      const found = this.responses[index];
+      if (found) return found;
+      await this.#arrival.promise;
+    }
+  }
+}
+
+/** Resolves once the server has read everything that was sent before. */
+export const serverHasRead = async (port: number): Promise<void> => {
+  await (await RawConnection.open(port, '@@\r\n\r\n')).allResponses();
+};
+
+/** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
+export async function inTime<T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not within ${milliseconds} ms`)), milliseconds);

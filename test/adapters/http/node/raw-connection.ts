@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire; names of headers in lower case. */
-export interface RawAnswer {
+/** A response as it came over the wire, with the names of its headers in lower case. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** A client that sends exactly the bytes it is told to, for what no well-behaved client would send. */
+/** A client that sends exactly the given bytes. */
 export class RawConnection {
   static readonly #open = new Set<RawConnection>();
 
   readonly socket: Socket;
-  /** Resolves to the code of the error that ended the connection, or `undefined` for an orderly end. */
+  /** Resolves to the code of the error that ended the connection, or to `undefined` if it ended in order. */
   readonly closed: Promise<string | undefined>;
-  #chunks: Buffer[] = [];
-  #onChange = new Set<() => void>();
+  #received = '';
   #isOver = false;
+  #changed = Promise.withResolvers<void>();
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -26,27 +26,27 @@ export class RawConnection {
       socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
       socket.on('close', () => {
         RawConnection.#open.delete(this);
-        this.#over();
+        this.#change(true);
         resolve(code);
       });
     });
-    socket.on('data', (chunk) => {
-      this.#chunks.push(chunk);
-      this.#changed();
+    socket.setEncoding('latin1').on('data', (text) => {
+      this.#received += text;
+      this.#change(false);
     });
-    socket.on('end', () => this.#over());
+    socket.on('end', () => this.#change(true));
     RawConnection.#open.add(this);
   }
 
-  /** Connects; `text` is sent at once. */
-  static open(port: number, text: string | Buffer = ''): Promise<RawConnection> {
+  /** Connects and sends `bytes`. `isHalfOpen`: does not end its side when the server does. */
+  static open(port: number, bytes: string | Buffer = '', isHalfOpen = false): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: isHalfOpen });
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);
-        const connection = new RawConnection(socket.setNoDelay());
-        connection.send(text);
+        const connection = new RawConnection(socket);
+        connection.send(bytes);
         resolve(connection);
       });
     });
@@ -59,146 +59,91 @@ export class RawConnection {
     await Promise.all(open.map(({ closed }) => closed));
   }
 
-  send(text: string | Buffer): void {
-    if (text.length > 0) this.socket.write(text);
-  }
-
-  get bytes(): Buffer {
-    const bytes = Buffer.concat(this.#chunks);
-    this.#chunks = [bytes];
-    return bytes;
+  send(bytes: string | Buffer): void {
+    if (bytes.length > 0) this.socket.write(bytes);
   }
 
   get received(): string {
-    return this.bytes.toString('latin1');
+    return this.#received;
   }
 
-  /** Whether the other side has ended the connection. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Waits until what was received is enough, or fails when the connection ends before it is. */
-  async until(enough: (received: string) => boolean): Promise<void> {
-    while (!enough(this.received)) {
+  /** Waits until enough was received; fails if the connection ends before that. */
+  async until(isEnough: (received: string) => boolean): Promise<void> {
+    while (!isEnough(this.received)) {
       if (this.#isOver) throw new Error(`the connection ended after ${JSON.stringify(this.received)}`);
-      await this.#change();
+      await this.#changed.promise;
     }
   }
 
-  /** The first `count` answers, as soon as they are there. */
-  async answers(count: number, methods: readonly string[] = []): Promise<readonly RawAnswer[]> {
-    await this.until(() => parseAnswers(this.bytes, methods).answers.length >= count);
-    return parseAnswers(this.bytes, methods).answers;
+  /** The responses so far, once there are `count`. */
+  async responses(count: number): Promise<readonly RawResponse[]> {
+    await this.until((received) => parseResponses(received).responses.length >= count);
+    return parseResponses(this.received).responses;
   }
 
-  /** All answers, once the other side has ended the connection. Fails if they are followed by anything else. */
-  async allAnswers(methods: readonly string[] = []): Promise<readonly RawAnswer[]> {
-    while (!this.#isOver) await this.#change();
-    const { answers, rest } = parseAnswers(this.bytes, methods);
-    expect(rest, 'bytes behind the last answer').to.equal('');
-    return answers;
+  /** All responses, once the server has ended the connection. Fails if anything follows them. */
+  async allResponses(): Promise<readonly RawResponse[]> {
+    while (!this.#isOver) await this.#changed.promise;
+    const { responses, rest } = parseResponses(this.received);
+    expect(rest, 'bytes after the last response').to.equal('');
+    return responses;
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#onChange.add(resolve));
-  }
-
-  #changed(): void {
-    const waiting = this.#onChange;
-    this.#onChange = new Set();
-    for (const resolve of waiting) resolve();
-  }
-
-  #over(): void {
-    this.#isOver = true;
-    this.#changed();
+  #change(isOver: boolean): void {
+    this.#isOver ||= isOver;
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 
-/** Sends `text` on a new connection, and resolves to all answers once the server has ended it. */
-export async function exchange(
-  port: number,
-  text: string | Buffer,
-  methods: readonly string[] = [],
-): Promise<readonly RawAnswer[]> {
-  return (await RawConnection.open(port, text)).allAnswers(methods);
-}
+/** Sends `bytes` on a new connection. Resolves to all responses, once the server has ended it. */
+export const exchange = async (port: number, bytes: string | Buffer): Promise<readonly RawResponse[]> =>
+  (await RawConnection.open(port, bytes)).allResponses();
 
-/**
- * Reads the complete answers at the beginning of `bytes`, strictly: a length or chunks, no other end of a body.
- * @param methods of the requests that they answer, in their order; needed for HEAD only
- */
-export function parseAnswers(
-  bytes: Buffer,
-  methods: readonly string[] = [],
-): { readonly answers: readonly RawAnswer[]; readonly rest: string } {
-  const answers: RawAnswer[] = [];
-  let rest = bytes.toString('latin1');
+/** Reads the complete responses at the beginning of `received`. Their bodies have a Content-Length or chunks. */
+export function parseResponses(received: string): {
+  readonly responses: readonly RawResponse[];
+  readonly rest: string;
+} {
+  const responses: RawResponse[] = [];
+  let rest = received;
   for (;;) {
-    const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd === -1) return { answers, rest };
-    const [statusLine = '', ...lines] = rest.slice(0, headEnd).split('\r\n');
-    const { code } = /^HTTP\/1\.1 (?<code>\d{3}) [\w ,'-]*$/.exec(statusLine)?.groups ?? {};
-    if (code === undefined) throw new Error(`no status line: ${JSON.stringify(statusLine)}`);
-    const status = Number(code);
-    const headers = new Map(lines.map(readHeader));
-    const afterHead = rest.slice(headEnd + 4);
-    if (status === 100) {
-      rest = afterHead;
-      continue;
+    const [start = '', code, lines = ''] = START.exec(rest) ?? [];
+    if (code === undefined) {
+      if (rest.includes('\r\n\r\n')) throw new Error(`no response: ${JSON.stringify(rest.slice(0, 500))}`);
+      return { responses, rest };
     }
-    const bodiless = status === 204 || status === 304 || methods[answers.length] === 'HEAD';
-    const body = bodiless ? { text: '', length: 0 } : readBody(headers, afterHead);
-    if (body === undefined) return { answers, rest };
-    answers.push({ status, headers, body: Buffer.from(body.text, 'latin1').toString('utf8') });
-    rest = afterHead.slice(body.length);
+    const after = rest.slice(start.length);
+    const fields = [...lines.matchAll(/(.*): (.*)\r\n/g)];
+    const headers = new Map(fields.map(([, name = '', value = '']) => [name.toLowerCase(), value]));
+    const length = code === '100' ? 0 : bodyLength(headers, after);
+    if (length > after.length) return { responses, rest };
+    rest = after.slice(length);
+    const sent = after.slice(0, length);
+    const body = headers.has('content-length') ? sent : sent.replaceAll(/[0-9a-f]+\r\n|\r\n/g, '');
+    if (code !== '100') responses.push({ status: Number(code), headers, body });
   }
 }
 
-function readHeader(line: string): [string, string] {
-  const { name, value } = /^(?<name>[\w-]+): (?<value>[ -~]*)$/.exec(line)?.groups ?? {};
-  if (name === undefined || value === undefined) throw new Error(`no header: ${JSON.stringify(line)}`);
-  return [name.toLowerCase(), value];
-}
+const START = /^HTTP\/1\.1 (\d{3}) [\w ,'-]*\r\n((?:[\w-]+: [ -~]*\r\n)*)\r\n/;
 
-function readBody(
-  headers: ReadonlyMap<string, string>,
-  text: string,
-): { readonly text: string; readonly length: number } | undefined {
+/** Infinity if the body in chunks is not complete. */
+function bodyLength(headers: ReadonlyMap<string, string>, text: string): number {
   const announced = headers.get('content-length');
-  if (announced !== undefined) {
-    const length = Number(announced);
-    return text.length < length ? undefined : { text: text.slice(0, length), length };
-  }
-  if (headers.get('transfer-encoding') !== 'chunked') throw new Error('a body without a length');
-  let body = '';
-  for (let at = 0; ;) {
-    const lineEnd = text.indexOf('\r\n', at);
-    const size = lineEnd === -1 ? Number.NaN : Number.parseInt(text.slice(at, lineEnd), 16);
-    const end = lineEnd + 2 + size + 2;
-    if (Number.isNaN(size) || text.length < end) return undefined;
-    if (size === 0) return { text: body, length: end };
-    body += text.slice(lineEnd + 2, end - 2);
-    at = end;
-  }
+  if (announced !== undefined) return Number(announced);
+  return /^(?:[1-9a-f][0-9a-f]*\r\n[^]*?\r\n)*?0\r\n\r\n/.exec(text)?.[0].length ?? Infinity;
 }
 
-/** Checks that an answer is an error exactly as the interface promises it, from a connection that ends with it. */
-export function expectError(answer: RawAnswer | undefined, status: number, code: string): void {
-  expectErrorShape(answer, status, code);
-  expect(answer?.headers.get('connection')).to.equal('close');
-}
-
-/** Checks that an answer is an error exactly as the interface promises it. */
-function expectErrorShape(answer: RawAnswer | undefined, status: number, code: string): void {
-  if (answer === undefined) throw new Error(`no answer, but ${status} ${code} was promised`);
-  const { headers, body } = answer;
-  expect(answer.status).to.equal(status);
-  const error = JSON.parse(body) as { readonly message: unknown };
-  expect(error).to.deep.equal({ code, message: error.message, status });
-  expect(error.message).to.be.a('string').with.length.above(5);
+/** Checks that a response is an error in the interface's shape, and closes its connection. */
+export function expectError(response: RawResponse | undefined, status: number, code: string): void {
+  if (response === undefined) throw new Error(`no response, but ${status} ${code} was promised`);
+  const { message } = JSON.parse(response.body) as { readonly message: unknown };
+  expect(response.body).to.equal(JSON.stringify({ code, message, status }));
+  expect(message).to.be.a('string').with.length.above(5);
+  expect(response.status).to.equal(status);
+  const { headers } = response;
   expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
   expect(headers.get('x-request-id')).to.match(/^[A-Za-z0-9._-]{1,128}$/);
   expect(headers.get('cache-control')).to.equal('no-store');
+  expect(headers.get('connection')).to.equal('close');
 }

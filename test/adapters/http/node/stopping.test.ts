@@ -1,125 +1,98 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { closeServers, echoTarget, head, inTime, listening } from './listening-server.js';
+import { NodeServer } from '../../../../src/adapters/http/node/index.js';
+import { Held, closeServers, echoBody, echoTarget, head, inTime, listening } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
-describe('A listening server that is drained', () => {
+describe('A listening server that drains', () => {
   afterEach(closeServers);
 
-  it('says Connection: close on every answer, and still takes new connections', async () => {
-    const { server, port } = await listening(echoTarget);
-    const kept = await RawConnection.open(port, head('GET /before'));
-    expect((await kept.answers(1))[0]?.headers.get('connection')).to.equal('keep-alive');
-    server.drain();
-    kept.send(head('GET /after'));
-    const [, after] = await kept.allAnswers();
-    expect(after?.body).to.equal('/after');
-    expect(after?.headers.get('connection')).to.equal('close');
-    const [fresh] = await (await RawConnection.open(port, head('GET /new'))).allAnswers();
-    expect(fresh?.body).to.equal('/new');
-    expect(fresh?.headers.get('connection')).to.equal('close');
-  });
-
-  it('says so on the answer that is being made, too', async () => {
-    let response: ServerResponse | undefined;
-    const { promise: come, resolve: arrived } = Promise.withResolvers<void>();
-    const { server, port } = await listening((_request, made) => {
-      response = made;
-      arrived();
-    });
+  it('closes each connection after its next response, and takes new ones', async () => {
+    const held = new Held();
+    const { server, port } = await listening(held.listener);
     const connection = await RawConnection.open(port, head('GET /'));
-    await come;
+    const response = await held.nth(0);
     server.drain();
-    response?.end('done');
-    const [answer] = await connection.allAnswers();
-    expect(answer?.body).to.equal('done');
-    expect(answer?.headers.get('connection')).to.equal('close');
+    const fresh = await RawConnection.open(port, head('GET /'));
+    for (const each of [response, await held.nth(1)]) each.end('done');
+    for (const each of [connection, fresh]) {
+      const [answer] = await each.allResponses();
+      expect([answer?.body, answer?.headers.get('connection')]).to.deep.equal(['done', 'close']);
+    }
   });
 });
 
 describe('A listening server that is closed', () => {
   afterEach(closeServers);
 
-  it('waits for no connection that asks for nothing', async () => {
+  it('ends connections without a request in order, and does not wait for them', async () => {
     const { server, port } = await listening(echoTarget);
-    const connections = [
-      await RawConnection.open(port),
-      await RawConnection.open(port, 'GET / HTT'),
-      await RawConnection.open(port, 'GET / HTTP/1.1\r\nHost: a\r\n'),
-      await RawConnection.open(port, head('GET /')),
-    ];
-    await connections.at(-1)?.answers(1);
-    expect(await inTime(5_000, server.close(30_000))).to.equal(true);
-    await Promise.all(connections.map(({ closed }) => inTime(5_000, closed)));
+    const idle = await RawConnection.open(port, head('GET /'));
+    await idle.responses(1);
+    const connections = [idle, await RawConnection.open(port), await RawConnection.open(port, 'GET / HTT')];
+    expect(await inTime(server.close(30_000))).to.equal(true);
+    expect(await Promise.all(connections.map(({ closed }) => closed))).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
-  it('accepts nothing more', async () => {
-    const { server, port } = await listening(echoTarget);
-    await server.close(1_000);
-    const socket = connect(port, '127.0.0.1');
-    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
-    expect(error.code).to.equal('ECONNREFUSED');
+  it('answers a request that comes on a connection it had accepted', async () => {
+    const { server, port } = await listening(echoTarget, { limits: { stopGrace: 60_000 } });
+    const used = await RawConnection.open(port, head('GET /'));
+    await used.responses(1);
+    const unused = await RawConnection.open(port);
+    const closed = server.close(60_000);
+    for (const connection of [used, unused]) {
+      connection.send(head('GET /late'));
+      const answer = (await connection.allResponses()).at(-1);
+      expect([answer?.body, answer?.headers.get('connection')]).to.deep.equal(['/late', 'close']);
+    }
+    expect(await closed).to.equal(true);
   });
 
-  it('answers the request in flight, and one whose body is on its way', async () => {
-    const responses: ServerResponse[] = [];
-    const { promise: arrived, resolve: both } = Promise.withResolvers<void>();
-    const { server, port } = await listening((request, response) => {
-      responses.push(response);
-      if (request.method === 'POST') request.resume().on('end', () => response.end('read'));
-      if (responses.length === 2) both();
-    });
-    const get = await RawConnection.open(port, head('GET /'));
-    const post = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}fo`);
-    await arrived;
+  it('answers a request whose body is on its way', async () => {
+    const { server, port } = await listening(echoBody);
+    const connection = await RawConnection.open(
+      port,
+      head('POST /', 'Expect: 100-continue', 'Content-Length: 4'),
+    );
+    await connection.until((received) => received.includes('100 Continue'));
     const closed = server.close(30_000);
-    post.send('ur');
-    responses.find(({ req }) => req.method === 'GET')?.end('made');
-    expect((await get.allAnswers()).map(({ body }) => body)).to.deep.equal(['made']);
-    expect((await post.allAnswers()).map(({ body }) => body)).to.deep.equal(['read']);
-    expect(await inTime(5_000, closed)).to.equal(true);
+    connection.send('four');
+    expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['four']);
+    expect(await inTime(closed)).to.equal(true);
   });
 
-  it('cuts off at the deadline what is not answered, and says that it did', async () => {
-    const { promise: come, resolve: arrived } = Promise.withResolvers<void>();
-    const { server, port } = await listening(() => arrived());
+  it('waits until a slow client has all of its response', async () => {
+    const held = new Held();
+    const { server, port } = await listening(held.listener);
     const connection = await RawConnection.open(port, head('GET /'));
-    await come;
-    expect(await inTime(5_000, server.close(50))).to.equal(false);
+    connection.socket.pause();
+    (await held.nth(0)).end(Buffer.alloc(20_000_000));
+    const closed = server.close(60_000);
+    connection.socket.resume();
+    expect(await closed).to.equal(true);
+    await connection.closed;
+    expect(connection.received).to.have.length.above(20_000_000);
+  });
+
+  it('cuts off at the deadline what is not answered, and reports it', async () => {
+    const held = new Held();
+    const { server, port } = await listening(held.listener);
+    const connection = await RawConnection.open(port, head('GET /'));
+    await held.nth(0);
+    expect(await inTime(server.close(50))).to.equal(false);
     await connection.closed;
     expect(connection.received).to.equal('');
   });
 
-  it('does not wait for a client that left its request', async () => {
-    let left: Promise<unknown> = Promise.resolve();
-    const { promise: come, resolve: arrived } = Promise.withResolvers<void>();
-    const { server, port } = await listening((_request, response) => {
-      left = once(response, 'close');
-      arrived();
-    });
-    const connection = await RawConnection.open(port, head('GET /'));
-    await come;
-    connection.socket.destroy();
-    await left;
-    expect(await inTime(5_000, server.close(30_000))).to.equal(true);
-  });
-
-  it('may be closed twice', async () => {
-    const { server } = await listening(echoTarget);
-    expect(await Promise.all([server.close(1_000), server.close(1_000)])).to.deep.equal([true, true]);
-  });
-
-  it('rejects to listen where another listens, and can be closed nevertheless', async () => {
-    const { port } = await listening(echoTarget);
-    const { NodeServer } = await import('../../../../src/adapters/http/node/index.js');
+  it('may be closed twice, and without having listened', async () => {
+    const { server, port } = await listening(echoTarget);
     const second = new NodeServer(echoTarget);
-    const error = await second.listen(port, '127.0.0.1').then(
-      () => undefined,
-      (reason: NodeJS.ErrnoException) => reason,
-    );
-    expect(error?.code).to.equal('EADDRINUSE');
-    expect(await inTime(5_000, second.close(1_000))).to.equal(true);
+    const error: unknown = await second.listen(port, '127.0.0.1').catch((reason: unknown) => reason);
+    expect(error).to.have.property('code', 'EADDRINUSE');
+    const closed = [second.close(1_000), server.close(1_000), server.close(1_000)];
+    expect(await inTime(Promise.all(closed))).to.deep.equal([true, true, true]);
   });
 });

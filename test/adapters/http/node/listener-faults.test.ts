@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
+import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
+import { KEY, httpInterface } from '../fixtures.js';
+import { closeServers, head, listening } from './listening-server.js';
+import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
+
+const chunked = (...lines: readonly string[]): string =>
+  head('POST /v1/pets', 'Transfer-Encoding: chunked', ...lines);
+
+/** What a server and an interface log. */
+const logLines = () => {
+  const responded: RespondedRequest[] = [];
+  const failed: unknown[] = [];
+  const log: HttpLog = {
+    responded: (request) => void responded.push(request),
+    failed: (...failure) => void failed.push(failure),
+  };
+  return { log, responded, failed };
+};
+
+describe('A listener', () => {
+  afterEach(closeServers);
+  const fault = new Error('secret');
+
+  const failing: Readonly<Record<string, RequestListener>> = {
+    throws: () => {
+      throw fault;
+    },
+    rejects: () => Promise.reject(fault),
+  };
+  for (const [how, listener] of Object.entries(failing)) {
+    it(`that ${how} before it responds makes the response 500, and its error is logged`, async () => {
+      const { log, responded, failed } = logLines();
+      const { port } = await listening(listener, { log });
+      const [response] = await exchange(port, head('GET /', 'X-Request-Id: mine'));
+      expectError(response, 500, 'internal_error');
+      expect(response?.body).to.include('mine').and.not.include('secret');
+      expect(failed).to.deep.equal([['mine', fault]]);
+      expect(responded.map(({ status }) => status)).to.deep.equal([500]);
+    });
+  }
+
+  it('that rejects after it began to respond has its connection cut, and keeps it if it had ended', async () => {
+    const { port } = await listening(async ({ url }, response) => {
+      if (url === '/done') response.end('done');
+      else response.writeHead(200, { 'Content-Length': 9 }).write('half');
+      throw fault;
+    });
+    const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
+    await connection.closed;
+    expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal(['done']);
+  });
+
+  it('that responds after the server refused the body does no harm', async () => {
+    const responded = Promise.withResolvers<void>();
+    const { port } = await listening((request, response) => {
+      request.resume();
+      response.once('close', () => {
+        response.writeHead(200).end('late');
+        responded.resolve();
+      });
+    });
+    const responses = await exchange(port, `${chunked()}ZZ\r\n`);
+    expect(responses).to.have.lengthOf(1);
+    expectError(responses[0], 400, 'malformed_request');
+    await responded.promise;
+  });
+
+  it('learns from the error of the request what is wrong with a body, and responds itself', async () => {
+    const { port } = await listening((request, response) => {
+      request
+        .resume()
+        .on('error', (error) => response.end(error instanceof HttpError ? error.code : 'unknown'));
+    });
+    expect((await exchange(port, `${chunked()}ZZ\r\n`)).map(({ body }) => body)).to.deep.equal([
+      'malformed_request',
+    ]);
+  });
+});
+
+describe('createNodeListener', () => {
+  afterEach(closeServers);
+
+  for (const [when, bodies] of [
+    ['at once', ['ZZ\r\n']],
+    ['later', ['1\r\n{\r\n', 'ZZ\r\n']],
+  ] as const) {
+    it(`answers and logs a create whose body turns out malformed, ${when}, exactly once`, async () => {
+      const { log, responded } = logLines();
+      const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
+      const connection = await RawConnection.open(port, chunked(`Authorization: ${KEY.authorization}`));
+      for (const body of bodies) {
+        await new Promise(setImmediate);
+        connection.send(body);
+      }
+      const responses = await connection.allResponses();
+      expect(responses).to.have.lengthOf(1);
+      expectError(responses[0], 400, 'malformed_request');
+      const requestId = responses[0]?.headers.get('x-request-id');
+      expect(responded.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
+    });
+  }
+
+  it('survives a malformed body on a server of node:http', async () => {
+    const server = createServer(createNodeListener(httpInterface())).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const sent = chunked(`Authorization: ${KEY.authorization}`);
+      await (
+        await RawConnection.open(port, `${sent}ZZ\r\n`)
+      ).closed;
+      const [response] = await (await RawConnection.open(port, head('GET /livez'))).responses(1);
+      expect(response?.status).to.equal(200);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

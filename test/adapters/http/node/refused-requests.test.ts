@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import type { RespondedRequest } from '../../../../src/adapters/http/index.js';
+import { closeServers, echoBody, echoTarget, head, listening } from './listening-server.js';
+import { RawConnection, exchange, expectError } from './raw-connection.js';
+
+describe('A request that the server refuses itself', () => {
+  afterEach(closeServers);
+
+  it('is logged once, with the request id of its response and without its query', async () => {
+    const logged: RespondedRequest[] = [];
+    const log = { responded: (request: RespondedRequest) => void logged.push(request), failed: () => {} };
+    const { port } = await listening(echoTarget, { log });
+    const [response] = await exchange(port, 'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n');
+    expectError(response, 400, 'malformed_request');
+    expect(response?.headers.get('x-request-id')).to.equal('mine');
+    const line = { method: 'GET', path: '/path', status: 400, code: 'malformed_request', milliseconds: 0 };
+    expect(logged).to.deep.equal([{ requestId: 'mine', ...line }]);
+  });
+
+  it('gets all headers but no body if it is HEAD', async () => {
+    const { port } = await listening(echoTarget);
+    const connection = await RawConnection.open(port, 'HEAD / HTTP/1.1\r\n\r\n');
+    await connection.closed;
+    expect(connection.received).to.match(/^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
+  });
+
+  it('gets 417 if it expects more than 100-continue', async () => {
+    const { port } = await listening(echoTarget);
+    const [response] = await exchange(port, head('POST /', 'Expect: 100-continue, foo', 'Content-Length: 3'));
+    expectError(response, 417, 'expectation_failed');
+  });
+
+  it('gets 413 for chunk extensions of more than 16 KiB', async () => {
+    const { port } = await listening(echoBody);
+    const extension = 'x'.repeat(20_000);
+    const [response] = await exchange(
+      port,
+      `${head('POST /', 'Transfer-Encoding: chunked')}1;${extension}\r\nx`,
+    );
+    expectError(response, 413, 'payload_too_large');
+  });
+
+  const ORIGIN = 'Origin: https://pages.test';
+  const REFUSED: Readonly<Record<string, string>> = {
+    400: head('GET /', ORIGIN, 'Host: b'),
+    408: `${head('POST /', ORIGIN, 'Content-Length: 9')}four`,
+    417: head('GET /', ORIGIN, 'Expect: foo'),
+    431: head('GET /', ORIGIN, `X: ${'x'.repeat(17_000)}`),
+  };
+  for (const [status, bytes] of Object.entries(REFUSED)) {
+    it(`gets the headers that were chosen for its origin, on a ${status}`, async () => {
+      const { port } = await listening(echoBody, {
+        headers: (request) => ({ 'X-Origin': request.header('origin') ?? 'unknown' }),
+        limits: { requestTimeout: 50, connectionsCheckingInterval: 10 },
+      });
+      const [response] = await exchange(port, bytes);
+      expect(response?.status).to.equal(Number(status));
+      expect(response?.headers.get('x-origin')).to.equal('https://pages.test');
+    });
+  }
+});
+
+describe('CONNECT', () => {
+  afterEach(closeServers);
+  const connectRequest = head('CONNECT a:1');
+
+  it('gets 405 with Allow, and nothing after it is processed', async () => {
+    const targets: unknown[] = [];
+    const { port } = await listening((request) => void targets.push(request.url));
+    const [response, ...more] = await exchange(port, connectRequest + head('GET /'));
+    expectError(response, 405, 'method_not_allowed');
+    expect(response?.headers.get('allow')).to.equal('GET, HEAD, POST, OPTIONS');
+    expect([more, targets]).to.deep.equal([[], []]);
+  });
+
+  it('does not end the process if its client resets the connection', async () => {
+    const { port } = await listening(echoTarget);
+    for (const isAnswered of [true, false, true, false]) {
+      const connection = await RawConnection.open(port, connectRequest);
+      if (isAnswered) await connection.responses(1);
+      connection.socket.resetAndDestroy();
+      await connection.closed;
+    }
+    expect((await (await RawConnection.open(port, head('GET /'))).responses(1))[0]?.body).to.equal('/');
+  });
+});
