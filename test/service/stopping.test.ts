@@ -57,7 +57,7 @@ describe('The program, told to stop', () => {
     child.signal('SIGTERM'); // two of the same may arrive as one
     await child.said(/stopping on SIG/);
     adding.send(REX.slice(-5));
-    const [response, ...more] = await adding.allAnswers();
+    const [response, ...more] = await adding.allResponses();
     expect([response?.status, response?.headers.get('connection'), more]).to.deep.equal([201, 'close', []]);
     const { code, err } = await child.ended;
     expect(code).to.equal(0);

@@ -286,7 +286,7 @@ describe('JsonNumber', () => {
         expect(number.toInt64()).to.equal(text.startsWith('0e') ? 0n : undefined);
         return performance.now() - start;
       });
-      expect(Math.min(...times), text.slice(0, 20)).to.be.below(50);
+      expect(Math.min(...times), text.slice(0, 20)).to.be.below(1000);
     }
   });
 

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-misused-promises -- listeners that reject are what is tried here */
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
