@@ -15,12 +15,7 @@ import {
 import { ApiKeyAuthenticator, ManagedApiKeys } from 'animal-store/api-keys';
 import { createContainer, readSettings, startService, type Service } from 'animal-store/bootstrap';
 import { AnimalStoreClient } from 'animal-store/client';
-import {
-  petRepositoryContract,
-  runContract,
-  type Contract,
-  type PetRepositorySubject,
-} from 'animal-store/contract';
+import { petRepositoryContract, runContract, type Contract, type StoreSubject } from 'animal-store/contract';
 import { createFetchHandler, type FetchHandler } from 'animal-store/fetch';
 import { HttpInterface, openApiDocument, Readiness } from 'animal-store/http';
 import { animalStoreRouter, createKoaApp } from 'animal-store/koa';
@@ -52,7 +47,7 @@ await assert.rejects(async () => openMongoStore('mongodb://127.0.0.1/no.name'));
 // /api-keys, /http, /fetch, /koa, /node
 const { key } = await new ManagedApiKeys({ apiKeys }).issue({ name: 'shop', scopes: ['pets:read'] });
 const http = new HttpInterface({
-  store,
+  animalStore: store,
   authenticator: new ApiKeyAuthenticator({ apiKeys }),
   readiness: new Readiness((call) => pets.check(call)),
   docs: await readDocsFiles(),
@@ -82,7 +77,7 @@ assert.equal(stringify((await client.createPet(animal)).pet), BELLA);
 await service.stop();
 
 // /contract
-const contract: Contract<PetRepositorySubject> = petRepositoryContract;
+const contract: Contract<StoreSubject> = petRepositoryContract;
 const [first] = await runContract({ ...contract, cases: contract.cases.slice(0, 1) }, async () => {
   const fresh = openMemoryStore();
   return { pets: fresh.pets, dispose: () => fresh.close() };
