@@ -101,7 +101,7 @@ async function command(project, node, index) {
     ...options,
     env: { ...env, BROKEN: '1' },
   });
-  await assert.rejects(broken, /keeps a name with leading and trailing spaces exactly/);
+  await assert.rejects(broken, /failed: stores the name exactly: leading and trailing spaces/);
 }
 
 async function listening({ stderr }) {
