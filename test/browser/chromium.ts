@@ -7,10 +7,8 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** The program that `CHROMIUM` names, else the first Chromium on the path. */
 function findChromium(): string | undefined {
   const { CHROMIUM: given, PATH = '' } = process.env;
-  if (given) return given;
-  return PATH.split(delimiter)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-    .find(isExecutable);
+  const onPath = () => PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return (given ? [given] : onPath()).find(isExecutable);
 }
 
 function isExecutable(file: string): boolean {
@@ -38,7 +36,7 @@ const TIMEOUT = 60_000;
  * A suite with one browser for all its tests. Pending without a Chromium; with `REQUIRE_CHROMIUM=1` it fails instead.
  */
 export function describeInChromium(title: string, body: (browser: () => Browser) => void): void {
-  const missing = 'no Chromium on the path, and CHROMIUM names none';
+  const missing = 'no Chromium, neither by CHROMIUM nor on the path';
   if (executablePath !== undefined) {
     describe(title, function () {
       this.timeout(TIMEOUT);

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import type { AnimalStoreClientOptions, Fetch } from '../../../../src/adapters/http/client/client-options.js';
+import type { Fetch } from '../../../../src/adapters/http/client/client-options.js';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
+import { NodeServer } from '../../../../src/adapters/http/node/node-server.js';
 import { TOKENS, createContainer } from '../../../../src/bootstrap/container.js';
 import { startService, type Service } from '../../../../src/bootstrap/service.js';
 import { readSettings, type Settings } from '../../../../src/bootstrap/settings.js';
 import type { AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
-import { temporaryFolder } from '../../sqlite/temporary-store.js';
 
 export const KEY = 'a-key-of-the-client-tests';
 
@@ -17,23 +16,22 @@ const settingsOf = (storeUrl: string): Settings =>
 export const startAnimalService = async (storeUrl: string): Promise<Service> =>
   startService(await createContainer(settingsOf(storeUrl)));
 
-/** A client of a service of its own, whose store is empty; one of a file goes with `dispose`. */
-export const clientSubject =
-  (store: 'memory' | 'SQLite', options: Partial<AnimalStoreClientOptions> = {}) =>
-  async (): Promise<AnimalStoreSubject> => {
-    const folder = await temporaryFolder();
-    const service = await startAnimalService(
-      store === 'memory' ? 'memory:' : `sqlite:${join(folder.path, 'animals.db')}`,
-    );
-    return {
-      animalStore: new AnimalStoreClient({ baseUrl: service.url, apiKey: KEY, ...options }),
-      scopeOfCaller: true,
-      dispose: async () => {
-        await service.stop();
-        await folder.remove();
-      },
-    };
+/** A client of the service's listener on a server of its own, over Koa, on an empty memory store. */
+export async function clientSubject(): Promise<AnimalStoreSubject> {
+  const container = await createContainer(settingsOf('memory:'));
+  // A service would wait for more requests on the idle connections of fetch.
+  const limits = { stopGrace: 0 };
+  const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { limits });
+  const baseUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
+  return {
+    animalStore: new AnimalStoreClient({ baseUrl, apiKey: KEY }),
+    scopeOfCaller: true,
+    dispose: async () => {
+      await server.close(10_000);
+      await (await container.getAsync(TOKENS.store)).close();
+    },
   };
+}
 
 /** A client of the fetch transport in this process, without a socket, on an empty memory store. */
 export async function socketlessSubject(): Promise<AnimalStoreSubject> {
