@@ -12,10 +12,6 @@ const MOST_WAITING = 16 * 1024;
 const PIECES_PER_TURN = 16;
 
 type Callback = (error?: Error | null) => void;
-interface Chunk {
-  readonly chunk: Buffer | string;
-  readonly encoding: BufferEncoding;
-}
 
 /** What the connections of a server share. */
 export interface ServerState {
@@ -55,6 +51,7 @@ export class Connection extends Duplex {
     this.on('error', () => {}); // the socket's, which closes then
     socket.on('error', () => {});
     socket.on('close', () => this.destroy());
+    socket.on('drain', () => this.emit('drain'));
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
       this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
@@ -129,17 +126,23 @@ export class Connection extends Duplex {
   /** Does nothing: `#parse` emits the input, which needs no second buffer. */
   override _read(): void {}
 
-  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
-    this.#socket.write(chunk, encoding, callback);
+  /** Writes straight to the socket: a second buffer before its own would only cost time. */
+  override write(chunk: Buffer | string, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    return this.#socket.write(chunk, encoding as BufferEncoding, callback);
   }
 
-  override _writev(chunks: Chunk[], callback: Callback): void {
-    const full = chunks.filter(({ chunk }) => chunk.length > 0); // `node:http` ends a response with an empty one
-    const { chunk, encoding }: Chunk = full.pop() ?? { chunk: '', encoding: 'latin1' };
-    if (full.length > 0) this.#socket.cork();
-    for (const { chunk, encoding } of full) this.#socket.write(chunk, encoding);
+  override cork(): void {
+    super.cork();
+    this.#socket.cork();
+  }
+
+  override uncork(): void {
+    super.uncork();
+    if (this.writableCorked === 0) while (this.#socket.writableCorked > 0) this.#socket.uncork();
+  }
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
     this.#socket.write(chunk, encoding, callback);
-    if (full.length > 0) this.#socket.uncork();
   }
 
   /** Tells the client that nothing more comes, then gives it a moment to read what came and to close. */
