@@ -16,6 +16,8 @@ type Callback = (error?: Error | null) => void;
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
+  /** The connections without a request in work, by how long: the first has waited longest. */
+  readonly waiting: Set<Connection>;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
   /** Whether the server stops: idle connections end soon. */
@@ -48,6 +50,7 @@ export class Connection extends Duplex {
     this.remoteAddress = socket.remoteAddress;
     this.#socket = socket;
     this.#server = server;
+    server.waiting.add(this);
     this.on('error', () => {}); // the socket's, which closes then
     socket.on('error', () => {});
     socket.on('close', () => this.destroy());
@@ -79,6 +82,7 @@ export class Connection extends Duplex {
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;
+    this.#server.waiting.delete(this);
     response.decideLast = () => this.#decideLast(response.req);
     this.#requests += 1;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
@@ -156,6 +160,7 @@ export class Connection extends Duplex {
   override _destroy(error: Error | null, callback: Callback): void {
     this.stopParsing();
     clearTimeout(this.#linger);
+    this.#server.waiting.delete(this);
     this.#socket.destroy();
     callback(error);
   }
@@ -213,6 +218,7 @@ export class Connection extends Duplex {
 
   readonly #finish = (): void => {
     this.#response = undefined;
+    this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();

@@ -52,10 +52,9 @@ export class NodeServer {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
-    this.#state = { limits: serverLimits(limits) };
+    this.#state = { limits: serverLimits(limits), waiting: new Set() };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
-    this.#server.maxConnections = this.#state.limits.maxConnections;
   }
 
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
@@ -135,7 +134,14 @@ export class NodeServer {
     return http;
   }
 
+  /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
   #accept(socket: Socket): void {
+    const { limits, waiting } = this.#state;
+    if (this.#connections.size >= limits.maxConnections) {
+      const [longest] = waiting;
+      if (longest === undefined) return void socket.destroy();
+      longest.destroy();
+    }
     const connection = new Connection(socket, this.#state);
     this.#connections.add(connection);
     connection.once('close', () => this.#connections.delete(connection));

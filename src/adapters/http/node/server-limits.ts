@@ -19,7 +19,7 @@ export const SERVER_LIMITS = {
   maxHeadersCount: 0,
   /** Requests on one connection; the last response closes it, so that clients spread anew. 0 is no limit. */
   maxRequestsPerSocket: 10_000,
-  /** Open connections; the server drops further ones. */
+  /** Open connections. For one more, the server closes the one that has waited longest for a request. */
   maxConnections: 2_000,
   /** How long the server waits for the client to close after the last response on a connection. */
   lingerTime: 1_000,

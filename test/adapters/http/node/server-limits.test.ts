@@ -94,13 +94,38 @@ describe('The limits of the listening server', () => {
     expect(held.responses).to.have.lengthOf(2);
   });
 
-  it('close connections beyond the highest number at once', async () => {
-    const { port } = await listening(echoTarget, { limits: { maxConnections: 1 } });
-    const kept = await RawConnection.open(port);
+  it('close, for a connection beyond the highest number, the one that has waited longest for a request', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { maxConnections: 3 } });
+    const working = await RawConnection.open(port, head('GET /'));
+    const response = await held.nth(0);
+    const slow = await RawConnection.open(port, 'GET / HTT');
+    const idle = await RawConnection.open(port);
+    const first = await RawConnection.open(port, head('GET /first'));
+    await slow.closed;
+    const second = await RawConnection.open(port, head('GET /second'));
+    await idle.closed;
+    (await held.nth(1)).end('first');
+    (await held.nth(2)).end('second');
+    response.end('done');
+    for (const [connection, body] of [
+      [working, 'done'],
+      [first, 'first'],
+      [second, 'second'],
+    ] as const) {
+      expect((await connection.responses(1))[0]?.body).to.equal(body);
+    }
+  });
+
+  it('drop a connection beyond the highest number while every other has a request in work', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { maxConnections: 1 } });
+    const working = await RawConnection.open(port, head('GET /'));
+    const response = await held.nth(0);
     await (
       await RawConnection.open(port)
     ).closed;
-    kept.send(head('GET /kept'));
-    expect((await kept.responses(1))[0]?.body).to.equal('/kept');
+    response.end('done');
+    expect((await working.responses(1))[0]?.body).to.equal('done');
   });
 });
