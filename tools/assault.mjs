@@ -18,7 +18,8 @@ if (!/^\w+$/.test(name) || !existsSync(module)) {
 /** Prints one figure, and remembers whether it is within its budget. `is` compares: 'at most', 'at least' or 'equals'. */
 const broken = [];
 function show(what, figure, is, budget, unit = '') {
-  const holds = is === 'at most' ? figure <= budget : is === 'at least' ? figure >= budget : figure === budget;
+  const holds =
+    is === 'at most' ? figure <= budget : is === 'at least' ? figure >= budget : figure === budget;
   if (!holds) broken.push(what);
   console.log(`${holds ? 'holds ' : 'BROKEN'}  ${what}: ${figure}${unit} (${is} ${budget}${unit})`);
 }

@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
+import type { Turns } from './turns.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
 /** How much input may wait for a response before the socket is paused, in bytes. */
 const MOST_WAITING = 16 * 1024;
-/** How many pieces of input are parsed before other connections get their turn. */
+/** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
 type Callback = (error?: Error | null) => void;
@@ -18,6 +19,7 @@ export interface ServerState {
   readonly limits: ServerLimits;
   /** The connections without a request in work, by how long: the first has waited longest. */
   readonly waiting: Set<Connection>;
+  readonly turns: Turns;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
   /** Whether the server stops: idle connections end soon. */
@@ -42,7 +44,6 @@ export class Connection extends Duplex {
   #isIdle = false;
   #since = performance.now();
   #discarded = 0;
-  #turn: NodeJS.Immediate | undefined;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, server: ServerState) {
@@ -123,7 +124,7 @@ export class Connection extends Duplex {
   }
 
   override resume(): this {
-    if (this.#input.length > 0) this.#parseSoon();
+    if (this.#input.length > 0) this.#server.turns.defer(this.#parse);
     return super.resume();
   }
 
@@ -168,17 +169,17 @@ export class Connection extends Duplex {
   #receive(chunk: Buffer): void {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      this.#parse();
+      this.#server.turns.run(this.#parse);
     } else {
       this.#discarded += chunk.length;
       if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
     }
   }
 
-  #parse(): void {
+  readonly #parse = (): void => {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
-        this.#parseSoon();
+        this.#server.turns.defer(this.#parse);
         break;
       }
       if (this.#isIdle) {
@@ -194,7 +195,7 @@ export class Connection extends Duplex {
     // Some input may wait, so that the end of the client's side is seen while a request is in work.
     if (this.#input.length > MOST_WAITING) this.#socket.pause();
     else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
-  }
+  };
 
   /** How much of the input may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
@@ -208,21 +209,13 @@ export class Connection extends Duplex {
     return input.length - (begun ?? 0);
   }
 
-  #parseSoon(): void {
-    if (this.#turn) return;
-    this.#turn = setImmediate(() => {
-      this.#turn = undefined;
-      this.#parse();
-    });
-  }
-
   readonly #finish = (): void => {
     this.#response = undefined;
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
-    else if (this.#input.length > 0) this.#parseSoon();
+    else if (this.#input.length > 0) this.#server.turns.defer(this.#parse);
   };
 }
 

@@ -18,6 +18,7 @@ import {
 } from './refusals.js';
 import { serverLimits, type ServerLimits } from './server-limits.js';
 import { ServerRequest, ServerResponse } from './server-messages.js';
+import { Turns } from './turns.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
@@ -52,7 +53,7 @@ export class NodeServer {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
-    this.#state = { limits: serverLimits(limits), waiting: new Set() };
+    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns: new Turns() };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
