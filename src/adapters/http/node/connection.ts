@@ -33,10 +33,15 @@ export interface ServerState {
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
+  /** Who sent the last request that was authenticated. Empty before. */
+  caller = '';
+  /** Since when input waits for its turn. Kept by `Turns`. */
+  waitingSince: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
   #response: ServerResponse | undefined;
   #requests = 0;
+  #waited = 0;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
   #isParsing = true;
@@ -68,6 +73,11 @@ export class Connection extends Duplex {
   /** The response to the request in work, whose headers were parsed. */
   get response(): ServerResponse | undefined {
     return this.#response;
+  }
+
+  /** How long the request in work waited for its turn, in milliseconds. */
+  get waited(): number {
+    return this.#waited;
   }
 
   /** Whether input is still parsed. */
@@ -124,7 +134,7 @@ export class Connection extends Duplex {
   }
 
   override resume(): this {
-    if (this.#input.length > 0) this.#server.turns.defer(this.#parse);
+    if (this.#input.length > 0) this.#server.turns.defer(this);
     return super.resume();
   }
 
@@ -169,17 +179,19 @@ export class Connection extends Duplex {
   #receive(chunk: Buffer): void {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      this.#server.turns.run(this.#parse);
+      this.#server.turns.run(this);
     } else {
       this.#discarded += chunk.length;
       if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
     }
   }
 
-  readonly #parse = (): void => {
+  /** Called when it is this connection's turn. `waited` says how long its input waited for that, in milliseconds. */
+  parse(waited: number): void {
+    this.#waited = waited;
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
-        this.#server.turns.defer(this.#parse);
+        this.#server.turns.defer(this);
         break;
       }
       if (this.#isIdle) {
@@ -195,7 +207,7 @@ export class Connection extends Duplex {
     // Some input may wait, so that the end of the client's side is seen while a request is in work.
     if (this.#input.length > MOST_WAITING) this.#socket.pause();
     else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
-  };
+  }
 
   /** How much of the input may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
@@ -215,7 +227,7 @@ export class Connection extends Duplex {
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
-    else if (this.#input.length > 0) this.#server.turns.defer(this.#parse);
+    else if (this.#input.length > 0) this.#server.turns.defer(this);
   };
 }
 

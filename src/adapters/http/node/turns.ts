@@ -1,27 +1,34 @@
-/** How many connections may parse in one turn of the event loop. */
+import type { Connection } from './connection.js';
+
+/** How many connections parse in one turn of the event loop. */
 const PER_TURN = 32;
 
 /**
- * Shares the event loop among connections with input: in each of its turns only so many parse, the others wait in the
- * order in which they came. So a flood delays the requests of others, timers and health checks by a few milliseconds.
+ * Shares the event loop among connections with input. In each of its turns only so many parse; the others wait. Callers
+ * take turns, however many connections each has, and the connections of one caller keep their order. So neither a
+ * flood nor a greedy key delays the requests of another, timers and health checks by more than a few milliseconds.
  */
 export class Turns {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<string, Set<Connection>>();
   #left = PER_TURN;
   #isScheduled = false;
 
-  /** Calls `parse` at once if this turn has room left, else in a later one. The same function waits once. */
-  run(parse: () => void): void {
+  /** Lets the connection parse at once if this turn has room left, else in a later one. */
+  run(connection: Connection): void {
+    if (this.#left === 0 || this.#waiting.size > 0) return this.defer(connection);
     this.#schedule();
-    if (this.#left === 0 || this.#waiting.size > 0) return void this.#waiting.add(parse);
     this.#left -= 1;
-    parse();
+    connection.parse(0);
   }
 
-  /** Calls `parse` in a later turn. */
-  defer(parse: () => void): void {
+  /** Lets the connection parse in a later turn. It waits once, however often this is called. */
+  defer(connection: Connection): void {
     this.#schedule();
-    this.#waiting.add(parse);
+    const { caller } = connection;
+    const others = this.#waiting.get(caller);
+    if (others) others.add(connection);
+    else this.#waiting.set(caller, new Set([connection]));
+    connection.waitingSince ??= performance.now();
   }
 
   #schedule(): void {
@@ -33,11 +40,19 @@ export class Turns {
   readonly #begin = (): void => {
     this.#isScheduled = false;
     this.#left = PER_TURN;
-    for (const parse of this.#waiting) {
+    const now = performance.now();
+    for (const [caller, connections] of this.#waiting) {
       if (this.#left === 0) break;
       this.#left -= 1;
-      this.#waiting.delete(parse);
-      parse();
+      this.#waiting.delete(caller);
+      const [first] = connections;
+      if (first === undefined) continue;
+      connections.delete(first);
+      // Behind the other callers, who are next.
+      if (connections.size > 0) this.#waiting.set(caller, connections);
+      const waited = now - (first.waitingSince ?? now);
+      first.waitingSince = undefined;
+      first.parse(waited);
     }
     if (this.#waiting.size > 0) this.#schedule();
   };
