@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { openApiDocument } from '../adapters/http/open-api/open-api-document.js';
 import { InvalidParameterError } from '../domain/errors.js';
 import { addCheckStoreCommand } from './check-store-command.js';
 import * as cli from './command-line.js';
@@ -8,11 +7,10 @@ import { addCopyCommand } from './copy-command.js';
 import { addKeyCommands } from './key-commands.js';
 import { reasonOf } from './logger.js';
 import { MANIFEST } from './node-version.js';
-import { serve } from './serve-command.js';
 import { SETTINGS, SettingsError, readSettings } from './settings.js';
 
 /**
- * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
+ * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
  * @param modules loaded before those of `ADAPTERS`
  */
 export async function run(
@@ -30,12 +28,18 @@ export async function run(
   cli
     .addCommand(program, 'serve', serving, example)
     .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
-    .action(async () => void (commands.exitCode = await serve(io, modules)));
+    .action(async () => {
+      const { serve } = await import('./serve-command.js');
+      commands.exitCode = await serve(io, modules);
+    });
   addKeyCommands(program, commands);
   const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
-    .action(() => void io.stdout.write(openApiDocument(readSettings(io.env).http)));
+    .action(async () => {
+      const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
+      io.stdout.write(openApiDocument(readSettings(io.env).http));
+    });
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {

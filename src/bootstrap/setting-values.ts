@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
-import { OPERATIONS } from '../adapters/http/operations.js';
+import { GET_PET_SUNSET } from '../adapters/http/http-settings.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -53,9 +53,10 @@ export function deprecatedSince(text: string): Date {
   // Date takes 31 February for 3 March.
   const exists = !Number.isNaN(since.getTime()) && new Date(`${day}`).toISOString().startsWith(`${day}T`);
   if (!exists) throw new Error('must be a date such as 2026-11-20');
-  const { sunset } = OPERATIONS.getPet.deprecation;
-  if (since <= sunset) return since;
-  throw new Error(`must not be later than the sunset of getPet, ${sunset.toISOString().slice(0, 10)}`);
+  if (since <= GET_PET_SUNSET) return since;
+  throw new Error(
+    `must not be later than the sunset of getPet, ${GET_PET_SUNSET.toISOString().slice(0, 10)}`,
+  );
 }
 
 export const oneOf =
