@@ -13,12 +13,12 @@ import { StoreClient, statusOf } from '../service/store-client.js';
 import { KEY, Serving, Shelf, factory } from './test-io.js';
 
 const ISSUE = 'npm run -s cli -- keys issue --name NAME';
-const SHELF = { STORE_URL: 'shelf:' };
+
+const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
+  new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
 
 describe('serve', () => {
   afterEach(() => Serving.stopAll());
-  const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
-    new Serving({ ...SHELF, ...environment }, ...modules);
 
   it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
     const shelf = new Shelf();

@@ -12,7 +12,7 @@ import {
   uriOf,
 } from '../adapters/mongodb/mongo-server.js';
 import { apiKey, claimOn, rex } from '../adapters/mongodb/mongo-store-tests.js';
-import { KEY, Serving, runLine } from '../bootstrap/test-io.js';
+import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
 import { inFolder } from '../adapters/sqlite/temporary-store.js';
 import { StoreClient, type Received } from './store-client.js';
 
@@ -101,7 +101,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
       runLine('keys list', { STORE_URL: wrong }),
-      runLine(`copy --from ${wrong} --to sqlite:/nowhere/new.db`),
+      copy(wrong, 'sqlite:/nowhere/new.db'),
     ]);
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);
@@ -115,6 +115,8 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     }
   }).timeout(60_000);
 });
+
+const copy = (from: string, to: string): Promise<Outcome> => runLine(`copy --from ${from} --to ${to}`);
 
 type Opened = Omit<FullStore, 'location'>;
 
@@ -189,7 +191,6 @@ describeOnMongo('The service on MongoDB', (server) => {
           await store.apiKeys.add({ ...apiKey, scopes: ['pets:read', 'unknown'], revokedAt: new Date(1) });
           return contentOf(store);
         });
-        const copy = (from: string, to: string) => runLine(`copy --from ${from} --to ${to}`);
         const there = await copy(`sqlite:${file('old.db')}`, uri);
         expect(there.code, there.err).to.equal(0);
         expect(await using(openMongoStore(uri), contentOf)).to.deep.equal(before);

@@ -27,15 +27,15 @@ async function addUntilBroken(
   }
 }
 
+/** Serves the store of `folder` in this process, beside others. */
+const servedHere = (folder: string): Promise<string> =>
+  new Serving({ STORE_URL: `sqlite:${join(folder, 'data/animal-store.db')}`, API_KEYS: KEY }).ready();
+
 describe('An SQLite store', () => {
   afterEach(async () => {
     await Serving.stopAll();
     await cleanUp();
   });
-
-  /** Serves the store of `folder` in this process, beside others. */
-  const servedHere = (folder: string): Promise<string> =>
-    new Serving({ STORE_URL: `sqlite:${join(folder, 'data/animal-store.db')}`, API_KEYS: KEY }).ready();
 
   it('loses no acknowledged animal, and has none twice, when its service is killed under load', async () => {
     const folder = await temporaryFolder();
