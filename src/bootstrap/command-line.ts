@@ -71,7 +71,8 @@ export const PROGRAM = import.meta.url.includes('/node_modules/') ? 'animal-stor
 /** The command that issues a key, to be shown to people. */
 export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
 
-const WIDTH = 80;
+/** The width of help, in characters. */
+export const WIDTH = 80;
 
 /** The program without its commands. It never ends the process, and never prints an argument: it may be a key. */
 export const createProgram = (io: Io, version: string): Command =>
@@ -117,14 +118,6 @@ export const option =
       throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is not valid'}.`);
     }
   };
-
-/** A table of terms and their meanings, laid out like the rest of the help. */
-export function helpTable(command: Command, rows: ReadonlyArray<readonly [string, string]>): string {
-  const help = command.createHelp();
-  help.helpWidth = WIDTH;
-  const width = Math.max(...rows.map(([term]) => term.length));
-  return rows.map(([term, meaning]) => help.formatItem(term, width, meaning, help)).join('\n');
-}
 
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>

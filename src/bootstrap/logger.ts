@@ -41,9 +41,8 @@ export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: Deprec
     const day = dayOf(clock.now());
     if (day !== today || logged.size >= 10_000) logged.clear();
     today = day;
-    const id = `${operationId} ${keyId}`;
-    if (logged.has(id)) return;
-    logged.add(id);
+    const before = logged.size;
+    if (logged.add(`${operationId} ${keyId}`).size === before) return;
     logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
   };
 }

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../domain/errors.js';
 import { addCheckStoreCommand } from './check-store-command.js';
@@ -20,14 +20,11 @@ export async function run(
 ): Promise<number> {
   const commands: cli.Commands = { io, modules, exitCode: 0 };
   const program = cli.createProgram(io, MANIFEST.version);
-  const settings = SETTINGS.map(
-    ({ name, default: value, help }) => [name, value ? `${help} (default: ${value})` : help] as const,
-  );
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli
     .addCommand(program, 'serve', serving, example)
-    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
     .action(async () => {
       const { serve } = await import('./serve-command.js');
       commands.exitCode = await serve(io, modules);
@@ -52,6 +49,15 @@ export async function run(
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
+}
+
+/** A table of the settings, laid out like the rest of the help. */
+function settingsHelp(command: Command): string {
+  const help = Object.assign(command.createHelp(), { helpWidth: cli.WIDTH });
+  const width = Math.max(...SETTINGS.map(({ name }) => name.length));
+  return SETTINGS.map(({ name, default: value, help: text }) =>
+    help.formatItem(name, width, value ? `${text} (default: ${value})` : text, help),
+  ).join('\n');
 }
 
 /** One line for what a user can correct, a stack for faults of the program. */

@@ -76,9 +76,7 @@ async function announce(
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     // Not ready until the store is back; until then nobody gets in.
-    const isKnown = notices.some(
-      (line) => error.cause instanceof Error && line.includes(error.cause.message),
-    );
+    const isKnown = error.cause instanceof Error && notices.join().includes(error.cause.message);
     logger.warn(isKnown ? {} : { reason: reasonOf(error) }, 'the store is away: its API keys are unknown');
   }
   const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${hint}`;

@@ -98,15 +98,12 @@ export class Child {
 export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
   new Child(process.execPath, [MAIN, ...args], folder, environment);
 
-/** Runs the service in `folder`, on a free port, with the static key unless `settings` say otherwise. */
-export const serve = (folder: string, settings: Environment = {}): Child =>
-  program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
-
+/** Runs the service in `folder`, on a free port, with a static key unless `settings` say otherwise. */
 export async function startedService(
   folder: string,
   settings: Environment = {},
 ): Promise<{ readonly child: Child; readonly url: string }> {
-  const child = serve(folder, settings);
+  const child = program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
   return { child, url: await child.ready() };
 }
 
