@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Store } from '../application/ports/store.js';
 import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
-import { createContainer, openStore } from './container.js';
 import * as modules from './load-adapters.js';
 import { readSettings } from './settings.js';
 
@@ -72,6 +71,7 @@ async function subjectsOf(module: string, url: string | undefined): Promise<modu
   if (url === undefined || !/\{(?:folder|name)\}/.test(url)) {
     throw new UsageError('--url must hold {folder} or {name}, because each case needs a new store.');
   }
+  const { createContainer, openStore } = await import('./container.js');
   const container = await createContainer(readSettings({}), [adapter]);
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));

@@ -1,4 +1,3 @@
-import cliProgress, { type SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
@@ -69,7 +68,11 @@ export async function interruptible<T>(
 /** How to call the program: differently in a checkout and where the package is installed. */
 export const PROGRAM = import.meta.url.includes('/node_modules/') ? 'animal-store' : 'npm run -s cli --';
 
-const WIDTH = 80;
+/** The command that issues a key, to be shown to people. */
+export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
+
+/** The width of help, in characters. */
+export const WIDTH = 80;
 
 /** The program without its commands. It never ends the process, and never prints an argument: it may be a key. */
 export const createProgram = (io: Io, version: string): Command =>
@@ -115,27 +118,6 @@ export const option =
       throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is not valid'}.`);
     }
   };
-
-/** A table of terms and their meanings, laid out like the rest of the help. */
-export function helpTable(command: Command, rows: ReadonlyArray<readonly [string, string]>): string {
-  const help = command.createHelp();
-  help.helpWidth = WIDTH;
-  const width = Math.max(...rows.map(([term]) => term.length));
-  return rows.map(([term, meaning]) => help.formatItem(term, width, meaning, help)).join('\n');
-}
-
-/** A progress bar on a terminal; elsewhere a line at the start, every 5 seconds and at the end. */
-export const progressBar = ({ stderr }: Io, format: string): SingleBar =>
-  new cliProgress.SingleBar({
-    stream: stderr,
-    format,
-    formatValue: (value) => value.toLocaleString('en-US'),
-    barsize: 20,
-    linewrap: true, // cuts what is too long for the terminal
-    clearOnComplete: !stderr.isTTY, // else it ends with an empty line
-    noTTYOutput: true,
-    notTTYSchedule: 5000,
-  });
 
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>

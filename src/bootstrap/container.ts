@@ -2,11 +2,10 @@ import { Container, ContainerModule } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
-import { HttpInterface, type DeprecatedCall } from '../adapters/http/http-interface.js';
+import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import type { HttpInterface, DeprecatedCall } from '../adapters/http/http-interface.js';
 import { silentLog, type HttpLog } from '../adapters/http/http-log.js';
-import { createKoaApp } from '../adapters/http/koa/animal-store-router.js';
-import { readDocsFiles } from '../adapters/http/node/docs-files.js';
-import { Readiness } from '../adapters/http/health.js';
+import type { Readiness } from '../adapters/http/health.js';
 import { createAnimalStore } from '../application/create-animal-store.js';
 import { systemClock } from '../application/ports/clock.js';
 import type * as core from '../index.js';
@@ -41,36 +40,33 @@ export const TOKENS = {
 
 const t = TOKENS;
 
-/** `STORE_URL=memory:` */
-const memoryStore = storeModule({
-  scheme: 'memory',
-  check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone: such a store has no name'),
-  open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
-});
+const URL_OF_MEMORY = 'must be memory: alone: such a store has no name';
+const URL_OF_SQLITE = 'must name a file, such as sqlite:data/animal-store.db';
 
-/** `STORE_URL=sqlite:PATH`. Everything after the first colon is the path, taken literally. */
-const sqliteStore = storeModule({
-  scheme: 'sqlite',
-  check: async (url) =>
-    /^sqlite:(?::memory:)?$/.test(url) ? 'must name a file, such as sqlite:data/animal-store.db' : undefined,
-  async open(url, options) {
-    const { openSqliteStore } = await import('../adapters/sqlite/open-sqlite-store.js');
-    return openSqliteStore(url.slice('sqlite:'.length), options);
+/** A module for each store. An adapter is loaded when it is first needed: a driver takes longer than a command. */
+const factories: readonly core.StoreFactory[] = [
+  {
+    scheme: 'memory',
+    check: async (url) => (url === 'memory:' ? undefined : URL_OF_MEMORY),
+    open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
   },
-});
-
-/** `STORE_URL=mongodb://...`: the whole URL is a connection string of MongoDB. */
-const mongodbStore = storeModule({
-  scheme: ['mongodb', 'mongodb+srv'],
-  check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
-  open: async (url, options) =>
-    (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
-});
-
-/** A store factory, which loads its adapter when it is first used. */
-function storeModule(factory: core.StoreFactory): ContainerModule {
-  return new ContainerModule((options) => add(options, t.storeFactory, factory));
-}
+  {
+    scheme: 'sqlite',
+    check: async (url) => (/^sqlite:(?::memory:)?$/.test(url) ? URL_OF_SQLITE : undefined),
+    // Everything after the first colon is the path, taken literally.
+    open: async (url, options) =>
+      (await import('../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(url.slice(7), options),
+  },
+  {
+    scheme: ['mongodb', 'mongodb+srv'],
+    check: async (url) => (await import('../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+    open: async (url, options) =>
+      (await import('../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
+  },
+];
+const stores = factories.map(
+  (factory) => new ContainerModule((options) => add(options, t.storeFactory, factory)),
+);
 
 /** The use cases on the store that the settings name. */
 const application = new ContainerModule((options) => {
@@ -100,21 +96,27 @@ const apiKeyAuthentication = new ContainerModule((options) => {
   );
 });
 
-/** The HTTP interface, on Koa. */
+/** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, silentLog);
   add(options, t.onDeprecatedCall, () => {});
-  add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
+  add(options, t.readiness, [t.petRepository], async (pets) => {
+    const { Readiness } = await import('../adapters/http/health.js');
+    return new Readiness((call) => pets.check(call));
+  });
   add(
     options,
     t.httpInterface,
     [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
     async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall) => {
+      const { HttpInterface } = await import('../adapters/http/http-interface.js');
+      const { readDocsFiles } = await import('../adapters/http/node/docs-files.js');
       const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall };
       return new HttpInterface({ ...parts, settings: settings.http, docs: await readDocsFiles() });
     },
   );
-  add(options, t.requestListener, [t.httpInterface], (httpInterface) => {
+  add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {
+    const { createKoaApp } = await import('../adapters/http/koa/animal-store-router.js');
     const handle = createKoaApp(httpInterface).callback();
     return (request, response) => void handle(request, response);
   });
@@ -130,7 +132,6 @@ export async function createContainer(
 ): Promise<Container> {
   const container = new Container();
   add(container, TOKENS.settings, settings);
-  const stores = [memoryStore, sqliteStore, mongodbStore];
   await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
   return container;
 }
@@ -155,6 +156,14 @@ export async function configure(
   }
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
+}
+
+/** The managed keys of the store; `undefined` if it keeps none. */
+export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
+  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
+  const clock = await container.getAsync(TOKENS.clock);
+  const { keyEnvironment } = container.get(TOKENS.settings);
+  return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: keyEnvironment });
 }
 
 /**

@@ -1,11 +1,9 @@
-import type { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import * as copying from '../application/copy-catalogue.js';
 import type { Store } from '../application/ports/store.js';
 import { stringify } from '../exact-json.js';
-import { JSON_OPTION, UsageError, addCommand, interruptible, note, progressBar } from './command-line.js';
+import { JSON_OPTION, UsageError, addCommand, interruptible, note } from './command-line.js';
 import type { Commands, Io } from './command-line.js';
-import { TOKENS, configure, openStore } from './container.js';
 
 interface Options {
   readonly from: string;
@@ -33,6 +31,7 @@ async function copy(
   if ([from, to].includes('memory:')) {
     throw new UsageError('A store in memory belongs to its service: it can be neither source nor target.');
   }
+  const { TOKENS, configure, openStore } = await import('./container.js');
   const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
   const opened: Store[] = [];
   const open = async (option: string, url: string, mustExist: boolean): Promise<Store> => {
@@ -54,32 +53,44 @@ async function copy(
   }
 }
 
-/** Shows how far a copy is, one bar for each phase, and what became of the target if it fails. */
+/**
+ * Shows how far a copy is, with a bar for each phase on a terminal; elsewhere with a line at the start, every 5 seconds
+ * and at the end. If the copy fails, says what became of the target.
+ */
 async function shown(
   io: Io,
   start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
 ): Promise<copying.CopyReport> {
+  const { SingleBar } = (await import('cli-progress')).default;
+  const bar = new SingleBar({
+    stream: io.stderr,
+    format: '{phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left',
+    formatValue: (value) => value.toLocaleString('en-US'),
+    barsize: 20,
+    linewrap: true, // cuts what is too long for the terminal
+    clearOnComplete: !io.stderr.isTTY, // else it ends with an empty line
+    noTTYOutput: true,
+    notTTYSchedule: 5000,
+  });
   let shown = '';
-  let bar: SingleBar | undefined;
   try {
     return await start(({ phase, done, total }) => {
       if (phase !== shown) {
-        bar?.stop();
-        bar = progressBar(io, `${phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left`);
-        bar.start(total, 0);
+        bar.stop();
+        bar.start(total, 0, { phase });
         shown = phase;
       }
-      bar?.setTotal(total);
-      bar?.update(done);
+      bar.setTotal(total);
+      bar.update(done);
     });
   } catch (error) {
-    bar?.stop();
+    bar.stop();
     // A CopyError says so itself, or that nothing was written.
     if (!(error instanceof copying.CopyError))
       note(io, 'The target is incomplete: start again with a new target.');
     throw error;
   } finally {
-    bar?.stop();
+    bar.stop();
   }
 }
 

@@ -1,25 +1,12 @@
 import type { Command } from 'commander';
-import type { Container } from 'inversify';
-import { ManagedApiKeys, type ManagedApiKey } from '../adapters/api-keys/managed-api-keys.js';
+import type { ManagedApiKey, ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { OpenOptions } from '../application/ports/store.js';
 import { JSON_OPTION, PROGRAM, addCommand, note, option, type Commands } from './command-line.js';
-import { TOKENS, configure } from './container.js';
 import { reasonOf } from './logger.js';
 import { duration, list } from './setting-values.js';
 import { replace } from './wiring.js';
-
-/** The command that issues a key, to be shown to people. */
-export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
-
-/** The managed keys of the store; `undefined` if it keeps none. */
-export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
-  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
-  const clock = await container.getAsync(TOKENS.clock);
-  const { keyEnvironment } = container.get(TOKENS.settings);
-  return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: keyEnvironment });
-}
 
 /** For commands on keys that exist: a mistyped `STORE_URL` must not create a store. */
 const EXISTING = { mustExist: true } as const;
@@ -107,6 +94,7 @@ async function withKeys(
   openOptions: OpenOptions,
   use: (managed: ManagedApiKeys, clock: Clock) => Promise<void>,
 ): Promise<void> {
+  const { TOKENS, configure, managedKeys } = await import('./container.js');
   const container = await configure(io.env, modules);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') {
     throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');

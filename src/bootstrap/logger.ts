@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import type { HttpLog } from '../adapters/http/http-log.js';
 import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
@@ -8,6 +8,7 @@ import type { Settings } from './settings.js';
 
 /** A log on stderr. */
 export async function createLogger({ logLevel, logFormat }: Settings, { stderr }: Io): Promise<Logger> {
+  const { pino } = await import('pino');
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
     const { prettyFactory } = await import('pino-pretty');
@@ -40,9 +41,8 @@ export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: Deprec
     const day = dayOf(clock.now());
     if (day !== today || logged.size >= 10_000) logged.clear();
     today = day;
-    const id = `${operationId} ${keyId}`;
-    if (logged.has(id)) return;
-    logged.add(id);
+    const before = logged.size;
+    if (logged.add(`${operationId} ${keyId}`).size === before) return;
     logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
   };
 }

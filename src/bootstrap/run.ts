@@ -1,6 +1,5 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { openApiDocument } from '../adapters/http/open-api/open-api-document.js';
 import { InvalidParameterError } from '../domain/errors.js';
 import { addCheckStoreCommand } from './check-store-command.js';
 import * as cli from './command-line.js';
@@ -8,11 +7,10 @@ import { addCopyCommand } from './copy-command.js';
 import { addKeyCommands } from './key-commands.js';
 import { reasonOf } from './logger.js';
 import { MANIFEST } from './node-version.js';
-import { serve } from './serve-command.js';
 import { SETTINGS, SettingsError, readSettings } from './settings.js';
 
 /**
- * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
+ * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
  * @param modules loaded before those of `ADAPTERS`
  */
 export async function run(
@@ -22,20 +20,23 @@ export async function run(
 ): Promise<number> {
   const commands: cli.Commands = { io, modules, exitCode: 0 };
   const program = cli.createProgram(io, MANIFEST.version);
-  const settings = SETTINGS.map(
-    ({ name, default: value, help }) => [name, value ? `${help} (default: ${value})` : help] as const,
-  );
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli
     .addCommand(program, 'serve', serving, example)
-    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${cli.helpTable(command, settings)}`)
-    .action(async () => void (commands.exitCode = await serve(io, modules)));
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
+    .action(async () => {
+      const { serve } = await import('./serve-command.js');
+      commands.exitCode = await serve(io, modules);
+    });
   addKeyCommands(program, commands);
   const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
-    .action(() => void io.stdout.write(openApiDocument(readSettings(io.env).http)));
+    .action(async () => {
+      const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
+      io.stdout.write(openApiDocument(readSettings(io.env).http));
+    });
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {
@@ -48,6 +49,15 @@ export async function run(
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
+}
+
+/** A table of the settings, laid out like the rest of the help. */
+function settingsHelp(command: Command): string {
+  const help = Object.assign(command.createHelp(), { helpWidth: cli.WIDTH });
+  const width = Math.max(...SETTINGS.map(({ name }) => name.length));
+  return SETTINGS.map(({ name, default: value, help: text }) =>
+    help.formatItem(name, width, value ? `${text} (default: ${value})` : text, help),
+  ).join('\n');
 }
 
 /** One line for what a user can correct, a stack for faults of the program. */

@@ -2,9 +2,8 @@ import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
-import { interruptible, type InterruptedError, type Io } from './command-line.js';
-import { TOKENS, configure } from './container.js';
-import { ISSUE_COMMAND, managedKeys } from './key-commands.js';
+import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './command-line.js';
+import { TOKENS, configure, managedKeys } from './container.js';
 import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable, reasonOf } from './logger.js';
 import { startService, type Service } from './service.js';
 import { isLoopback, type Settings } from './settings.js';
@@ -77,9 +76,7 @@ async function announce(
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     // Not ready until the store is back; until then nobody gets in.
-    const isKnown = notices.some(
-      (line) => error.cause instanceof Error && line.includes(error.cause.message),
-    );
+    const isKnown = error.cause instanceof Error && notices.join().includes(error.cause.message);
     logger.warn(isKnown ? {} : { reason: reasonOf(error) }, 'the store is away: its API keys are unknown');
   }
   const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${hint}`;

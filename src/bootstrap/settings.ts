@@ -1,21 +1,19 @@
 import * as read from './setting-values.js';
 
-/** A line of the table. `default` is read in place of a variable that is not set or empty. */
-export interface Setting<T = unknown> {
-  /** The environment variable. */
-  readonly name: string;
-  readonly default: string;
-  /** Throws an Error whose message continues a sentence that starts with the name. */
-  readonly read: (text: string) => T;
-  readonly help: string;
-}
-
-const setting = <T>(name: string, text: string, reader: Setting<T>['read'], help: string): Setting<T> => ({
+/**
+ * A line of the table.
+ * @param name the environment variable
+ * @param text read in place of a variable that is not set or empty
+ * @param reader throws an Error whose message continues a sentence that starts with the name
+ */
+const setting = <T>(name: string, text: string, reader: (text: string) => T, help: string) => ({
   name,
   default: text,
   read: reader,
   help,
 });
+
+type Setting<T = unknown> = Readonly<ReturnType<typeof setting<T>>>;
 
 const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');

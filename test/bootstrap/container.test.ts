@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { ContainerModule, type Container } from 'inversify';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { SCOPES, type Authenticator } from '../../src/application/ports/authenticator.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { replace, type Token } from '../../src/bootstrap/wiring.js';
@@ -84,22 +83,6 @@ describe('The container', () => {
 
   describe('lets an adapter replace', () => {
     const settings = { STORE_URL: 'memory:' };
-
-    it('the repository of the animals', async () => {
-      const { pets } = openMemoryStore();
-      await pets.add({ ...BELLA, status: 'sold' });
-      const made = await container(settings, replacing(TOKENS.petRepository, pets));
-      const page = await (await made.getAsync(TOKENS.animalStore)).listPets();
-      expect(page.pets.map(({ status }) => status)).to.deep.equal(['sold']);
-    });
-
-    it('the authenticator', async () => {
-      const anyone: Authenticator = {
-        authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
-      };
-      const made = await container(settings, replacing(TOKENS.authenticator, anyone));
-      expect(await statusOf(made)).to.equal(200);
-    });
 
     it('the clock', async () => {
       let now = new Date('2026-11-20T10:00:00Z');

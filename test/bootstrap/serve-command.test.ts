@@ -5,52 +5,20 @@ import { ManagedApiKeys } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { Store } from '../../src/application/ports/store.js';
 import { TOKENS } from '../../src/bootstrap/container.js';
-import { run } from '../../src/bootstrap/run.js';
 import { firstKey, firstKeyNotice } from '../../src/bootstrap/serve-command.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { add, replace } from '../../src/bootstrap/wiring.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../service/store-client.js';
-import { Shelf, TestIo, factory } from './test-io.js';
+import { KEY, Serving, Shelf, factory } from './test-io.js';
 
 const ISSUE = 'npm run -s cli -- keys issue --name NAME';
-const KEY = 'a-key-of-16-characters';
 
-/** A service that runs in this process. */
-class Serving {
-  readonly io: TestIo;
-  readonly code: Promise<number>;
-
-  constructor(environment: Record<string, string>, modules: readonly ContainerModule[] = []) {
-    this.io = new TestIo({ PORT: '0', STORE_URL: 'shelf:', ...environment });
-    this.code = run(['serve'], this.io.io, modules);
-  }
-
-  async ready(): Promise<string> {
-    const found = await Promise.race([this.io.said(/ready at (http:[^\s,]+)/), this.code]);
-    if (typeof found === 'number') throw new Error(`ended with ${found}: ${this.io.err}`);
-    return found[1] ?? '';
-  }
-
-  stop(signal = 'SIGTERM'): Promise<number> {
-    this.io.emit(signal, signal);
-    return this.code;
-  }
-}
+const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
+  new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
 
 describe('serve', () => {
-  const running: Serving[] = [];
-  afterEach(async () => {
-    for (const serving of running.splice(0)) {
-      serving.io.emit('SIGTERM', 'SIGTERM');
-      await serving.code;
-    }
-  });
-  function serve(environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving {
-    const serving = new Serving(environment, modules);
-    running.push(serving);
-    return serving;
-  }
+  afterEach(() => Serving.stopAll());
 
   it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
     const shelf = new Shelf();
@@ -105,7 +73,7 @@ describe('serve', () => {
 
   it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
     const shelf = new Shelf();
-    const serving = new Serving({ HOST: '0.0.0.0' }, [shelf.module]);
+    const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.\n`);
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
@@ -116,7 +84,7 @@ describe('serve', () => {
     ['nowhere.invalid', '(?:ENOTFOUND|EAI_AGAIN)'],
   ] as const) {
     it(`ends with 1 and one line that names the setting when it cannot listen at ${HOST}`, async () => {
-      const serving = new Serving({ HOST, STORE_URL: 'memory:', API_KEYS: KEY });
+      const serving = serve({ HOST, STORE_URL: 'memory:', API_KEYS: KEY });
       expect(await serving.code).to.equal(1);
       expect(serving.io.err).to.match(
         new RegExp(`^[^\\n]*${why}[^\\n]*\\. Set HOST to an address of this machine\\.\\n$`),
@@ -127,7 +95,7 @@ describe('serve', () => {
   it('ends with 1 and one line when the port is taken, and has issued no key', async () => {
     const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
     const { apiKeys } = openMemoryStore();
-    const serving = new Serving({ PORT: port }, [new Shelf({ apiKeys }).module]);
+    const serving = serve({ PORT: port }, new Shelf({ apiKeys }).module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.match(/^[^\n]*EADDRINUSE[^\n]*\. Set PORT to a free one, or to 0\.\n$/);
     expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
@@ -182,29 +150,30 @@ describe('serve', () => {
 
   it('is stopped by a signal while its store opens, without waiting for it', async () => {
     const opening = Promise.withResolvers<void>();
-    const serving = new Serving({}, [factory('shelf', () => new Promise(() => opening.resolve()))]);
+    const serving = serve(
+      {},
+      factory('shelf', () => new Promise(() => opening.resolve())),
+    );
     await opening.promise;
     expect(await serving.stop()).to.equal(0);
     expect(serving.io.exits).to.deep.equal([0]);
   });
 
-  it('ends with 1 when requests are cut off at the deadline', async () => {
+  it('cuts off requests at the deadline, closes the store all the same, and ends with 1', async () => {
     const asked = Promise.withResolvers<void>();
     const endless = new ContainerModule((options) =>
       replace(options, TOKENS.authenticator, {
         authenticate: () => new Promise(() => asked.resolve()),
       }),
     );
-    const serving = serve(
-      { STORE_URL: 'memory:', SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' },
-      endless,
-    );
+    const shelf = new Shelf();
+    const serving = serve({ SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' }, shelf.module, endless);
     const url = await serving.ready();
     const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
     await asked.promise;
     expect(await serving.stop()).to.equal(1);
     expect(serving.io.messages).to.include('stopped; some requests were cut off');
-    expect(await cutOff).to.equal('cut off');
+    expect([await cutOff, shelf.closed]).to.deep.equal(['cut off', 1]);
   });
 
   it('loads its own log before the adapters, which may replace it', async () => {
@@ -234,26 +203,15 @@ describe('A first key', () => {
   });
   const ensured = (settings = LOCAL) => firstKey(settings, managed, (message) => warnings.push(message));
 
-  it('is one with every scope and without an end, issued where only this machine reaches the service', async () => {
+  it('is one with every scope and without an end, issued once, unless static keys are set', async () => {
+    expect(await ensured(readSettings({ HOST: '0.0.0.0', API_KEY: 'one' }))).to.equal(undefined);
     expect(await ensured()).to.match(/^ast_test_/);
     expect(await ensured(), 'no second one').to.equal(undefined);
     const [record, ...more] = await managed.list();
     expect(more).to.deep.equal([]);
-    expect(record).to.deep.include({
-      name: 'first start',
-      state: 'active',
-      scopes: ['pets:read', 'pets:write'],
-    });
+    const scopes = ['pets:read', 'pets:write'];
+    expect(record).to.deep.include({ name: 'first start', state: 'active', scopes });
     expect(record?.expiresAt).to.equal(undefined);
-  });
-
-  it('is not needed when static keys are set, on any host and store', async () => {
-    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-      const settings = readSettings({ HOST, API_KEY: 'one' });
-      expect(await ensured(settings)).to.equal(undefined);
-      expect(await firstKey(settings, undefined, () => {})).to.equal(undefined);
-    }
-    expect(await managed.list()).to.deep.equal([]);
   });
 
   it('is not issued when there is a key, even a revoked one, but then warned about', async () => {
@@ -264,11 +222,8 @@ describe('A first key', () => {
     expect(warnings).to.deep.equal(Array(2).fill('every API key is expired or revoked'));
   });
 
-  it('is refused with what to do: where others reach the service, in memory, or on a store without keys', async () => {
+  it('is refused with what to do for a store in memory, or without keys', async () => {
     const MEMORY = readSettings({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
-    await rejects(ensured(PUBLIC), {
-      message: `There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.`,
-    });
     await rejects(ensured(MEMORY), /store in memory: set API_KEYS\.$/);
     await rejects(
       firstKey(LOCAL, undefined, () => {}),

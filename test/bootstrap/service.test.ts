@@ -113,15 +113,6 @@ describe('The service', () => {
     expect(performance.now() - began).to.be.at.least(195);
   });
 
-  it('cuts off what has no response by the deadline, and closes the store all the same', async () => {
-    const service = await start({ SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' });
-    const inFlight = ask(`${service.url}/pets`).catch((error: NodeJS.ErrnoException) => error.code);
-    await store.listing.promise;
-    expect(await service.stop(0)).to.equal(false);
-    expect(await inFlight).to.equal('ECONNRESET');
-    expect(store.events).to.deep.equal(['closing']);
-  });
-
   it('waits no longer than the deadline for a store that does not close', async () => {
     const closing = Promise.withResolvers<void>();
     store.mayClose = closing.promise;

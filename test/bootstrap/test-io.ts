@@ -77,6 +77,39 @@ export async function runLine(
   return { code, out: io.out, err: io.err };
 }
 
+/** A static key for services whose keys are not what the test is about. */
+export const KEY = 'a-static-key-of-the-tests';
+
+/** A service that `serve` runs in this process, on a free port. */
+export class Serving {
+  static readonly #running = new Set<Serving>();
+  readonly io: TestIo;
+  readonly code: Promise<number>;
+
+  constructor(environment: Record<string, string>, ...modules: readonly ContainerModule[]) {
+    this.io = new TestIo({ PORT: '0', ...environment });
+    this.code = run(['serve'], this.io.io, modules).finally(() => Serving.#running.delete(this));
+    Serving.#running.add(this);
+  }
+
+  /** The address of the operations, once the service is ready. */
+  async ready(): Promise<string> {
+    const found = await Promise.race([this.io.said(/ready at (http:[^\s,]+)/), this.code]);
+    if (typeof found === 'number') throw new Error(`ended with ${found}: ${this.io.err}`);
+    return found[1] ?? '';
+  }
+
+  stop(signal = 'SIGTERM'): Promise<number> {
+    this.io.emit(signal, signal);
+    return this.code;
+  }
+
+  /** Stops what tests left running. */
+  static async stopAll(): Promise<void> {
+    await Promise.all([...Serving.#running].map((serving) => serving.stop()));
+  }
+}
+
 /** A module that brings a store factory. */
 export const factory = (scheme: string, open: StoreFactory['open']): ContainerModule =>
   new ContainerModule((options) => add(options, TOKENS.storeFactory, { scheme, open }));

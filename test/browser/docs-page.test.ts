@@ -217,13 +217,16 @@ describeInChromium('The docs page', (browser) => {
       await page.setViewportSize({ width, height: 844 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(width);
     }
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 390],
+    // Colours are all that differs in the dark.
+    for (const [colorScheme, width, only] of [
+      ['light', 1280, ''],
+      ['dark', 390, ", runOnly: ['color-contrast']"],
     ] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 844 });
-      const { violations }: axe.AxeResults = await page.evaluate('axe.run()');
+      const { violations }: axe.AxeResults = await page.evaluate(
+        `axe.run({ resultTypes: ['violations']${only} })`,
+      );
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal([]);
     }
   });
@@ -254,7 +257,7 @@ describeInChromium('The docs page', (browser) => {
       return fieldOf(page, 'createPet', 'Idempotency-Key').inputValue();
     };
     const [one, other] = [await newKey(), await newKey()];
-    expect(one).to.match(/^[0-9a-f]{32}$/);
+    expect(one).to.match(/^\d{1,20}-\d{1,20}$/);
     expect(other).to.not.equal(one);
     expect((await send(page, 'createPet')).headers).to.not.include('idempotency-replayed');
     expect((await send(page, 'createPet')).headers).to.include('idempotency-replayed');

@@ -2,41 +2,48 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { SETTINGS } from '../../src/bootstrap/settings.js';
-import { Child, MAIN, cleanUp, program } from '../service/running-service.js';
-import { codeAt, read } from './code-blocks.js';
+import { Serving, runLine } from '../bootstrap/test-io.js';
+import { Child } from '../service/running-service.js';
+import { codeAt } from './code-blocks.js';
 
 const linesOf = (code: string): string[] => code.trimEnd().split('\n');
 
 describe('The README', function () {
   this.timeout(60_000);
 
+  const here = process.cwd();
   let folder: string;
   let key: string;
   let url: string;
   before(async () => {
     // Within the package its own name can be imported.
     folder = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), 'readme-'));
-    const service = program(folder, ['serve'], { PORT: '0' });
+    process.chdir(folder);
+    const service = new Serving({});
     url = await service.ready();
     const [notice = '', , shown = ''] = linesOf(codeAt('README.md > Run it > 2'));
-    expect(service.out).to.include(notice);
-    [, key = ''] = /^ {2}(ast_live_\w+)$/m.exec(service.out) ?? [];
+    expect(service.io.out).to.include(notice);
+    [, key = ''] = /^ {2}(ast_live_\w+)$/m.exec(service.io.out) ?? [];
     expect(shown)
       .to.match(/^ {2}ast_live_\w+$/)
       .and.to.have.length(key.length + 2);
   });
   after(async () => {
-    await cleanUp();
+    await Serving.stopAll();
+    process.chdir(here);
     rmSync(folder, { recursive: true });
   });
 
-  /** Does what a line for a shell says, with the program that was built. */
+  /** Does what a line for a shell says: a command of the animal store in this process. */
   async function shell(line: string): Promise<string> {
-    const command = line
-      .replaceAll('npm run -s cli --', '"$NODE" "$MAIN"')
-      .replaceAll('http://127.0.0.1:8080/v1', url);
-    const environment = { NODE: process.execPath, NODE_NO_WARNINGS: '1', MAIN, KEY: key };
+    const [, words] = /^npm run -s cli -- (.*?)(?: +#.*)?\n?$/.exec(line) ?? [];
+    if (words !== undefined) {
+      const { code, out, err } = await runLine(words);
+      expect(code, `${line}\n${err}`).to.equal(0);
+      return out;
+    }
+    const command = line.replaceAll('http://127.0.0.1:8080/v1', url);
+    const environment = { NODE: process.execPath, KEY: key };
     const { code, out, err } = await new Child('sh', ['-c', command], folder, environment).ended;
     expect(code, `${line}\n${err}`).to.equal(0);
     return out;
@@ -75,8 +82,8 @@ describe('The README', function () {
   it('shows how to move to another store', async () => {
     const copy = codeAt('README.md > Use it > 3').replace(/mongodb:\S+/, 'sqlite:copy.db');
     await shell(copy);
-    const listed = await shell('STORE_URL=sqlite:copy.db npm run -s cli -- keys list');
-    expect(listed).to.include('first start');
+    const { out } = await runLine('keys list', { STORE_URL: 'sqlite:copy.db' });
+    expect(out).to.include('first start');
   });
 
   it('shows how to embed the use cases', async () => {
@@ -92,17 +99,5 @@ describe('The README', function () {
     expect(printed)
       .to.match(/^\{"id":\d+,"name":"Bella".*\}\n/)
       .and.match(/\nno animal 4711\n$/);
-  });
-
-  it('names every setting, and no other, with its default', () => {
-    const rows = [...read('README.md').matchAll(/^\| (`[A-Z][^|]*)\|[^|]*\|([^|]*)\|$/gm)];
-    const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-    expect(named).to.have.members(SETTINGS.map(({ name }) => name));
-    for (const [, names = '', defaults = ''] of rows) {
-      const told = [...defaults.matchAll(/`([^`]+)`/g)].map(([, value]) => value);
-      const settings = SETTINGS.filter(({ name }) => names.includes(`\`${name}\``));
-      const real = settings.flatMap(({ default: value }) => (value && value !== 'auto' ? [value] : []));
-      if (real.length > 0) expect(told, names).to.deep.equal(real);
-    }
   });
 });

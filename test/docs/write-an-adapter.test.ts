@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { runLine, type Outcome } from '../bootstrap/test-io.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const program = join(root, 'build/src/bootstrap/main.js');
+/** Where a flush to the disk costs nothing. */
+const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** The programs of a page by the name in their first line. */
 const programsOf = (page: string): ReadonlyMap<string, string> =>
@@ -30,8 +33,15 @@ class Page {
     }
   }
 
-  async output(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-    const options = { cwd: this.#folder, maxBuffer: 2 ** 24, env: { ...process.env, ...env } };
+  /** Runs a command line in the folder. */
+  async line(line: string, env: Record<string, string> = {}): Promise<Outcome> {
+    const before = process.cwd();
+    process.chdir(this.#folder);
+    return runLine(line, env).finally(() => process.chdir(before));
+  }
+
+  async output(args: readonly string[]): Promise<string> {
+    const options = { cwd: this.#folder, maxBuffer: 2 ** 24, env: { ...process.env, TMPDIR: FAST } };
     return (await run(process.execPath, args, options)).stdout;
   }
 
@@ -51,7 +61,7 @@ describe('docs/write-an-adapter.md', function () {
 
   let page: Page;
   before(() => {
-    page = new Page('docs/write-an-adapter.md', '{ describe, it, after }, { animals: 300 }');
+    page = new Page('docs/write-an-adapter.md', '{ describe, it, after }, { animals: 110 }');
   });
   after(() => page.remove());
 
@@ -59,21 +69,20 @@ describe('docs/write-an-adapter.md', function () {
     expect([...page.programs.keys()]).to.deep.equal(['file-store.mjs', 'contract.test.mjs', 'adapter.mjs']);
     const report = await page.output(['--test', '--test-reporter=tap', 'contract.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
-    expect(report).to.include('with 300 animals, not 10000').and.include('# SKIP the store cannot be copied');
+    expect(report).to.include('with 110 animals, not 10000').and.include('# SKIP the store cannot be copied');
     expect(passed(report)).to.be.greaterThan(200);
   });
 
   it('brings that store into the service, where check-store accepts it', async () => {
-    const args = ['check-store', './adapter.mjs', '--url', 'lines:{folder}/pets', '--only', 'claim'];
-    expect(await page.output([program, ...args])).to.match(/^PetRepository: \d+ passed, 0 failed/m);
+    const { out } = await page.line('check-store ./adapter.mjs --url lines:{folder}/pets --only claim');
+    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
   });
 
   it('creates no store for a command that needs an existing one', async () => {
     const env = { ADAPTERS: './adapter.mjs', STORE_URL: 'lines:nowhere', API_KEYS: 'a-key' };
-    const error: unknown = await page
-      .output([program, 'keys', 'list'], env)
-      .catch((reason: unknown) => reason);
-    expect(error).to.include({ code: 1 }).and.to.have.property('stderr').that.includes('ENOENT');
+    const { code, err } = await page.line('keys list', env);
+    expect(code).to.equal(1);
+    expect(err).to.include('ENOENT');
     expect(page.has('nowhere')).to.equal(false);
   });
 });
@@ -84,16 +93,16 @@ describe('docs/contract-suites.md', function () {
 
   let page: Page;
   before(() => {
-    // Of the HTTP contract one topic: test/http runs all of it.
-    const only = "(name, topic) => topic === undefined || topic === 'every response'";
-    page = new Page('docs/contract-suites.md', `{ describe, it, after }, { animals: 300, only: ${only} }`);
+    // A part of each contract: other tests run all of it.
+    const only = "(name, topic) => topic === undefined ? name.includes('clos') : topic === 'paths'";
+    page = new Page('docs/contract-suites.md', `{ describe, it, after }, { only: ${only} }`);
   });
   after(() => page.remove());
 
   it('binds a store to node:test', async () => {
     const report = await page.output(['--test', '--test-reporter=tap', 'node-test.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
-    expect(passed(report)).to.be.greaterThan(250);
+    expect(passed(report)).to.be.greaterThan(5);
     expect(report).to.include('# SKIP the adapter does not declare itself durable');
   });
 
@@ -116,8 +125,8 @@ describe('docs/contract-suites.md', function () {
   });
 
   it('shows a module for check-store', async () => {
-    const report = await page.output([program, 'check-store', './store.mjs', '--only', 'claim']);
-    expect(report).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
+    const { out } = await page.line('check-store ./store.mjs --only claim');
+    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
   });
 
   it('binds transports', async () => {

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../../src/bootstrap/run.js';
-import { TestIo, runLine } from '../bootstrap/test-io.js';
+import { Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient, statusOf } from './store-client.js';
 
@@ -45,13 +44,12 @@ describe('API keys', () => {
   it('are in no log, response or file, except as a hash', async () => {
     const staticKey = 'static-0123456789-abcdefghijklmnop';
     const settings = {
-      PORT: '0',
       LOG_LEVEL: 'trace',
       STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}`,
     };
-    const io = new TestIo({ ...settings, API_KEYS: staticKey });
-    const ended = run(['serve'], io.io);
-    const [, url = ''] = await io.said(/ready at (http:[^\s,]+)/);
+    const service = new Serving({ ...settings, API_KEYS: staticKey });
+    const { io } = service;
+    const url = await service.ready();
     const issued = await keys('issue --name till');
     const key = issued.out.trim();
     const rotated = await keys(`rotate ${key.split('_')[2]}`);
@@ -77,8 +75,7 @@ describe('API keys', () => {
         said.push((await runLine(line, settings)).err);
     }
     const stored = await filesIn(folder);
-    io.emit('SIGTERM', 'SIGTERM');
-    expect(await ended).to.equal(0);
+    expect(await service.stop()).to.equal(0);
     const everything = [
       ...[...said, io.out, io.err].map((text) => Buffer.from(text)),
       ...stored,

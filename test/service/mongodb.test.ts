@@ -12,13 +12,14 @@ import {
   uriOf,
 } from '../adapters/mongodb/mongo-server.js';
 import { apiKey, claimOn, rex } from '../adapters/mongodb/mongo-store-tests.js';
-import { KEY, cleanUp, program, serve, startedService, temporaryFolder } from './running-service.js';
+import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
+import { inFolder } from '../adapters/sqlite/temporary-store.js';
 import { StoreClient, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
 
-const SETTINGS = { LOG_FORMAT: 'json', REQUEST_DEADLINE: '2s' };
+const SETTINGS = { API_KEYS: KEY, REQUEST_DEADLINE: '2s' };
 
 interface Timed extends Received {
   readonly took: number;
@@ -63,14 +64,14 @@ async function expectAway(url: string): Promise<void> {
 }
 
 describeOnOwnServers('A service whose MongoDB server comes and goes', (create) => {
-  afterEach(cleanUp);
+  afterEach(() => Serving.stopAll());
 
   it('starts without it, says 503 and not ready, serves when it is there, and has every animal after it was killed', async () => {
     const server = await create();
-    const settings = { ...SETTINGS, STORE_URL: server.uri('animals') };
-    const { child, url } = await startedService(await temporaryFolder(), settings);
+    const serving = new Serving({ ...SETTINGS, STORE_URL: server.uri('animals') });
+    const url = await serving.ready();
     await expectAway(url);
-    const reasons = child.err.split('\n').filter((line) => line.includes('not prepared'));
+    const reasons = serving.io.err.split('\n').filter((line) => line.includes('not prepared'));
     expect(reasons).to.have.length(1);
     expect(reasons[0]?.match(/ECONNREFUSED/g)).to.have.length(1);
 
@@ -85,30 +86,28 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     expect(await untilStatus(200, new URL('/readyz', url).href)).to.be.below(2000 + BUSY);
     const animals = await new StoreClient(KEY, false).all(url);
     expect([...animals.values()].filter((name) => names.includes(name))).to.deep.equal(names);
-    await child.said(/made the index status_1__id_1 on pets/);
-    expect((await child.stop()).code).to.equal(0);
+    await serving.io.said(/made the index status_1__id_1 on pets/);
+    expect(await serving.stop()).to.equal(0);
   }).timeout(60_000);
 
   it('serves with the right password only; with a wrong one service and commands say why in one line without it', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
     await server.administer({ createUser: 'animals', pwd: 'p@ss/word', roles: ['root'] });
-    const folder = await temporaryFolder();
     const right = `${server.uri('animals', 'animals:p%40ss%2Fword@')}&authSource=admin`;
     const wrong = `${server.uri('animals', 'animals:hunter2@')}&authSource=admin`;
-    const refused = serve(folder, { ...SETTINGS, STORE_URL: wrong });
-    const [{ url }, address, listed, copied] = await Promise.all([
-      startedService(folder, { ...SETTINGS, STORE_URL: right }),
+    const refused = new Serving({ ...SETTINGS, STORE_URL: wrong });
+    const [url, address, listed, copied] = await Promise.all([
+      new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
-      program(folder, ['keys', 'list'], { STORE_URL: wrong }).ended,
-      program(folder, ['copy', '--from', wrong, '--to', 'sqlite:new.db']).ended,
+      runLine('keys list', { STORE_URL: wrong }),
+      copy(wrong, 'sqlite:/nowhere/new.db'),
     ]);
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);
-    await refused.said(/the database is not prepared yet[^\n]*[Aa]uthentication failed/);
-    const { code, err } = await refused.stop();
-    expect(code).to.equal(0);
-    expect(err).to.not.match(/hunter2|p@ss|p%40ss/);
+    await refused.io.said(/the database is not prepared yet[^\n]*[Aa]uthentication failed/);
+    expect(await refused.stop()).to.equal(0);
+    expect(refused.io.err).to.not.match(/hunter2|p@ss|p%40ss/);
     for (const outcome of [listed, copied]) {
       expect(outcome).to.include({ code: 1, out: '' });
       expect(outcome.err.match(/[Aa]uthentication failed/g)).to.have.length(1);
@@ -116,6 +115,8 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     }
   }).timeout(60_000);
 });
+
+const copy = (from: string, to: string): Promise<Outcome> => runLine(`copy --from ${from} --to ${to}`);
 
 type Opened = Omit<FullStore, 'location'>;
 
@@ -139,20 +140,19 @@ async function using<T>(opening: Promise<Opened>, use: (store: Opened) => Promis
 }
 
 describeOnMongo('The service on MongoDB', (server) => {
-  afterEach(cleanUp);
+  afterEach(() => Serving.stopAll());
 
   it(
     'shares one database between two services: ids are distinct, each sees the animals and keys of both',
     inDatabase(server, async (database) => {
       const settings = { ...SETTINGS, STORE_URL: uriOf(server, database) };
-      const folder = await temporaryFolder();
-      const [one, other] = await Promise.all([
-        startedService(folder, settings),
-        startedService(folder, settings),
-      ]);
-      const issued = program(folder, ['keys', 'issue', '--name', '$where'], settings).ended;
-      const services = [one, other, one, other];
-      const clients = services.map(({ url }, index) => ({ url, index, client: new StoreClient(KEY) }));
+      const [one, other] = await Promise.all([new Serving(settings).ready(), new Serving(settings).ready()]);
+      const issued = runLine('keys issue --name $where', settings);
+      const clients = [one, other, one, other].map((url, index) => ({
+        url,
+        index,
+        client: new StoreClient(KEY),
+      }));
       const ids = await Promise.all(
         clients.map(async ({ url, index, client }) => {
           const added: string[] = [];
@@ -161,52 +161,53 @@ describeOnMongo('The service on MongoDB', (server) => {
           return added;
         }),
       );
-      const all = await Promise.all([one, other].map(({ url }) => new StoreClient(KEY, false).all(url)));
+      const all = await Promise.all([one, other].map((url) => new StoreClient(KEY, false).all(url)));
       expect(new Set(all[0]?.keys())).to.deep.equal(new Set(ids.flat()));
       expect(all[0]?.size).to.equal(100);
       expect([...(all[1] ?? [])]).to.deep.equal([...(all[0] ?? [])]);
       const { code, out } = await issued;
       expect(code).to.equal(0);
-      for (const { url } of [one, other]) {
+      for (const url of [one, other]) {
         expect((await new StoreClient(out.trim(), false).get(`${url}/pets?limit=1`)).status).to.equal(200);
       }
-      const hostile = await program(folder, ['keys', 'revoke', '{"$ne":null}'], settings).ended;
+      const hostile = await runLine('keys revoke {"$ne":null}', settings);
       expect(hostile).to.include({ code: 1, out: '' });
-      expect((await new StoreClient(out.trim(), false).get(`${one.url}/pets?limit=1`)).status).to.equal(200);
+      expect((await new StoreClient(out.trim(), false).get(`${one}/pets?limit=1`)).status).to.equal(200);
     }),
   ).timeout(60_000);
 
   it(
     'is copied from SQLite and back with its ids, keys and live claims; a mistyped source is refused',
-    inDatabase(server, async (database) => {
-      const uri = uriOf(server, database);
-      const folder = await temporaryFolder();
-      const sqlite = (name: string) => openSqliteStore(join(folder, name));
-      const claim = claimOn('t');
-      const before = await using(sqlite('old.db'), async (store) => {
-        for (const categoryId of [-(2n ** 63n), 2n ** 63n - 1n]) await store.pets.add({ ...rex, categoryId });
-        await store.transfer.reserveIds(2n ** 53n);
-        await store.pets.add(rex, { claim });
-        await store.apiKeys.add({ ...apiKey, scopes: ['pets:read', 'unknown'], revokedAt: new Date(1) });
-        return contentOf(store);
-      });
-      const copy = (from: string, to: string) => program(folder, ['copy', '--from', from, '--to', to]).ended;
-      const there = await copy('sqlite:old.db', uri);
-      expect(there.code, there.err).to.equal(0);
-      expect(await using(openMongoStore(uri), contentOf)).to.deep.equal(before);
-      const back = await copy(uri, 'sqlite:new.db');
-      expect(back.code, back.err).to.equal(0);
-      expect(await using(sqlite('new.db'), contentOf)).to.deep.equal(before);
-      await using(openMongoStore(uri), async ({ pets }) => {
-        expect((await pets.add(rex, { claim })).replayed).to.equal(true);
-        expect((await pets.add(rex)).pet.id > 2n ** 53n + 1n).to.equal(true);
-      });
+    inDatabase(server, async (database) =>
+      inFolder(async (folder) => {
+        const uri = uriOf(server, database);
+        const file = (name: string): string => join(folder, name);
+        const claim = claimOn('t');
+        const before = await using(openSqliteStore(file('old.db')), async (store) => {
+          for (const categoryId of [-(2n ** 63n), 2n ** 63n - 1n])
+            await store.pets.add({ ...rex, categoryId });
+          await store.transfer.reserveIds(2n ** 53n);
+          await store.pets.add(rex, { claim });
+          await store.apiKeys.add({ ...apiKey, scopes: ['pets:read', 'unknown'], revokedAt: new Date(1) });
+          return contentOf(store);
+        });
+        const there = await copy(`sqlite:${file('old.db')}`, uri);
+        expect(there.code, there.err).to.equal(0);
+        expect(await using(openMongoStore(uri), contentOf)).to.deep.equal(before);
+        const back = await copy(uri, `sqlite:${file('new.db')}`);
+        expect(back.code, back.err).to.equal(0);
+        expect(await using(openSqliteStore(file('new.db')), contentOf)).to.deep.equal(before);
+        await using(openMongoStore(uri), async ({ pets }) => {
+          expect((await pets.add(rex, { claim })).replayed).to.equal(true);
+          expect((await pets.add(rex)).pet.id > 2n ** 53n + 1n).to.equal(true);
+        });
 
-      const mistyped = await copy(uriOf(server, `${database}x`), 'sqlite:newer.db');
-      expect(mistyped).to.include({ code: 1, out: '' });
-      expect(mistyped.err).to.match(/holds no animal store: name the database of one\.\n/);
-      const { databases } = await clientOf(server).db('admin').admin().listDatabases();
-      expect(databases.map(({ name }) => name)).to.not.include(`${database}x`);
-    }),
+        const mistyped = await copy(uriOf(server, `${database}x`), `sqlite:${file('newer.db')}`);
+        expect(mistyped).to.include({ code: 1, out: '' });
+        expect(mistyped.err).to.match(/holds no animal store: name the database of one\.\n/);
+        const { databases } = await clientOf(server).db('admin').admin().listDatabases();
+        expect(databases.map(({ name }) => name)).to.not.include(`${database}x`);
+      })(),
+    ),
   ).timeout(60_000);
 });

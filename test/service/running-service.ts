@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { KEY } from '../bootstrap/test-io.js';
 
 /** The compiled program. */
 export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
@@ -97,18 +98,12 @@ export class Child {
 export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
   new Child(process.execPath, [MAIN, ...args], folder, environment);
 
-/** A static key for services whose keys are not what the test is about. */
-export const KEY = 'a-static-key-of-the-tests';
-
-/** Runs the service in `folder`, on a free port, with the static key unless `settings` say otherwise. */
-export const serve = (folder: string, settings: Environment = {}): Child =>
-  program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
-
+/** Runs the service in `folder`, on a free port, with a static key unless `settings` say otherwise. */
 export async function startedService(
   folder: string,
   settings: Environment = {},
 ): Promise<{ readonly child: Child; readonly url: string }> {
-  const child = serve(folder, settings);
+  const child = program(folder, ['serve'], { PORT: '0', API_KEYS: KEY, ...settings });
   return { child, url: await child.ready() };
 }
 

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { KEY, cleanUp, startedService, temporaryFolder } from './running-service.js';
+import { join } from 'node:path';
+import { KEY, Serving } from '../bootstrap/test-io.js';
+import { cleanUp, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
 
 const CLIENTS = 8;
-const ROUNDS = 3;
+const ROUNDS = 2;
 
 /** Adds animals one after the other until the service dies; notes which were acknowledged. */
 async function addUntilBroken(
@@ -25,8 +27,15 @@ async function addUntilBroken(
   }
 }
 
+/** Serves the store of `folder` in this process, beside others. */
+const servedHere = (folder: string): Promise<string> =>
+  new Serving({ STORE_URL: `sqlite:${join(folder, 'data/animal-store.db')}`, API_KEYS: KEY }).ready();
+
 describe('An SQLite store', () => {
-  afterEach(cleanUp);
+  afterEach(async () => {
+    await Serving.stopAll();
+    await cleanUp();
+  });
 
   it('loses no acknowledged animal, and has none twice, when its service is killed under load', async () => {
     const folder = await temporaryFolder();
@@ -46,8 +55,7 @@ describe('An SQLite store', () => {
       expect((await child.ended).signal).to.equal('SIGKILL');
       expect(acknowledged.length, `acknowledged in round ${round}`).to.be.above(before);
     }
-    const { url } = await startedService(folder);
-    const animals = await new StoreClient(KEY).all(url);
+    const animals = await new StoreClient(KEY, false).all(await servedHere(folder));
     const wrong = acknowledged.filter(([id, name]) => animals.get(id) !== name);
     expect(wrong, 'acknowledged, but lost or different').to.deep.equal([]);
     expect(new Set(acknowledged.map(([id]) => id)).size, 'ids assigned once').to.equal(acknowledged.length);
@@ -56,9 +64,10 @@ describe('An SQLite store', () => {
 
   it('serves two services at the same time, each with the animals and ids of both', async () => {
     const folder = await temporaryFolder();
-    const services = await Promise.all([startedService(folder), startedService(folder)]);
+    const [{ child, url: other }, here] = await Promise.all([startedService(folder), servedHere(folder)]);
+    const urls = [other, here];
     const ids = await Promise.all(
-      services.flatMap(({ url }, service) =>
+      urls.flatMap((url, service) =>
         Array.from({ length: 4 }, async (_, worker) => {
           const client = new StoreClient(KEY);
           const added: string[] = [];
@@ -71,11 +80,9 @@ describe('An SQLite store', () => {
     );
     const assigned = ids.flat();
     expect(new Set(assigned).size).to.equal(80);
-    const [first, second] = await Promise.all(
-      services.map(({ url }) => new StoreClient(KEY, false).all(url)),
-    );
+    const [first, second] = await Promise.all(urls.map((url) => new StoreClient(KEY, false).all(url)));
     expect(new Set(first?.keys())).to.deep.equal(new Set(assigned));
     expect([...(second ?? [])]).to.deep.equal([...(first ?? [])]);
-    for (const { child } of services) expect((await child.stop()).code).to.equal(0);
+    expect((await child.stop()).code).to.equal(0);
   });
 });

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, readdir } from 'node:fs/promises';
+import { chmod, readdir, realpath } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/node-version.js';
-import { run as serve } from '../../src/bootstrap/run.js';
-import { TestIo, runLine } from '../bootstrap/test-io.js';
-import { Child, MAIN, PACKAGE, cleanUp, program, temporaryFolder } from './running-service.js';
+import { Serving, runLine } from '../bootstrap/test-io.js';
+import { Child, MAIN, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
 
 const run = promisify(execFile);
@@ -51,33 +50,42 @@ describe('The program', () => {
     },
   ).timeout(60_000);
 
-  it('makes its store below the working directory, and has all animals after a restart', async () => {
-    const folder = await temporaryFolder();
-    const first = program(folder, ['serve'], { PORT: '0' });
-    const url = await first.ready();
-    const client = new StoreClient(/ast_live_\w+/.exec(first.out)?.[0]);
-    expect(first.err).to.include(`animals in ${join(folder, 'data', 'animal-store.db')}"}`);
-    const ids: string[] = [];
-    for (let turn = 0; turn < 12; turn += 1) ids.push(await client.add(url, `Animal ${turn} 🐈`));
-    expect((await first.stop()).code).to.equal(0);
+  describe('in a working directory', () => {
+    const before = process.cwd();
+    let folder: string;
+    beforeEach(async () => {
+      folder = await realpath(await temporaryFolder());
+      process.chdir(folder);
+    });
+    afterEach(async () => {
+      await Serving.stopAll();
+      process.chdir(before);
+    });
 
-    const second = new TestIo({ PORT: '0', STORE_URL: `sqlite:${join(folder, 'data/animal-store.db')}` });
-    const code = serve(['serve'], second.io);
-    const [, again = ''] = await second.said(/ready at (http:[^\s,]+)/);
-    const animals = await client.all(again, 5);
-    expect([...animals]).to.deep.equal(ids.map((id, turn) => [id, `Animal ${turn} 🐈`]));
-    expect(await client.add(again, 'one more')).to.equal('13');
-    client.close();
-    second.emit('SIGTERM', 'SIGTERM');
-    expect([await code, second.out]).to.deep.equal([0, '']);
-  });
+    it('makes its store below it, and has all animals after a restart', async () => {
+      const first = new Serving({});
+      const url = await first.ready();
+      const client = new StoreClient(/ast_live_\w+/.exec(first.io.out)?.[0]);
+      expect(first.io.err).to.include(`animals in ${join(folder, 'data', 'animal-store.db')}"}`);
+      const ids: string[] = [];
+      for (let turn = 0; turn < 12; turn += 1) ids.push(await client.add(url, `Animal ${turn} 🐈`));
+      client.close();
+      expect(await first.stop()).to.equal(0);
+      const second = new Serving({});
+      const again = await second.ready();
+      const animals = await client.all(again, 5);
+      expect([...animals]).to.deep.equal(ids.map((id, turn) => [id, `Animal ${turn} 🐈`]));
+      expect(await client.add(again, 'one more')).to.equal('13');
+      client.close();
+      expect(second.io.out).to.equal('');
+    });
 
-  it('ends with 2 at invalid settings, before it makes anything', async () => {
-    const folder = await temporaryFolder();
-    const { code, out, err } = await program(folder, ['serve'], { PORT: 'x', STORE_URL: 'nosuch://h' }).ended;
-    expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-    expect(err).to.match(/^Invalid settings:\n {2}PORT [^\n]+\n {2}STORE_URL [^\n]+\n$/);
-    expect(await readdir(folder)).to.deep.equal([]);
+    it('ends with 2 at invalid settings, before it makes anything', async () => {
+      const { code, out, err } = await runLine('serve', { PORT: 'x', STORE_URL: 'nosuch://h' });
+      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+      expect(err).to.match(/^Invalid settings:\n {2}PORT [^\n]+\n {2}STORE_URL [^\n]+\n$/);
+      expect(await readdir(folder)).to.deep.equal([]);
+    });
   });
 
   it('lists keys without write access to the file of the store', async () => {

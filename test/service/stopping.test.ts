@@ -1,20 +1,10 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import {
-  Child,
-  KEY,
-  MAIN,
-  PACKAGE,
-  cleanUp,
-  program,
-  startedService,
-  temporaryFolder,
-  type Outcome,
-} from './running-service.js';
+import { Child, MAIN, PACKAGE, cleanUp, startedService, temporaryFolder } from './running-service.js';
+import { KEY, Serving } from '../bootstrap/test-io.js';
 import { StoreClient, statusOf } from './store-client.js';
 
 const REX = '{"name":"Rex","categoryId":1}';
@@ -35,16 +25,10 @@ const messages = (log: string): string[] =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
 
-/** Presses Ctrl-C until the program ends: only one that comes a second after the first is a second one. */
-async function interrupted(child: Child): Promise<Outcome> {
-  child.signal('SIGINT');
-  const again = setInterval(() => child.signal('SIGINT'), 100);
-  return child.ended.finally(() => clearInterval(again));
-}
-
 describe('The program, told to stop', () => {
   afterEach(async () => {
     await RawConnection.closeAll();
+    await Serving.stopAll();
     await cleanUp();
   });
 
@@ -70,28 +54,21 @@ describe('The program, told to stop', () => {
   it('ends at once by a second Ctrl-C, whatever is in flight', async () => {
     const { child, url } = await startedService(await temporaryFolder());
     await beginAdding(url);
-    const { code, err } = await interrupted(child);
+    child.signal('SIGINT');
+    // Only one that comes a second after the first is a second one.
+    const again = setInterval(() => child.signal('SIGINT'), 100);
+    const { code, err } = await child.ended.finally(() => clearInterval(again));
     expect(code).to.equal(130);
     expect(messages(err).slice(1)).to.deep.equal(['stopping on SIGINT', 'ended at once by a second SIGINT']);
   });
 
-  it('ends at once by a second Ctrl-C in a case of check-store that never ends', async () => {
-    const folder = await temporaryFolder();
-    const pets = `{ capabilities: {}, add: stuck, findById: stuck, list: stuck, check: stuck }`;
-    const stuck = `const stuck = () => new Promise(() => console.error('stuck'));`;
-    const open = `export const openStore = async () => ({ pets: ${pets}, dispose: async () => {} });`;
-    await writeFile(join(folder, 'stuck.mjs'), stuck + open);
-    const child = program(folder, ['check-store', './stuck.mjs']);
-    await child.said(/stuck/);
-    const began = performance.now();
-    expect(await interrupted(child)).to.include({ code: 130, out: '' });
-    expect(performance.now() - began, 'before the time limit of the case').to.be.below(25_000);
-  });
-
   it('loses no request of keep-alive clients over a rolling restart', async () => {
-    const folder = await temporaryFolder();
-    const settings = { DRAIN_DELAY: '1s' };
-    let current = await startedService(folder, settings);
+    const file = join(await temporaryFolder(), 'animals.db');
+    const start = async () => {
+      const service = new Serving({ STORE_URL: `sqlite:${file}`, API_KEYS: KEY, DRAIN_DELAY: '300ms' });
+      return { service, url: await service.ready() };
+    };
+    let current = await start();
     const over = new AbortController();
     const acknowledged: string[] = [];
     const work = async (worker: number): Promise<void> => {
@@ -106,13 +83,13 @@ describe('The program, told to stop', () => {
     const workers = Promise.all(Array.from({ length: 10 }, (_, worker) => work(worker)));
     const restart = async (): Promise<void> => {
       const old = current;
-      const next = await startedService(folder, settings);
-      old.child.signal('SIGTERM');
+      const next = await start();
+      const stopped = old.service.stop();
       // Like a load balancer: sends requests elsewhere when this one is not ready.
       const readyz = new URL('/readyz', old.url).href;
       while ((await statusOf(readyz)) === 200);
       current = next;
-      expect((await old.child.ended).code).to.equal(0);
+      expect(await stopped).to.equal(0);
     };
     await Promise.race([restart(), workers]); // a fault of a worker ends the race
     over.abort();

@@ -23,6 +23,9 @@ export interface HttpSettings {
   readonly corsOrigins: readonly string[];
 }
 
+/** When the interface removes getPet. */
+export const GET_PET_SUNSET = new Date('2030-12-05T00:00:00Z');
+
 /** The default of each setting that has one. */
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   basePath: '/v1',

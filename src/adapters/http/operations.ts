@@ -4,7 +4,7 @@ import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
-import type { HttpSettings } from './http-settings.js';
+import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import {
   CursorSchema,
   IdempotencyKeySchema,
@@ -152,7 +152,7 @@ export const OPERATIONS = {
     summary: 'Get an animal',
     description: 'Returns one animal by its identifier.',
     deprecation: {
-      sunset: new Date('2030-12-05T00:00:00Z'),
+      sunset: GET_PET_SUNSET,
       successor: '/pets?status=available',
       advice: 'Use `GET /pets` with the `status` filter instead.',
     },

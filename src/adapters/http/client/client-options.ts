@@ -31,7 +31,6 @@ export interface AnimalStoreClientOptions {
 
 /** A retry is about to happen. */
 export interface RetryNotice {
-  /** The operation. */
   readonly operation: OperationId;
   /** The number of the retry: 1 for the first. */
   readonly retry: number;
@@ -43,7 +42,6 @@ export interface RetryNotice {
 
 /** The service marks an operation as deprecated. */
 export interface DeprecationNotice {
-  /** The operation. */
   readonly operation: OperationId;
   /** When the service will remove it, as its Sunset header says (RFC 8594). */
   readonly sunset: string | undefined;

@@ -139,29 +139,19 @@ describe('AnimalStoreClient rejects as unexpected', () => {
     });
   }
 
-  for (const status of [301, 302, 303, 307, 308]) {
-    it(`a redirect by ${status}: the key goes nowhere else`, async () => {
-      const { client, sent } = fakeService(
-        new Response('moved', { status, headers: { Location: 'https://elsewhere.example/v1/pets' } }),
-      );
+  it('a redirect, also as browsers hide it: the key goes nowhere else', async () => {
+    const elsewhere = { Location: 'https://elsewhere.example/v1/pets' };
+    const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+    for (const status of [0, 301, 302, 303, 307, 308]) {
+      const moved = status === 0 ? hidden : new Response('moved', { status, headers: elsewhere });
+      const { client, sent } = fakeService(async () => moved);
       const error = await rejectionOf(client().listPets());
       expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status });
       expect(error)
         .to.have.property('message')
         .that.matches(/redirect.*baseUrl/);
       expect(sent).to.have.length(1);
-    });
-  }
-
-  it('a redirect as browsers hide it', async () => {
-    const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
-    const { client, sent } = fakeService(async () => hidden);
-    const error = await rejectionOf(client().listPets());
-    expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status: 0 });
-    expect(error)
-      .to.have.property('message')
-      .that.matches(/redirect/);
-    expect(sent).to.have.length(1);
+    }
   });
 
   it('more than 64 MiB, of which it reads no more', async () => {
@@ -197,6 +187,8 @@ describe('AnimalStoreClient maps', () => {
       const { client } = fakeService(errorJson(ERROR_STATUS[code], code, { 'Retry-After': '7' }));
       const error = await rejectionOf(client(options).getPet(5n));
       expect(isAnimalStoreError(error) && error.code).to.equal(code);
+      if (error instanceof UnavailableError || error instanceof IdempotencyConflictError)
+        expect(error.retryAfter).to.equal(7);
       expect(error).to.have.property('cause').that.is.instanceOf(ServiceError);
       expect(error)
         .to.have.property('cause')
@@ -239,15 +231,6 @@ describe('AnimalStoreClient maps', () => {
     const { client } = fakeService(errorJson(404, 'pet_not_found'));
     const error = await rejectionOf(client().getPet(2n ** 63n - 1n));
     expect(error).to.be.instanceOf(PetNotFoundError).with.property('petId', '9223372036854775807');
-  });
-
-  it('service_unavailable and idempotency_conflict to errors with retryAfter', async () => {
-    const unavailable = fakeService(errorJson(503, 'service_unavailable', { 'Retry-After': '3' }));
-    const error = await rejectionOf(unavailable.client(options).listPets());
-    expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 3);
-    const conflict = fakeService(errorJson(409, 'idempotency_conflict', { 'Retry-After': '4' }));
-    const other = await rejectionOf(conflict.client(options).createPet(bella));
-    expect(other).to.be.instanceOf(IdempotencyConflictError).with.property('retryAfter', 4);
   });
 
   for (const status of [502, 503, 504]) {

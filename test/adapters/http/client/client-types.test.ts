@@ -9,7 +9,7 @@ import { inFolder } from '../../sqlite/temporary-store.js';
 const PACKAGE = fileURLToPath(new URL('../../../../../', import.meta.url));
 const COMPILER = join(PACKAGE, 'node_modules/typescript/bin/tsc');
 
-/** A program for browsers: it has their types, and none of Node.js. */
+/** For browsers: with their types, and none of Node.js. */
 const CONFIGURATION = {
   compilerOptions: {
     target: 'es2024',
@@ -18,6 +18,7 @@ const CONFIGURATION = {
     module: 'nodenext',
     strict: true,
     exactOptionalPropertyTypes: true,
+    skipDefaultLibCheck: true,
     noEmit: true,
   },
 };
@@ -35,7 +36,8 @@ const client = new AnimalStoreClient({
   onDeprecated: ({ operation, sunset }: DeprecationNotice) => console.warn(operation, sunset),
 });
 export async function pets(): Promise<Pet[]> {
-  const pets: Pet[] = [await store.getPet(1n)];
+  // @ts-expect-error an id is not a text: the types are found, and say so
+  const pets: Pet[] = [await store.getPet(1n), await store.getPet('1')];
   try {
     for await (const pet of client.allPets({ status: 'sold' }, { signal: AbortSignal.timeout(5) })) pets.push(pet);
   } catch (error) {
@@ -46,15 +48,6 @@ export async function pets(): Promise<Pet[]> {
 }
 `;
 
-async function compile(folder: string, program: string): Promise<string> {
-  await writeFile(join(folder, 'program.ts'), program);
-  const compiling = promisify(execFile)(process.execPath, [COMPILER, '-p', folder]);
-  return compiling.then(
-    () => 'compiled',
-    ({ stdout }: { stdout: string }) => stdout,
-  );
-}
-
 describe('The types of AnimalStoreClient', () => {
   it(
     'compile in a program for browsers, without those of Node.js',
@@ -63,8 +56,9 @@ describe('The types of AnimalStoreClient', () => {
       await symlink(PACKAGE, join(folder, 'node_modules/animal-store'), 'junction');
       await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIGURATION));
-      expect(await compile(folder, PROGRAM)).to.equal('compiled');
-      expect(await compile(folder, PROGRAM.replace('getPet(1n)', "getPet('1')"))).to.include('error TS2345');
+      await writeFile(join(folder, 'program.ts'), PROGRAM);
+      const compiling = promisify(execFile)(process.execPath, [COMPILER, '-p', folder]);
+      expect((await compiling.catch((error: { stdout: string }) => error)).stdout).to.equal('');
     }),
   ).timeout(60_000);
 });

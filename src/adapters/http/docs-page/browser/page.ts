@@ -1,49 +1,40 @@
-import { required } from './elements.js';
-import { tryIt, type Access } from './try-it.js';
+import { JsonSyntaxError, readJson } from '../../../../exact-json.js';
+import { makeCopyable, required } from './elements.js';
+import { curlSample, fetchSample, nextCursor, prepareRequest, type PreparedRequest } from './request.js';
+import { exchange } from './response.js';
+
+type Field = HTMLInputElement | HTMLSelectElement;
+
+/** The address and the API key that all operations use. Only its field holds the key. */
+const access = required(document.querySelector<HTMLFormElement>('.access'));
+const key = required(access.querySelector<HTMLInputElement>('#key'));
+const keyFault = required(access.querySelector('#key-fault'));
+const address = required(access.querySelector<HTMLSelectElement>('#address'));
+/** Sends the request again whose key the service refused. */
+let retry: (() => void) | undefined;
 
 /** Makes the fields for key and address work. */
-function accessOf(form: HTMLFormElement): Access {
-  const key = required(form.querySelector<HTMLInputElement>('#key'));
-  const fault = required(form.querySelector('#key-fault'));
-  const address = required(form.querySelector<HTMLSelectElement>('#address'));
-  const url = required(form.querySelector('#address-url'));
-  let retry: (() => void) | undefined;
-
-  const accept = (): void => {
-    key.ariaInvalid = null;
-    fault.textContent = '';
-  };
-  selectAddress(address);
-  const showUrl = (): void => void (url.textContent = address.value);
+function prepareAccess(): void {
+  selectAddress();
+  const showUrl = (): void =>
+    void (required(access.querySelector('#address-url')).textContent = address.value);
   showUrl();
   address.addEventListener('change', showUrl);
-  key.addEventListener('input', accept);
-  form.addEventListener('submit', (event) => {
+  key.addEventListener('input', acceptKey);
+  access.addEventListener('submit', (event) => {
     event.preventDefault();
     retry?.();
   });
-  const show = required(form.querySelector('button'));
+  const show = required(access.querySelector('button'));
   show.addEventListener('click', () => {
     const isHidden = key.type === 'password';
     key.type = isHidden ? 'text' : 'password';
     show.ariaPressed = String(isHidden);
   });
-  return {
-    baseUrl: () => address.value,
-    key: () => key.value.trim(),
-    onChange: (listener) => address.addEventListener('change', listener),
-    refuse(again) {
-      retry = again;
-      key.ariaInvalid = 'true';
-      fault.textContent = `${key.value === '' ? 'Enter an API key' : 'The service refused this key. Correct it'}, then press Enter to send again.`;
-      key.focus();
-    },
-    accept,
-  };
 }
 
 /** Makes the addresses absolute, and selects the published one that this page is from, else the page's own service. */
-function selectAddress(address: HTMLSelectElement): void {
+function selectAddress(): void {
   const options = [...address.options];
   for (const option of options) option.value = new URL(option.value, location.href).href.replace(/\/$/, '');
   const own = options.find(({ className }) => className === 'own');
@@ -54,5 +45,104 @@ function selectAddress(address: HTMLSelectElement): void {
   address.value = (published ?? own)?.value ?? '';
 }
 
-const access = accessOf(required(document.querySelector<HTMLFormElement>('.access')));
-for (const section of document.querySelectorAll<HTMLElement>('.try')) tryIt(section, access);
+/** Says at the key field that the service refused the key. Enter in that field sends again. */
+function refuseKey(): void {
+  key.ariaInvalid = 'true';
+  keyFault.textContent = `${key.value === '' ? 'Enter an API key' : 'The service refused this key. Correct it'}, then press Enter to send again.`;
+  key.focus();
+}
+
+function acceptKey(): void {
+  key.ariaInvalid = null;
+  keyFault.textContent = '';
+}
+
+/** Makes the form of an operation send its request, show the response, and keep the samples up to date. */
+function tryIt(section: HTMLElement): void {
+  const form = required(section.querySelector('form'));
+  const fields = [...form.querySelectorAll<Field>('[data-in]')];
+  const body = form.querySelector('textarea');
+  const send = required(form.querySelector<HTMLButtonElement>('.send'));
+  const next = required(form.querySelector<HTMLButtonElement>('.next'));
+  let cursor: string | undefined;
+
+  const prepare = (): PreparedRequest => {
+    const { method = '', path = '' } = form.dataset;
+    const values = fields.map(({ name, dataset, value }) => ({ name, in: dataset['in'] ?? '', value }));
+    return prepareRequest({ method, path }, address.value, values, body?.value);
+  };
+  const update = (): void => {
+    const request = prepare();
+    required(section.querySelector('.curl')).textContent = curlSample(request);
+    required(section.querySelector('.fetch')).textContent = fetchSample(request);
+    if (body) showFault(body, required(form.querySelector('.fault')));
+  };
+  const fill = (name: string, value: string): void => {
+    const field = fields.find((each) => each.name === name);
+    if (field) field.value = value;
+    update();
+  };
+  const run = async (): Promise<void> => {
+    if (send.ariaDisabled === 'true') return;
+    send.ariaDisabled = 'true'; // `disabled` would lose the focus
+    const response = await exchange(
+      required(section.querySelector('.response')),
+      prepare(),
+      key.value.trim(),
+    );
+    send.ariaDisabled = null;
+    cursor = nextCursor(response?.headers.get('link') ?? null);
+    if (cursor === undefined && document.activeElement === next) send.focus();
+    next.hidden = cursor === undefined;
+    if (response?.status !== 401) return response && acceptKey();
+    retry = () => {
+      send.focus();
+      void run();
+    };
+    refuseKey();
+  };
+
+  next.addEventListener('click', () => {
+    fill('cursor', cursor ?? '');
+    void run();
+  });
+  form.querySelector('.new-key')?.addEventListener('click', () => fill('Idempotency-Key', randomKey()));
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    form.requestSubmit(send);
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void run();
+  });
+  form.addEventListener('input', () => {
+    next.hidden = true; // its cursor belongs to the fields of before
+    update();
+  });
+  address.addEventListener('change', update);
+  for (const sample of section.querySelectorAll<HTMLElement>('.sample')) makeCopyable(sample);
+  update();
+}
+
+/** Says at the field why its text is not JSON. It can be sent all the same: the service decides. */
+function showFault(field: HTMLTextAreaElement, place: Element): void {
+  const fault = faultOf(field.value);
+  field.ariaInvalid = fault === '' ? null : 'true';
+  if (place.textContent !== fault) place.textContent = fault;
+}
+
+function faultOf(text: string): string {
+  try {
+    const [duplicate] = readJson(text).duplicates;
+    return duplicate === undefined ? '' : `The member ${duplicate} is repeated.`;
+  } catch (error) {
+    return error instanceof JsonSyntaxError ? `Not JSON: ${error.message}.` : String(error);
+  }
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing where a page comes over plain HTTP. */
+const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
+
+prepareAccess();
+for (const section of document.querySelectorAll<HTMLElement>('.try')) tryIt(section);

@@ -64,9 +64,7 @@ function showOutcome(place: Element, outcome: string, style = '', rest = ''): vo
 function show(place: Element, response: Response | undefined, text: string): void {
   const pre = required(place.querySelector('pre'));
   pre.hidden = text === '';
-  const code = required(pre.querySelector('code'));
-  code.textContent = '';
-  for (const piece of colored(formatted(text))) code.append(piece);
+  required(pre.querySelector('code')).textContent = formatted(text);
   required(place.querySelector('details')).hidden = response === undefined;
   required(place.querySelector('dl')).replaceChildren(
     ...[...(response?.headers ?? [])].flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
@@ -82,15 +80,4 @@ function formatted(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** The text with colours for strings and numbers of JSON. */
-function* colored(text: string): Generator<string | Node> {
-  let end = 0;
-  for (const { 0: token, 1: colon, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(:?)|-?\d[\d.eE+-]*/g)) {
-    yield text.slice(end, index);
-    yield colon ? token : element('span', token, colon === '' ? 'json-string' : 'json-number');
-    end = index + token.length;
-  }
-  yield text.slice(end);
 }
