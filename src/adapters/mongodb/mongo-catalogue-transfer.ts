@@ -1,4 +1,4 @@
-import { MongoBulkWriteError, ObjectId, type Collection } from 'mongodb';
+import { ObjectId, type AnyBulkWriteOperation, type Collection } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import type {
   CatalogueSurvey,
@@ -13,7 +13,7 @@ import { claimId, claimName, toClaim, type ClaimDocument } from './claims.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import { DUPLICATE_KEY, UndecidedError, type Attempt } from './retry.js';
+import type { Attempt } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
 const BATCH_TIMEOUT = 60_000;
@@ -50,10 +50,12 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   }
 
   writePets(pets: readonly Pet[], call?: Call): Promise<void> {
-    const documents = pets.map((pet) => toPetDocument(pet.id, pet, new ObjectId()));
+    const operations = pets.map((pet): AnyBulkWriteOperation<PetDocument> => {
+      const { _id, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
+      return { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } };
+    });
     return this.#run('writing animals', call, async (options) => {
-      if (documents.length === 0) return;
-      await skippingTaken(this.#pets.insertMany(documents, { ...options, ordered: false }));
+      if (operations.length > 0) await this.#pets.bulkWrite(operations, { ...options, ordered: false });
     });
   }
 
@@ -120,18 +122,5 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   async #findPets(ids: readonly bigint[], options: Attempt): Promise<Map<bigint | undefined, PetDocument>> {
     const found = await this.#pets.find({ _id: { $in: ids } }, options).toArray();
     return new Map(found.map((pet) => [toInt64(pet._id), pet]));
-  }
-}
-
-/** Settles as an unordered insert does, but skips documents whose `_id` is taken. */
-async function skippingTaken(inserting: Promise<unknown>): Promise<void> {
-  try {
-    await inserting;
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const errors = error.result.getWriteErrors();
-    if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-    if (error.result.getWriteConcernError() === undefined) return;
-    throw new UndecidedError('the majority does not have the batch yet', { cause: error });
   }
 }

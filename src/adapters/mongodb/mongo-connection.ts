@@ -64,13 +64,17 @@ export class MongoConnection {
     return this.#database.collection<Schema>(name);
   }
 
-  /** Whether the database holds a store: a collection of animals. */
-  async hasStore(options: Attempt): Promise<boolean> {
-    const list = this.#database.listCollections(
-      { name: 'pets' },
-      { ...options, nameOnly: true, authorizedCollections: true },
-    );
-    return (await list.toArray()).length > 0;
+  /** Whether the database holds a store: a collection of animals. `true` while no server can be reached. */
+  async mayHoldStore(): Promise<boolean> {
+    try {
+      return await this.run('looking for the store', { retry: false }, async (options) => {
+        const named = { ...options, nameOnly: true, authorizedCollections: true };
+        return (await this.#database.listCollections({ name: 'pets' }, named).toArray()).length > 0;
+      });
+    } catch (error) {
+      if (error instanceof UnavailableError) return true; // the first call will say so
+      throw error;
+    }
   }
 
   /** Runs a call: see `retryWhilePassing`. */
@@ -79,10 +83,8 @@ export class MongoConnection {
     { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
     attempt: (options: Attempt) => Promise<Result>,
   ): Promise<Result> {
-    const admit = (): void => {
+    const running = retryWhilePassing(doing, { ...options, timeout }, async (attemptOptions) => {
       if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
-    };
-    const running = retryWhilePassing(doing, { ...options, timeout, admit }, async (attemptOptions) => {
       if (!this.#connected) await this.#connect();
       attemptOptions.signal.throwIfAborted();
       return attempt(attemptOptions);

@@ -9,6 +9,10 @@ import {
   MongoServerSelectionError,
   MongoTopologyClosedError,
   MongoWriteConcernError,
+  type Collection,
+  type Filter,
+  type ObjectId,
+  type OptionalUnlessRequiredId,
 } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
@@ -31,11 +35,9 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
   });
 };
 
-export const DUPLICATE_KEY = 11_000;
-
 /** A document with this `_id` exists already. */
 export const isDuplicateKey = (error: unknown): boolean =>
-  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+  error instanceof MongoServerError && error.code === 11_000;
 
 /**
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
@@ -105,8 +107,6 @@ export interface RetryOptions extends Call {
   readonly timeout: number;
   /** Default: true. */
   readonly retry?: boolean | undefined;
-  /** Called before each attempt: throws to prevent it. */
-  readonly admit: () => void;
 }
 
 /**
@@ -116,14 +116,13 @@ export interface RetryOptions extends Call {
  */
 export async function retryWhilePassing<Result>(
   doing: string,
-  { signal, timeout, retry = true, admit }: RetryOptions,
+  { signal, timeout, retry = true }: RetryOptions,
   attempt: (options: Attempt) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
   let cause: unknown;
   for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
     signal?.throwIfAborted();
-    admit();
     const wait = pause * (0.5 + Math.random());
     try {
       return await within(Math.min((timeout * 2) / 5, giveUpAt - performance.now()), signal, attempt);
@@ -166,4 +165,31 @@ export function within<Result>(
         outer?.removeEventListener('abort', onAbort);
       });
   });
+}
+
+/**
+ * Inserts a document whose `operation` makes that safe to repeat: if the reply to an earlier insert was lost, this one
+ * recognises it. Resolves to `false` when the document of another operation has the `_id`.
+ */
+export async function insertOnce<
+  Stored extends { readonly _id: bigint | string; readonly operation: ObjectId },
+>(
+  collection: Collection<Stored>,
+  document: Stored & OptionalUnlessRequiredId<Stored>,
+  options: Attempt,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document, options);
+    return true;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  const { _id, operation } = document;
+  const found = await collection.findOne({ _id } as Filter<Stored>, {
+    ...options,
+    projection: { operation: 1 },
+  });
+  if (found === null)
+    throw new UndecidedError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+  return operation.equals(found['operation']);
 }

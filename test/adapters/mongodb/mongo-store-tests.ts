@@ -24,6 +24,12 @@ export interface Bench {
   readonly notices: readonly string[];
 }
 
+interface BenchOptions extends MongoStoreOptions {
+  readonly host?: () => string;
+  /** More options of the URL, with `&`. */
+  readonly query?: string;
+}
+
 /** Has the store prepare its database: on a busy machine that may take longer than the timeout under test. */
 async function firstUse({ pets }: FullStore): Promise<void> {
   for (let left = 20; left > 0; left -= 1) {
@@ -35,12 +41,12 @@ async function firstUse({ pets }: FullStore): Promise<void> {
 export const onStore = (
   server: MongoServer,
   test: (bench: Bench) => Promise<void>,
-  { host, timeout = 20_000, ...options }: MongoStoreOptions & { readonly host?: () => string } = {},
+  { host, query = '', timeout = 20_000, ...options }: BenchOptions = {},
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
     const opened: FullStore[] = [];
     const open = async (more: MongoStoreOptions = {}): Promise<FullStore> => {
-      const uri = uriOf(server, database, host && { host: host() });
+      const uri = uriOf(server, database, host && { host: host() }) + query;
       const store = await openMongoStore(uri, { timeout, ...options, ...more });
       opened.push(store);
       return store;
@@ -61,7 +67,7 @@ export const throughProxy =
   (
     server: MongoServer,
     test: (bench: Bench & { readonly proxy: MongoProxy }) => Promise<void>,
-    options?: MongoStoreOptions,
+    options?: BenchOptions,
   ): (() => Promise<void>) =>
   async () => {
     const proxy = await new MongoProxy(server).open();
