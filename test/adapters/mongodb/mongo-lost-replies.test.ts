@@ -73,7 +73,7 @@ describeOnMongo('A MongoDB store whose replies get lost', (server) => {
         expect(error).to.have.nested.property('cause.message').that.is.a('string');
         expect(await collection('pets').countDocuments({ name: 'Rex' })).to.equal(1);
       },
-      { timeout: 1500 },
+      { timeout: 600 },
     ),
   );
 });
