@@ -37,6 +37,7 @@ export class MongoConnection {
   readonly #notice: (line: string) => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  #hasCollections = false;
   #connected = false;
   #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -138,8 +139,10 @@ export class MongoConnection {
     this.#connected = true;
   }
 
-  #makeCollections(options: Attempt): Promise<void> {
-    return makeCollections(this.#database, this.#notice, options);
+  async #makeCollections(options: Attempt): Promise<void> {
+    if (this.#hasCollections) return;
+    await makeCollections(this.#database, this.#notice, options);
+    this.#hasCollections = true;
   }
 
   /** Creates missing collections and indexes as soon as the database can be reached. Never rejects. */
