@@ -60,19 +60,20 @@ export async function makeCollections(database: Db, notice: Notice, options: Att
   }
   for (const { name, schema } of COLLECTIONS) {
     const validator = { $jsonSchema: schema };
+    if (JSON.stringify(present.get(name)) === JSON.stringify(validator)) continue;
     if (!present.has(name)) {
       try {
         // `createCollection` would send the signal to the server.
         await database.command({ create: name, validator }, options);
         notice(`made the collection ${name}`);
+        continue;
       } catch (error) {
-        // Another process was faster.
+        // Another process, or the first write, was faster.
         if (!(error instanceof MongoServerError && error.codeName === 'NamespaceExists')) throw error;
       }
-    } else if (JSON.stringify(present.get(name)) !== JSON.stringify(validator)) {
-      await database.command({ collMod: name, validator }, options);
-      notice(`set the validator of the collection ${name}`);
     }
+    await database.command({ collMod: name, validator }, options);
+    notice(`set the validator of the collection ${name}`);
   }
 }
 

@@ -9,7 +9,7 @@ import type {
 import { UnavailableError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
-import { claimId, claimName, toClaim, type ClaimDocument } from './claims.js';
+import { claimId, claimName, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';

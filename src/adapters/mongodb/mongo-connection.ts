@@ -5,7 +5,6 @@ import { UnavailableError } from '../../domain/errors.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
 import {
   SILENCE_LIMIT,
-  isPassing,
   retryWhilePassing,
   rootOf,
   within,
@@ -33,11 +32,9 @@ export class MongoConnection {
   readonly #client: MongoClient;
   readonly #database: Db;
   readonly #timeout: number;
-  readonly #mustExist: boolean;
   readonly #notice: (line: string) => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #hasCollections = false;
   #connected = false;
   #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -50,7 +47,6 @@ export class MongoConnection {
   ) {
     this.#client = client;
     this.#timeout = timeout;
-    this.#mustExist = mustExist;
     this.#notice = onNotice;
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
@@ -114,35 +110,16 @@ export class MongoConnection {
 
   /** The driver reconnects by itself, but only once it has been connected. */
   #connect(): Promise<void> {
-    this.#connecting ??= this.#firstConnect().finally(() => {
-      this.#connecting = undefined;
-    });
-    return this.#connecting;
-  }
-
-  async #firstConnect(): Promise<void> {
     const { signal } = this.#closing;
-    await within(PREPARE_TIMEOUT, signal, async () => {
+    this.#connecting ??= within(PREPARE_TIMEOUT, signal, async () => {
       await this.#client.connect();
       // The driver does not notice that it was closed while it looked up mongodb+srv.
       if (signal.aborted) await this.#client.close();
+      this.#connected = true;
+    }).finally(() => {
+      this.#connecting = undefined;
     });
-    // Before the first write: that would create a collection without its validator.
-    if (!this.#mustExist) {
-      await within(SILENCE_LIMIT, undefined, (options) => this.#makeCollections(options)).catch(
-        (error: unknown) => {
-          if (isPassing(error)) throw error;
-          this.#report(error);
-        },
-      );
-    }
-    this.#connected = true;
-  }
-
-  async #makeCollections(options: Attempt): Promise<void> {
-    if (this.#hasCollections) return;
-    await makeCollections(this.#database, this.#notice, options);
-    this.#hasCollections = true;
+    return this.#connecting;
   }
 
   /** Creates missing collections and indexes as soon as the database can be reached. Never rejects. */
@@ -154,7 +131,7 @@ export class MongoConnection {
           'preparing the database',
           { timeout: PREPARE_TIMEOUT, retry: false },
           async (options) => {
-            await this.#makeCollections(options);
+            await makeCollections(this.#database, this.#notice, options);
             await makeIndexes(this.#database, this.#notice, options);
           },
         );

@@ -17,12 +17,7 @@ import {
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** An attempt took too long. What it was doing may have happened. */
-class AttemptTimeoutError extends Error {
-  override readonly name = 'AttemptTimeoutError';
-}
-
-/** The majority does not have a document yet: it may stay or be rolled back. */
+/** What an attempt was doing may have happened, or not: it took too long, or the majority does not have it yet. */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError';
 }
@@ -51,7 +46,6 @@ const isNetworkError = (error: unknown): boolean =>
 const isMongoFault = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||
-  error instanceof AttemptTimeoutError ||
   error instanceof UndecidedError ||
   isNetworkError(error);
 
@@ -79,7 +73,6 @@ export function isPassing(error: unknown): boolean {
     // The first connection failed: the next call opens another.
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoWriteConcernError ||
-    error instanceof AttemptTimeoutError ||
     error instanceof UndecidedError ||
     isNetworkError(error) ||
     // All connections are in use. The driver does not export the class.
@@ -130,7 +123,7 @@ export async function retryWhilePassing<Result>(
       signal?.throwIfAborted();
       if (!isMongoFault(error)) throw error;
       // The last attempt may have had too little time to find out what is wrong.
-      if (cause === undefined || !(error instanceof AttemptTimeoutError)) cause = rootOf(error);
+      if (cause === undefined || !(error instanceof UndecidedError)) cause = rootOf(error);
       if (!retry || !isPassing(error) || performance.now() + wait >= giveUpAt) {
         throw new UnavailableError(doing, { cause });
       }
@@ -156,7 +149,7 @@ export function within<Result>(
       controller.abort(reason);
     };
     const onAbort = (): void => end(outer?.reason);
-    const timer = setTimeout(() => end(new AttemptTimeoutError('no answer in time')), milliseconds);
+    const timer = setTimeout(() => end(new UndecidedError('no answer in time')), milliseconds);
     outer?.addEventListener('abort', onAbort, { once: true });
     void attempt({ signal: controller.signal, maxTimeMS: Math.max(1, Math.ceil(milliseconds)) })
       .then(resolve, reject)
