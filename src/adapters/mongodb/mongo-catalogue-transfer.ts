@@ -78,10 +78,8 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   writeClaims(claims: readonly PetClaim[], call?: Call): Promise<void> {
     const given = claims.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
     return this.#run('writing claims', call, async (options) => {
-      const pets = await this.#findPets(
-        given.map(({ petId }) => petId),
-        options,
-      );
+      const ids = given.map(({ petId }) => petId);
+      const pets = await this.#findPets(ids, options);
       const operations = given.map(({ fingerprint, keepUntil, petId, ...name }) => {
         const found = pets.get(petId);
         if (found === undefined) {
@@ -107,10 +105,8 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
 
   /** The claims whose animals are stored, each as what it created. */
   async #withAnimals(claims: readonly ClaimDocument[], options: Attempt): Promise<PetClaim[]> {
-    const pets = await this.#findPets(
-      claims.map(({ pet }) => pet._id),
-      options,
-    );
+    const ids = claims.map(({ pet }) => pet._id);
+    const pets = await this.#findPets(ids, options);
     return claims
       .filter(({ pet }) => pet.operation.equals(pets.get(pet._id)?.operation))
       .map(({ _id, fingerprint, keepUntil, pet }) =>

@@ -3,14 +3,7 @@ import { ReadConcern, type Collection, type Db, type Document, type MongoClient 
 import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
-import {
-  SILENCE_LIMIT,
-  retryWhilePassing,
-  rootOf,
-  within,
-  type Attempt,
-  type RetryOptions,
-} from './retry.js';
+import { SILENCE_LIMIT, retryWhilePassing, within, type Attempt, type RetryOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
 export interface MongoStoreOptions extends OpenOptions {
@@ -38,7 +31,6 @@ export class MongoConnection {
   #connected = false;
   #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
-  #lastFault = '';
 
   constructor(
     client: MongoClient,
@@ -122,33 +114,29 @@ export class MongoConnection {
     return this.#connecting;
   }
 
-  /** Creates missing collections and indexes as soon as the database can be reached. Never rejects. */
+  /**
+   * Creates missing collections and indexes as soon as the database can be reached. Never rejects: it gives one notice
+   * for each reason, because the tries go on for as long as the database is away.
+   */
   async #prepare(): Promise<void> {
     const { signal } = this.#closing;
+    let lastReason = '';
     for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
-        await this.run(
-          'preparing the database',
-          { timeout: PREPARE_TIMEOUT, retry: false },
-          async (options) => {
-            await makeCollections(this.#database, this.#notice, options);
-            await makeIndexes(this.#database, this.#notice, options);
-          },
-        );
-        return;
+        const once = { timeout: PREPARE_TIMEOUT, retry: false };
+        return await this.run('preparing the database', once, async (options) => {
+          await makeCollections(this.#database, this.#notice, options);
+          await makeIndexes(this.#database, this.#notice, options);
+        });
       } catch (error) {
-        this.#report(error instanceof UnavailableError ? error.cause : error);
+        const cause = error instanceof UnavailableError ? error.cause : error;
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        if (!signal.aborted && reason !== lastReason) {
+          this.#notice(`the database is not prepared yet, retrying: ${reason}`);
+        }
+        lastReason = reason;
       }
       await delay(pause, undefined, { signal, ref: false }).catch(() => {});
     }
-  }
-
-  /** One notice for each reason: the tries go on for as long as the database is away. */
-  #report(error: unknown): void {
-    const root = rootOf(error);
-    const message = root instanceof Error ? root.message : String(root);
-    if (this.#closing.signal.aborted || message === this.#lastFault) return;
-    this.#lastFault = message;
-    this.#notice(`the database is not prepared yet, retrying: ${message}`);
   }
 }

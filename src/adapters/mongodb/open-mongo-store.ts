@@ -14,7 +14,6 @@ export class MongoUrlError extends Error {
 
 /** The store must exist, and the database holds none. The message is one line without secrets. */
 export class MissingMongoStoreError extends Error {
-  // A literal: minifiers rename classes.
   override readonly name = 'MissingMongoStoreError';
 }
 

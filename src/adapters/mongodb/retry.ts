@@ -81,7 +81,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** The innermost error with the same message: the driver wraps an error in two more that repeat it. */
-export function rootOf(error: unknown): unknown {
+function rootOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && cause.message === (error as Error).message ? rootOf(cause) : error;
 }

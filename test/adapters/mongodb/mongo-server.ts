@@ -4,8 +4,6 @@ import { Mongod, ReplicaSet } from './mongod.js';
 
 /** The server that the suites share. */
 export interface MongoServer {
-  /** For the titles of tests. */
-  readonly name: string;
   /** Known while tests run, not while they are declared. */
   readonly uri: string;
 }
@@ -57,9 +55,6 @@ function describeWith(needed: unknown, title: string, body: () => void): void {
 let shared: Promise<Mongod> | undefined;
 let client: MongoClient | undefined;
 
-const startShared = async (binary: string): Promise<Mongod> =>
-  (await Mongod.create(binary, { replicaSet: true })).start();
-
 async function tidyUp(): Promise<void> {
   for (const database of emptied.splice(0)) await client?.db(database).dropDatabase();
   await client?.close();
@@ -78,12 +73,11 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
     if (given === undefined && binary !== undefined) {
       before(async function () {
         this.timeout(60_000);
-        shared ??= startShared(binary);
+        shared ??= Mongod.create(binary, { replicaSet: true }).then((server) => server.start());
         uri = (await shared).uri('admin');
       });
     }
     body({
-      name: 'MongoDB',
       get uri() {
         return uri;
       },

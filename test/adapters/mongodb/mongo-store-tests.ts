@@ -97,12 +97,4 @@ export const claimOn = (key: string, change: Partial<Claim> = {}): Claim => ({
   ...change,
 });
 
-/** What the promise rejects with. Fails when it does not. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the promise was expected to reject');
-}
+export { rejectionOf as rejection } from '../../contract/rejection.js';
