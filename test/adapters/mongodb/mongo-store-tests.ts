@@ -30,14 +30,14 @@ interface BenchOptions extends MongoStoreOptions {
   readonly query?: string;
 }
 
-/** Has the store prepare its database: on a busy machine that may take longer than the timeout under test. */
+/** Has the store connect: on a busy machine that may take longer than the timeout under test. */
 async function firstUse({ pets }: FullStore): Promise<void> {
   for (let left = 20; left > 0; left -= 1) {
     if (await pets.list({ limit: 1 }).catch(() => undefined)) return;
   }
 }
 
-/** Runs a test on a store in a database of its own. Its collections exist. It is patient: machines are busy. */
+/** Runs a test on a store in a database of its own. It is patient: machines are busy. */
 export const onStore = (
   server: MongoServer,
   test: (bench: Bench) => Promise<void>,
