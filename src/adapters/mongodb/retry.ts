@@ -59,7 +59,7 @@ const PASSING_CODES = new Set<unknown>([
 ]);
 
 /** Whether a retry may succeed shortly. The driver itself has already retried on an overloaded server. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
   // A bulk write hides the labels and the class of what interrupted it.
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
