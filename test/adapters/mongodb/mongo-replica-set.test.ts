@@ -156,7 +156,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
 
   // The last one: the primary that it kills stays away.
   it(
-    `loses, duplicates and refuses no animal while ${STEP_DOWNS} primaries step down and ${KILLS} are killed under 8 writers`,
+    `loses, duplicates and refuses no animal while primaries step down (${STEP_DOWNS}) and are killed (${KILLS}) under 8 writers`,
     onStore(async ({ pets, set, client }) => {
       const ledger = new WriteLedger();
       await ledger.addWhile(pets, async () => {
