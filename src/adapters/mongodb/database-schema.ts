@@ -1,26 +1,17 @@
-import { MongoServerError, type CreateIndexesOptions, type Db, type Document } from 'mongodb';
+import { MongoServerError, type Db } from 'mongodb';
 import { PET_SCHEMA } from './pet-document.js';
 import type { Attempt } from './retry.js';
 
 /** How long the server keeps a lapsed claim, in seconds, for calls whose clock is behind. */
 const SWEEP_DELAY = 60 * 60;
 
-interface CollectionSchema {
-  readonly name: string;
-  /** Keeps other programs from writing what cannot be read. What they wrote before stays. */
-  readonly schema: Document;
-  readonly index?: CreateIndexesOptions & {
-    readonly key: Readonly<Record<string, 1>>;
-    readonly name: string;
-  };
-}
-
 /**
- * The collections, except `counters`, which holds one document. Queries use `_id` or its order, so all collections can
+ * The collections, except `counters`, which holds one document. Their schemas keep other programs from writing what
+ * cannot be read; what these wrote before stays. Queries use `_id` or its order, so all collections can
  * be sharded by the hashed `_id`. That forbids other unique indexes, and none is needed: a claim is the `_id` of its
  * document, and the hash of an API key covers the key's id.
  */
-const COLLECTIONS: readonly CollectionSchema[] = [
+const COLLECTIONS = [
   { name: 'pets', schema: PET_SCHEMA, index: { key: { status: 1, _id: 1 }, name: 'status_1__id_1' } },
   {
     name: 'claims',
@@ -55,8 +46,9 @@ const COLLECTIONS: readonly CollectionSchema[] = [
         revokedAt: { bsonType: 'date' },
       },
     },
+    index: undefined,
   },
-];
+] as const;
 
 type Notice = (line: string) => void;
 
@@ -68,12 +60,20 @@ export async function makeCollections(database: Db, notice: Notice, options: Att
   }
   for (const { name, schema } of COLLECTIONS) {
     const validator = { $jsonSchema: schema };
+    if (JSON.stringify(present.get(name)) === JSON.stringify(validator)) continue;
     if (!present.has(name)) {
-      if (await created(database, name, validator, options)) notice(`made the collection ${name}`);
-    } else if (JSON.stringify(present.get(name)) !== JSON.stringify(validator)) {
-      await database.command({ collMod: name, validator }, options);
-      notice(`set the validator of the collection ${name}`);
+      try {
+        // `createCollection` would send the signal to the server.
+        await database.command({ create: name, validator }, options);
+        notice(`made the collection ${name}`);
+        continue;
+      } catch (error) {
+        // Another process, or the first write, was faster.
+        if (!(error instanceof MongoServerError && error.codeName === 'NamespaceExists')) throw error;
+      }
     }
+    await database.command({ collMod: name, validator }, options);
+    notice(`set the validator of the collection ${name}`);
   }
 }
 
@@ -85,17 +85,5 @@ export async function makeIndexes(database: Db, notice: Notice, options: Attempt
     if (indexes.some((found) => found['name'] === index.name)) continue;
     await database.command({ createIndexes: name, indexes: [index] }, options);
     notice(`made the index ${index.name} on ${name}`);
-  }
-}
-
-/** `false` when another process was faster. */
-async function created(database: Db, name: string, validator: Document, options: Attempt): Promise<boolean> {
-  try {
-    // `createCollection` would send the signal to the server.
-    await database.command({ create: name, validator }, options);
-    return true;
-  } catch (error) {
-    if (error instanceof MongoServerError && error.codeName === 'NamespaceExists') return false;
-    throw error;
   }
 }

@@ -6,13 +6,12 @@ import {
   type ApiKeyRepository,
 } from '../../application/ports/api-key-repository.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { UndecidedError, isDuplicateKey, unreadable } from './retry.js';
+import { insertOnce, unreadable } from './retry.js';
 
 /** A key in the database. Version 0.1 also wrote `replacedBy`, which is ignored. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
   readonly _id: string;
-  /** Identifies the call that added the key, so that a call whose reply was lost recognises its own insert. */
-  readonly operation?: ObjectId;
+  readonly operation: ObjectId;
 }
 
 /** Managed keys in a MongoDB database, as hashes. */
@@ -26,19 +25,11 @@ export class MongoApiKeyRepository implements ApiKeyRepository {
   }
 
   async add(apiKey: ApiKeyRecord, { signal }: Call = {}): Promise<boolean> {
-    const operation = new ObjectId();
-    const { id: _id, ...fields } = copyOf(apiKey);
-    return this.#connection.run('adding an API key', { signal }, async (options) => {
-      try {
-        await this.#apiKeys.insertOne({ _id, ...fields, operation }, options);
-        return true;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
-      const found = await this.#apiKeys.findOne({ _id }, options);
-      if (found === null) throw new UndecidedError(`the majority does not have API key ${_id} yet`);
-      return operation.equals(found.operation);
-    });
+    const { id: _id, ...fields } = structuredClone(apiKey);
+    const document = { _id, ...fields, operation: new ObjectId() };
+    return this.#connection.run('adding an API key', { signal }, (options) =>
+      insertOnce(this.#apiKeys, document, options),
+    );
   }
 
   findById(id: string, { signal }: Call = {}): Promise<ApiKeyRecord | undefined> {
@@ -80,21 +71,18 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
 
 /** @throws {UnavailableError} another program wrote the key: who revoked it by hand may have used a wrong type. */
-function toApiKey({ _id, ...fields }: ApiKeyDocument): ApiKeyRecord {
-  const { name, hash, scopes, createdAt, expiresAt, revokedAt } = fields;
+function toApiKey(document: ApiKeyDocument): ApiKeyRecord {
+  const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt } = document;
   const times = [createdAt, ...[expiresAt, revokedAt].filter((time) => time !== undefined)];
-  if ([_id, name, hash].every(isText) && Array.isArray(scopes) && scopes.every(isText) && times.every(isTime))
-    return copyOf({ id: _id, ...fields });
-  throw unreadable('apiKeys', _id, 'a field is missing or has the wrong type');
+  if ([id, name, hash].every(isText) && Array.isArray(scopes) && scopes.every(isText) && times.every(isTime))
+    return {
+      id,
+      name,
+      hash,
+      scopes,
+      createdAt,
+      ...(expiresAt && { expiresAt }),
+      ...(revokedAt && { revokedAt }),
+    };
+  throw unreadable('apiKeys', id, 'a field is missing or has the wrong type');
 }
-
-/** Every field of a key, and no other. The dates are copied: they are mutable. */
-const copyOf = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord): ApiKeyRecord => ({
-  id,
-  name,
-  hash,
-  scopes: [...scopes],
-  createdAt: new Date(createdAt),
-  ...(expiresAt && { expiresAt: new Date(expiresAt) }),
-  ...(revokedAt && { revokedAt: new Date(revokedAt) }),
-});

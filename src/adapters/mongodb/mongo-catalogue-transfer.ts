@@ -1,4 +1,4 @@
-import { MongoBulkWriteError, ObjectId, type Collection } from 'mongodb';
+import { ObjectId, type AnyBulkWriteOperation, type Collection } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import type {
   CatalogueSurvey,
@@ -9,11 +9,11 @@ import type {
 import { UnavailableError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
-import { claimId, claimName, toClaim, type ClaimDocument } from './claims.js';
+import { claimId, claimName, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import { DUPLICATE_KEY, UndecidedError, type Attempt } from './retry.js';
+import type { Attempt } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
 const BATCH_TIMEOUT = 60_000;
@@ -50,10 +50,12 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   }
 
   writePets(pets: readonly Pet[], call?: Call): Promise<void> {
-    const documents = pets.map((pet) => toPetDocument(pet.id, pet, new ObjectId()));
+    const operations = pets.map((pet): AnyBulkWriteOperation<PetDocument> => {
+      const { _id, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
+      return { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } };
+    });
     return this.#run('writing animals', call, async (options) => {
-      if (documents.length === 0) return;
-      await skippingTaken(this.#pets.insertMany(documents, { ...options, ordered: false }));
+      if (operations.length > 0) await this.#pets.bulkWrite(operations, { ...options, ordered: false });
     });
   }
 
@@ -76,10 +78,8 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   writeClaims(claims: readonly PetClaim[], call?: Call): Promise<void> {
     const given = claims.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
     return this.#run('writing claims', call, async (options) => {
-      const pets = await this.#findPets(
-        given.map(({ petId }) => petId),
-        options,
-      );
+      const ids = given.map(({ petId }) => petId);
+      const pets = await this.#findPets(ids, options);
       const operations = given.map(({ fingerprint, keepUntil, petId, ...name }) => {
         const found = pets.get(petId);
         if (found === undefined) {
@@ -105,10 +105,8 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
 
   /** The claims whose animals are stored, each as what it created. */
   async #withAnimals(claims: readonly ClaimDocument[], options: Attempt): Promise<PetClaim[]> {
-    const pets = await this.#findPets(
-      claims.map(({ pet }) => pet._id),
-      options,
-    );
+    const ids = claims.map(({ pet }) => pet._id);
+    const pets = await this.#findPets(ids, options);
     return claims
       .filter(({ pet }) => pet.operation.equals(pets.get(pet._id)?.operation))
       .map(({ _id, fingerprint, keepUntil, pet }) =>
@@ -120,18 +118,5 @@ export class MongoCatalogueTransfer implements CatalogueTransfer {
   async #findPets(ids: readonly bigint[], options: Attempt): Promise<Map<bigint | undefined, PetDocument>> {
     const found = await this.#pets.find({ _id: { $in: ids } }, options).toArray();
     return new Map(found.map((pet) => [toInt64(pet._id), pet]));
-  }
-}
-
-/** Settles as an unordered insert does, but skips documents whose `_id` is taken. */
-async function skippingTaken(inserting: Promise<unknown>): Promise<void> {
-  try {
-    await inserting;
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const errors = error.result.getWriteErrors();
-    if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-    if (error.result.getWriteConcernError() === undefined) return;
-    throw new UndecidedError('the majority does not have the batch yet', { cause: error });
   }
 }

@@ -3,15 +3,7 @@ import { ReadConcern, type Collection, type Db, type Document, type MongoClient 
 import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { makeCollections, makeIndexes } from './database-schema.js';
-import {
-  SILENCE_LIMIT,
-  isPassing,
-  retryWhilePassing,
-  rootOf,
-  within,
-  type Attempt,
-  type RetryOptions,
-} from './retry.js';
+import { SILENCE_LIMIT, retryWhilePassing, within, type Attempt, type RetryOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
 export interface MongoStoreOptions extends OpenOptions {
@@ -33,14 +25,12 @@ export class MongoConnection {
   readonly #client: MongoClient;
   readonly #database: Db;
   readonly #timeout: number;
-  readonly #mustExist: boolean;
   readonly #notice: (line: string) => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #connected = false;
   #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
-  #lastFault = '';
 
   constructor(
     client: MongoClient,
@@ -49,7 +39,6 @@ export class MongoConnection {
   ) {
     this.#client = client;
     this.#timeout = timeout;
-    this.#mustExist = mustExist;
     this.#notice = onNotice;
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
@@ -64,13 +53,17 @@ export class MongoConnection {
     return this.#database.collection<Schema>(name);
   }
 
-  /** Whether the database holds a store: a collection of animals. */
-  async hasStore(options: Attempt): Promise<boolean> {
-    const list = this.#database.listCollections(
-      { name: 'pets' },
-      { ...options, nameOnly: true, authorizedCollections: true },
-    );
-    return (await list.toArray()).length > 0;
+  /** Whether the database holds a store: a collection of animals. `true` while no server can be reached. */
+  async mayHoldStore(): Promise<boolean> {
+    try {
+      return await this.run('looking for the store', { retry: false }, async (options) => {
+        const named = { ...options, nameOnly: true, authorizedCollections: true };
+        return (await this.#database.listCollections({ name: 'pets' }, named).toArray()).length > 0;
+      });
+    } catch (error) {
+      if (error instanceof UnavailableError) return true; // the first call will say so
+      throw error;
+    }
   }
 
   /** Runs a call: see `retryWhilePassing`. */
@@ -79,10 +72,8 @@ export class MongoConnection {
     { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
     attempt: (options: Attempt) => Promise<Result>,
   ): Promise<Result> {
-    const admit = (): void => {
+    const running = retryWhilePassing(doing, { ...options, timeout }, async (attemptOptions) => {
       if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
-    };
-    const running = retryWhilePassing(doing, { ...options, timeout, admit }, async (attemptOptions) => {
       if (!this.#connected) await this.#connect();
       attemptOptions.signal.throwIfAborted();
       return attempt(attemptOptions);
@@ -111,62 +102,41 @@ export class MongoConnection {
 
   /** The driver reconnects by itself, but only once it has been connected. */
   #connect(): Promise<void> {
-    this.#connecting ??= this.#firstConnect().finally(() => {
+    const { signal } = this.#closing;
+    this.#connecting ??= within(PREPARE_TIMEOUT, signal, async () => {
+      await this.#client.connect();
+      // The driver does not notice that it was closed while it looked up mongodb+srv.
+      if (signal.aborted) await this.#client.close();
+      this.#connected = true;
+    }).finally(() => {
       this.#connecting = undefined;
     });
     return this.#connecting;
   }
 
-  async #firstConnect(): Promise<void> {
-    const { signal } = this.#closing;
-    await within(PREPARE_TIMEOUT, signal, async () => {
-      await this.#client.connect();
-      // The driver does not notice that it was closed while it looked up mongodb+srv.
-      if (signal.aborted) await this.#client.close();
-    });
-    // Before the first write: that would create a collection without its validator.
-    if (!this.#mustExist) {
-      await within(SILENCE_LIMIT, undefined, (options) => this.#makeCollections(options)).catch(
-        (error: unknown) => {
-          if (isPassing(error)) throw error;
-          this.#report(error);
-        },
-      );
-    }
-    this.#connected = true;
-  }
-
-  #makeCollections(options: Attempt): Promise<void> {
-    return makeCollections(this.#database, this.#notice, options);
-  }
-
-  /** Creates missing collections and indexes as soon as the database can be reached. Never rejects. */
+  /**
+   * Creates missing collections and indexes as soon as the database can be reached. Never rejects: it gives one notice
+   * for each reason, because the tries go on for as long as the database is away.
+   */
   async #prepare(): Promise<void> {
     const { signal } = this.#closing;
+    let lastReason = '';
     for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
-        await this.run(
-          'preparing the database',
-          { timeout: PREPARE_TIMEOUT, retry: false },
-          async (options) => {
-            await this.#makeCollections(options);
-            await makeIndexes(this.#database, this.#notice, options);
-          },
-        );
-        return;
+        const once = { timeout: PREPARE_TIMEOUT, retry: false };
+        return await this.run('preparing the database', once, async (options) => {
+          await makeCollections(this.#database, this.#notice, options);
+          await makeIndexes(this.#database, this.#notice, options);
+        });
       } catch (error) {
-        this.#report(error instanceof UnavailableError ? error.cause : error);
+        const cause = error instanceof UnavailableError ? error.cause : error;
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        if (!signal.aborted && reason !== lastReason) {
+          this.#notice(`the database is not prepared yet, retrying: ${reason}`);
+        }
+        lastReason = reason;
       }
       await delay(pause, undefined, { signal, ref: false }).catch(() => {});
     }
-  }
-
-  /** One notice for each reason: the tries go on for as long as the database is away. */
-  #report(error: unknown): void {
-    const root = rootOf(error);
-    const message = root instanceof Error ? root.message : String(root);
-    if (this.#closing.signal.aborted || message === this.#lastFault) return;
-    this.#lastFault = message;
-    this.#notice(`the database is not prepared yet, retrying: ${message}`);
   }
 }

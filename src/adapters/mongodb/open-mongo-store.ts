@@ -1,6 +1,5 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { FullStore } from '../../application/ports/store.js';
-import { UnavailableError } from '../../domain/errors.js';
 import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
 import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
@@ -15,7 +14,6 @@ export class MongoUrlError extends Error {
 
 /** The store must exist, and the database holds none. The message is one line without secrets. */
 export class MissingMongoStoreError extends Error {
-  // A literal: minifiers rename classes.
   override readonly name = 'MissingMongoStoreError';
 }
 
@@ -35,7 +33,7 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
   const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
   const connection = new MongoConnection(client, database, options);
-  if (options.mustExist && !(await mayHoldStore(connection))) {
+  if (options.mustExist && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
   }
@@ -47,18 +45,6 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
     location,
     close: () => connection.close(),
   };
-}
-
-/** Also `true` while no server can be reached: the first call will say so. */
-async function mayHoldStore(connection: MongoConnection): Promise<boolean> {
-  try {
-    return await connection.run('looking for the store', { retry: false }, (options) =>
-      connection.hasStore(options),
-    );
-  } catch (error) {
-    if (error instanceof UnavailableError) return true;
-    throw error;
-  }
 }
 
 const DEFAULT_DATABASE = 'animal-store';

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { INT64_MAX, toInt64 } from '../../domain/int64.js';
 import type { MongoConnection } from './mongo-connection.js';
 import type { PetDocument } from './pet-document.js';
-import { SILENCE_LIMIT, UndecidedError, isDuplicateKey, unreadable, within, type Attempt } from './retry.js';
+import { SILENCE_LIMIT, insertOnce, unreadable, within, type Attempt } from './retry.js';
 
 /** How far ids were assigned. */
 interface Counter {
@@ -50,7 +50,7 @@ export class PetInserts {
     rename: (pet: PetDocument, id: bigint) => PetDocument | Promise<PetDocument>,
   ): Promise<PetDocument> {
     let document = pet;
-    while (!(await this.#insert(document, options))) {
+    while (!(await insertOnce(this.#pets, document, options))) {
       const { first, last } = this.#block;
       // The counter is behind: the rest of the block is not safe either.
       if (document._id >= first && document._id <= last) this.#block.next = last + 1n;
@@ -70,20 +70,6 @@ export class PetInserts {
   async reserve(last: bigint, options: Attempt): Promise<void> {
     await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
     this.#block.next = this.#block.last + 1n;
-  }
-
-  async #insert(document: PetDocument, options: Attempt): Promise<boolean> {
-    try {
-      await this.#pets.insertOne(document, options);
-      return true;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-    // Of the same operation: the reply to an earlier insert was lost.
-    const { _id, operation } = document;
-    const found = await this.#pets.findOne({ _id }, { ...options, projection: { operation: 1 } });
-    if (found === null) throw new UndecidedError(`the majority does not have animal ${_id} yet`);
-    return operation.equals(found.operation);
   }
 
   /**

@@ -9,16 +9,15 @@ import {
   MongoServerSelectionError,
   MongoTopologyClosedError,
   MongoWriteConcernError,
+  type Collection,
+  type Filter,
+  type ObjectId,
+  type OptionalUnlessRequiredId,
 } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** An attempt took too long. What it was doing may have happened. */
-class AttemptTimeoutError extends Error {
-  override readonly name = 'AttemptTimeoutError';
-}
-
-/** The majority does not have a document yet: it may stay or be rolled back. */
+/** What an attempt was doing may have happened, or not: it took too long, or the majority does not have it yet. */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError';
 }
@@ -31,11 +30,9 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
   });
 };
 
-export const DUPLICATE_KEY = 11_000;
-
 /** A document with this `_id` exists already. */
 export const isDuplicateKey = (error: unknown): boolean =>
-  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+  error instanceof MongoServerError && error.code === 11_000;
 
 /**
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
@@ -49,7 +46,6 @@ const isNetworkError = (error: unknown): boolean =>
 const isMongoFault = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||
-  error instanceof AttemptTimeoutError ||
   error instanceof UndecidedError ||
   isNetworkError(error);
 
@@ -63,7 +59,7 @@ const PASSING_CODES = new Set<unknown>([
 ]);
 
 /** Whether a retry may succeed shortly. The driver itself has already retried on an overloaded server. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
   // A bulk write hides the labels and the class of what interrupted it.
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
@@ -77,7 +73,6 @@ export function isPassing(error: unknown): boolean {
     // The first connection failed: the next call opens another.
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoWriteConcernError ||
-    error instanceof AttemptTimeoutError ||
     error instanceof UndecidedError ||
     isNetworkError(error) ||
     // All connections are in use. The driver does not export the class.
@@ -86,7 +81,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** The innermost error with the same message: the driver wraps an error in two more that repeat it. */
-export function rootOf(error: unknown): unknown {
+function rootOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && cause.message === (error as Error).message ? rootOf(cause) : error;
 }
@@ -105,8 +100,6 @@ export interface RetryOptions extends Call {
   readonly timeout: number;
   /** Default: true. */
   readonly retry?: boolean | undefined;
-  /** Called before each attempt: throws to prevent it. */
-  readonly admit: () => void;
 }
 
 /**
@@ -116,14 +109,13 @@ export interface RetryOptions extends Call {
  */
 export async function retryWhilePassing<Result>(
   doing: string,
-  { signal, timeout, retry = true, admit }: RetryOptions,
+  { signal, timeout, retry = true }: RetryOptions,
   attempt: (options: Attempt) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
   let cause: unknown;
   for (let pause = 10; ; pause = Math.min(200, pause * 2)) {
     signal?.throwIfAborted();
-    admit();
     const wait = pause * (0.5 + Math.random());
     try {
       return await within(Math.min((timeout * 2) / 5, giveUpAt - performance.now()), signal, attempt);
@@ -131,7 +123,7 @@ export async function retryWhilePassing<Result>(
       signal?.throwIfAborted();
       if (!isMongoFault(error)) throw error;
       // The last attempt may have had too little time to find out what is wrong.
-      if (cause === undefined || !(error instanceof AttemptTimeoutError)) cause = rootOf(error);
+      if (cause === undefined || !(error instanceof UndecidedError)) cause = rootOf(error);
       if (!retry || !isPassing(error) || performance.now() + wait >= giveUpAt) {
         throw new UnavailableError(doing, { cause });
       }
@@ -157,7 +149,7 @@ export function within<Result>(
       controller.abort(reason);
     };
     const onAbort = (): void => end(outer?.reason);
-    const timer = setTimeout(() => end(new AttemptTimeoutError('no answer in time')), milliseconds);
+    const timer = setTimeout(() => end(new UndecidedError('no answer in time')), milliseconds);
     outer?.addEventListener('abort', onAbort, { once: true });
     void attempt({ signal: controller.signal, maxTimeMS: Math.max(1, Math.ceil(milliseconds)) })
       .then(resolve, reject)
@@ -166,4 +158,31 @@ export function within<Result>(
         outer?.removeEventListener('abort', onAbort);
       });
   });
+}
+
+/**
+ * Inserts a document whose `operation` makes that safe to repeat: if the reply to an earlier insert was lost, this one
+ * recognises it. Resolves to `false` when the document of another operation has the `_id`.
+ */
+export async function insertOnce<
+  Stored extends { readonly _id: bigint | string; readonly operation: ObjectId },
+>(
+  collection: Collection<Stored>,
+  document: Stored & OptionalUnlessRequiredId<Stored>,
+  options: Attempt,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document, options);
+    return true;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  const { _id, operation } = document;
+  const found = await collection.findOne({ _id } as Filter<Stored>, {
+    ...options,
+    projection: { operation: 1 },
+  });
+  if (found === null)
+    throw new UndecidedError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+  return operation.equals(found['operation']);
 }

@@ -5,15 +5,13 @@ import { UnavailableError } from '../../domain/errors.js';
 const SQLITE_BUSY = 5;
 const SQLITE_PROTOCOL = 15; // several connections opened the write-ahead log at once
 
-const resultCode = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
-
 /** Whether SQLite itself reported the error. All others are faults of the program. */
-export const isSqliteError = (error: unknown): boolean => resultCode(error) !== undefined;
+export const isSqliteError = (error: unknown): error is Error & { readonly errcode: number } =>
+  error instanceof Error && 'errcode' in error;
 
 /** Whether another connection holds a lock, so that a retry can succeed. Nothing was changed. */
 export const isBusy = (error: unknown): boolean =>
-  [SQLITE_BUSY, SQLITE_PROTOCOL].some((code) => code === resultCode(error));
+  isSqliteError(error) && [SQLITE_BUSY, SQLITE_PROTOCOL].includes(error.errcode & 0xff);
 
 /** Milliseconds before the next try: short at first, at most 75, and different in every process. */
 export const retryDelay = (tries: number): number => Math.min(50, 2 ** tries) * (0.5 + Math.random());

@@ -8,15 +8,8 @@ import type { SqliteConnection } from './sqlite-connection.js';
 
 const COLUMNS = 'id, name, hash, scopes, created_at, expires_at, revoked_at';
 
-type ApiKeyRow = readonly [
-  id: string,
-  name: string,
-  hash: string,
-  scopes: string,
-  createdAt: bigint,
-  expiresAt: bigint | null,
-  revokedAt: bigint | null,
-];
+/** Times are milliseconds since 1970. */
+type ApiKeyRow = readonly [string, string, string, string, bigint, bigint | null, bigint | null];
 
 /** Managed API keys in an SQLite file, as hashes. Every process on the file sees an acknowledged change. */
 export class SqliteApiKeyRepository implements ApiKeyRepository {
@@ -74,9 +67,8 @@ export class SqliteApiKeyRepository implements ApiKeyRepository {
 
 const time = (date: Date | undefined): bigint | null => (date ? BigInt(date.getTime()) : null);
 
-function toRow({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord) {
-  return [id, name, hash, JSON.stringify(scopes), time(createdAt), time(expiresAt), time(revokedAt)] as const;
-}
+const toRow = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord) =>
+  [id, name, hash, JSON.stringify(scopes), time(createdAt), time(expiresAt), time(revokedAt)] as const;
 
 const toRecord = ([id, name, hash, scopes, createdAt, expiresAt, revokedAt]: ApiKeyRow): ApiKeyRecord => ({
   id,

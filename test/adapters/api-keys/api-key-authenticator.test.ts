@@ -4,11 +4,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
-import { generateApiKey, hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
+import { generateApiKey } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/adapters/api-keys/managed-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
-import { InvalidParameterError, UnavailableError } from '../../../src/domain/errors.js';
+import { InvalidParameterError } from '../../../src/domain/errors.js';
 import {
   DIGEST_TWINS,
   authenticatorContract,
@@ -111,14 +111,6 @@ describe('ApiKeyAuthenticator', () => {
       }
     });
 
-    it('are told apart by the whole hash: the first 4 bytes of these two are equal', async () => {
-      const [one, other] = ['static-key-number-9120', 'static-key-number-40808'];
-      expect(hashApiKey(one).slice(0, 8)).to.equal(hashApiKey(other).slice(0, 8));
-      const alone = new ApiKeyAuthenticator({ staticKeys: [one] });
-      expect((await alone.authenticate(one)).ok).to.equal(true);
-      expect(await alone.authenticate(other)).to.deep.equal(unknown);
-    });
-
     it('names every invalid key at once, by position and never by text', () => {
       const keys = ['good-key', 'secret one', '', 'good-too', 'secrét-two'];
       expect(() => new ApiKeyAuthenticator({ staticKeys: keys }))
@@ -144,17 +136,6 @@ describe('ApiKeyAuthenticator', () => {
   });
 
   describe('with managed keys', () => {
-    it('accepts an issued key under its id, with its scopes', async () => {
-      const all = await managed.issue({ name: 'all' });
-      expect(await authenticator.authenticate(all.key)).to.deep.equal(
-        accepted(all.record.id, 'pets:read', 'pets:write'),
-      );
-      const reader = await managed.issue({ name: 'reader', scopes: ['pets:read'] });
-      expect(await authenticator.authenticate(reader.key)).to.deep.equal(
-        accepted(reader.record.id, 'pets:read'),
-      );
-    });
-
     it('reveals neither expiry nor revocation to a caller without the whole key', async () => {
       const one = await managed.issue({ name: 'expires', expiresAt: clock.in(1) });
       const other = await managed.issue({ name: 'revoked' });
@@ -166,13 +147,6 @@ describe('ApiKeyAuthenticator', () => {
         const forged = withChecksum(`ast_live_${id}_${'0'.repeat(43)}`);
         expect(await authenticator.authenticate(forged)).to.deep.equal(unknown);
       }
-    });
-
-    it('compares the whole hash: one that differs in its last digit only is another key', async () => {
-      const { id, key, hash } = generateApiKey('live');
-      const other = hash.slice(0, 63) + (hash.endsWith('0') ? '1' : '0');
-      await apiKeys.add({ id, name: 'other', hash: other, scopes: [...SCOPES], createdAt: clock.now() });
-      expect(await authenticator.authenticate(key)).to.deep.equal(unknown);
     });
 
     it('grants only the scopes that it knows', async () => {
@@ -203,15 +177,6 @@ describe('ApiKeyAuthenticator', () => {
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
     });
 
-    it('accepts a key 1 ms before its revocation takes effect and refuses it at that instant', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
-      await managed.revoke(record.id, { after: 1000 });
-      clock.advance(999);
-      expect((await authenticator.authenticate(key)).ok).to.equal(true);
-      clock.advance(1);
-      expect(await authenticator.authenticate(key)).to.deep.equal(revoked);
-    });
-
     it('uses the time at which the store answered', async () => {
       const { key } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
       apiKeys.hold();
@@ -219,15 +184,6 @@ describe('ApiKeyAuthenticator', () => {
       clock.advance(1000);
       apiKeys.release();
       expect(await answer).to.deep.equal(expired);
-    });
-
-    it('sees a revocation within 500 ms on every instance that shares the store', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
-      const others = [0, 1].map(() => new ApiKeyAuthenticator({ apiKeys, clock }));
-      for (const instance of others) expect((await instance.authenticate(key)).ok).to.equal(true);
-      await managed.revoke(record.id);
-      elapsed += 500;
-      for (const instance of others) expect(await instance.authenticate(key)).to.deep.equal(revoked);
     });
 
     it('uses the clocks of the machine by default', async () => {
@@ -244,12 +200,6 @@ describe('ApiKeyAuthenticator', () => {
   });
 
   describe('when the store is unavailable', () => {
-    it('rejects with the error of the store, and accepts nobody', async () => {
-      const { key } = await managed.issue({ name: 'test' });
-      await apiKeys.close();
-      await rejects(authenticator.authenticate(key), UnavailableError);
-    });
-
     it('accepts static keys', async () => {
       await apiKeys.close();
       expect((await authenticator.authenticate('static-one')).ok).to.equal(true);

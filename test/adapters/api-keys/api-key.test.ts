@@ -15,7 +15,7 @@ const ID = '4fZk02Qa';
 const SECRET = 'a1'.repeat(22).slice(0, 43);
 
 describe('A managed key', () => {
-  const generated = Array.from({ length: 2000 }, () => generateApiKey('live'));
+  const generated = Array.from({ length: 500 }, () => generateApiKey('live'));
 
   it('has its id, 43 digits of secret and the checksum of everything before', () => {
     for (const { id, key } of generated) {
@@ -35,8 +35,8 @@ describe('A managed key', () => {
     const digits = generated.flatMap(({ key }) => (key.split('_')[3] ?? '').slice(1).split(''));
     const counts = Map.groupBy(digits, (digit) => digit);
     expect(counts.size).to.equal(62);
-    // 84,000 digits: 1,355 each, give or take seven standard deviations.
-    for (const [digit, { length }] of counts) expect(length, digit).to.be.within(1_100, 1_610);
+    // 21,000 digits: 339 each, give or take seven standard deviations.
+    for (const [digit, { length }] of counts) expect(length, digit).to.be.within(210, 468);
   });
 
   it('is stored as the SHA-256 of the whole key', () => {
@@ -44,13 +44,10 @@ describe('A managed key', () => {
     expect(hashApiKey('abc')).to.equal('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  for (const environment of ['', 'Live', 'eu_live', 'eu-live', 'live ', 'live\n', 'é', 'a'.repeat(17)]) {
-    it(`cannot have the environment word ${JSON.stringify(environment)}`, () => {
-      expect(environmentFault(environment)).to.be.a('string');
-    });
-  }
-
-  it('can have any environment word of 1 to 16 lower-case letters and digits', () => {
+  it('can have any environment word of 1 to 16 lower-case letters and digits, and no other', () => {
+    for (const word of ['', 'Live', 'eu_live', 'eu-live', 'live ', 'live\n', 'é', 'a'.repeat(17)]) {
+      expect(environmentFault(word), word).to.be.a('string');
+    }
     for (const environment of ['a', '0', 'staging2', 'a'.repeat(16)]) {
       expect(environmentFault(environment)).to.equal(undefined);
       const { id, key } = generateApiKey(environment);
@@ -59,21 +56,21 @@ describe('A managed key', () => {
     }
   });
 
-  for (const [fault, content] of Object.entries({
-    'another prefix': `asx_live_${ID}_${SECRET}`,
-    'a prefix in capitals': `AST_live_${ID}_${SECRET}`,
-    'no environment': `ast_${ID}_${SECRET}`,
-    'an environment in capitals': `ast_LIVE_${ID}_${SECRET}`,
-    'an environment of 17 characters': `ast_${'a'.repeat(17)}_${ID}_${SECRET}`,
-    'an id of 9 characters': `ast_live_${ID}0_${SECRET}`,
-    'a secret of 42 characters': `ast_live_${ID}_${SECRET.slice(1)}`,
-    'a secret with another character': `ast_live_${ID}_${SECRET.slice(1)}é`,
-    'text before it': ` ast_live_${ID}_${SECRET}`,
-  })) {
-    it(`is not a text with ${fault}, even with the right checksum`, () => {
-      expect(readApiKeyId(withChecksum(content))).to.equal(undefined);
-    });
-  }
+  it('is no text of another form, even with the right checksum', () => {
+    for (const content of [
+      `asx_live_${ID}_${SECRET}`,
+      `AST_live_${ID}_${SECRET}`,
+      `ast_${ID}_${SECRET}`,
+      `ast_LIVE_${ID}_${SECRET}`,
+      `ast_${'a'.repeat(17)}_${ID}_${SECRET}`,
+      `ast_live_${ID}0_${SECRET}`,
+      `ast_live_${ID}_${SECRET.slice(1)}`,
+      `ast_live_${ID}_${SECRET.slice(1)}é`,
+      ` ast_live_${ID}_${SECRET}`,
+    ]) {
+      expect(readApiKeyId(withChecksum(content)), content).to.equal(undefined);
+    }
+  });
 
   it('is not a text with something after it, nor any other text', () => {
     const key = withChecksum(`ast_live_${ID}_${SECRET}`);
@@ -97,17 +94,14 @@ describe('A managed key', () => {
 });
 
 describe('A static key', () => {
-  it('may be any bearer token of RFC 6750, of one character or more', () => {
+  it('is a bearer token of RFC 6750, of one character or more', () => {
     for (const key of ['a', '0', '-', '.', '_', '~', '+', '/', 'a=', 'dGVzdA==', 'ast_live_x']) {
       expect(staticKeyFault(key), key).to.equal(undefined);
     }
+    for (const text of ['', ' ', '=', 'a b', ' a', 'a\n', 'a=b', 'a,b', 'a"', 'clé', 'a\0', 'k%20']) {
+      expect(staticKeyFault(text), text).to.be.a('string');
+    }
   });
-
-  for (const key of ['', ' ', '=', 'a b', ' a', 'a\n', 'a=b', 'a,b', 'a"', 'clé', 'a\0', 'k%20']) {
-    it(`may not be ${JSON.stringify(key)}`, () => {
-      expect(staticKeyFault(key)).to.be.a('string');
-    });
-  }
 
   it('has an id that stays the same from version to version and is no part of its hash', () => {
     expect(staticKeyId('dev-key-0123456789')).to.equal('static-fa56c1f5fed1');

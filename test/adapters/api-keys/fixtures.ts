@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import type { Clock } from '../../../src/application/ports/clock.js';
@@ -56,18 +57,11 @@ export function observedApiKeys(): ObservedApiKeys {
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The text with the checksum that belongs to it: CRC-32 by its definition (ISO 3309), as 6 base-62 digits. */
+/** The text with the checksum that belongs to it: CRC-32 as 6 base-62 digits. */
 export function withChecksum(content: string): string {
-  let crc = 0xffffffff;
-  for (const byte of Buffer.from(content)) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  let rest = ~crc >>> 0;
   let digits = '';
-  for (let place = 0; place < 6; place += 1) {
+  for (let rest = crc32(content); digits.length < 6; rest = Math.floor(rest / 62)) {
     digits = DIGITS.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
   }
   return `${content}_${digits}`;
 }

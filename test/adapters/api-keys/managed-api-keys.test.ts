@@ -86,42 +86,23 @@ describe('ManagedApiKeys', () => {
       }
     });
 
-    for (const [what, name] of Object.entries({
-      'an empty name': '',
-      'a blank name': ' \u2003',
-      'a name of 101 characters': 'x'.repeat(101),
-      'a line break': 'a\nb',
-      'an escape sequence': 'a\u001b[2Jb',
-      'U+0000': 'a\0b',
-      'a C1 control character': 'a\u009bb',
-      'a line separator': 'a\u2028b',
-      'a change of writing direction': 'a\u202eb',
-      'a lone surrogate': 'a\ud800b',
-    })) {
-      it(`refuses ${what}, and stores nothing`, async () => {
-        await rejects(managed.issue({ name }), (error) => {
-          expect(error)
-            .to.be.instanceOf(InvalidParameterError)
-            .with.nested.property('faults[0].field', 'name');
-          return true;
-        });
-        expect(await apiKeys.list()).to.deep.equal([]);
-      });
-    }
-
-    it('names every fault at once, callers without a compiler included', async () => {
-      const request = { name: 7, scopes: ['pets:eat'], expiresAt: clock.now() };
-      const untyped: { issue(request: object): Promise<unknown> } = managed;
-      await rejects(untyped.issue(request), (error) => {
-        const fields = error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
-        expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
-        return true;
-      });
+    it('refuses blank and long names, and those with controls or lone surrogates, and stores nothing', async () => {
+      const odd = ['\n', '\u001b[2J', '\0', '\u009b', '\u2028', '\u202e', '\ud800'];
+      for (const name of ['', ' \u2003', 'x'.repeat(101), ...odd.map((text) => `a${text}b`)]) {
+        await rejects(managed.issue({ name }), /name must be 1 to 100 characters/, JSON.stringify(name));
+      }
+      expect(await apiKeys.list()).to.deep.equal([]);
     });
 
-    it('refuses no scopes at all, and a time that is no time', async () => {
-      await rejects(managed.issue({ name: 'shop', scopes: [] }), InvalidParameterError);
-      await rejects(managed.issue({ name: 'shop', expiresAt: new Date(Number.NaN) }), InvalidParameterError);
+    it('names every fault at once, callers without a compiler included', async () => {
+      const untyped: { issue(request: object): Promise<unknown> } = managed;
+      for (const scopes of [['pets:eat'], []]) {
+        await rejects(untyped.issue({ name: 7, scopes, expiresAt: clock.now() }), (error) => {
+          const fields = error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
+          expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
+          return true;
+        });
+      }
     });
 
     it('takes a life up to the end of the year 9999, and says so of a longer one', async () => {
@@ -181,13 +162,6 @@ describe('ManagedApiKeys', () => {
       expect(await judge(key)).to.equal('revoked');
     });
 
-    for (const after of [-1, 0.5, Number.NaN, Infinity, 1e300]) {
-      it(`refuses to revoke after ${after} ms`, async () => {
-        const { record } = await managed.issue({ name: 'shop' });
-        await rejects(managed.revoke(record.id, { after }), InvalidParameterError);
-      });
-    }
-
     it('says when no key has the id', async () => {
       await rejects(managed.revoke('nothing0'), { name: 'ApiKeyError', code: 'unknown_key' });
     });
@@ -229,14 +203,15 @@ describe('ManagedApiKeys', () => {
       expect(await apiKeys.list()).to.have.length(count);
     });
 
-    for (const overlap of [-1, 0.5, Number.NaN, Infinity, 1e300]) {
-      it(`refuses an overlap of ${overlap}, and changes nothing`, async () => {
-        const { key, record } = await managed.issue({ name: 'shop' });
-        await rejects(managed.rotate(record.id, { overlap }), InvalidParameterError);
-        expect(await apiKeys.list()).to.have.length(1);
-        expect(await judge(key)).to.equal('accepted');
-      });
-    }
+    it('refuses an overlap that is no whole number of milliseconds, as revoke does, and changes nothing', async () => {
+      const { key, record } = await managed.issue({ name: 'shop' });
+      for (const time of [-1, 0.5, Number.NaN, Infinity, 1e300]) {
+        await rejects(managed.revoke(record.id, { after: time }), InvalidParameterError);
+        await rejects(managed.rotate(record.id, { overlap: time }), InvalidParameterError);
+      }
+      expect(await apiKeys.list()).to.have.length(1);
+      expect(await judge(key)).to.equal('accepted');
+    });
 
     it('returns the new key, valid, when the store does not confirm the revocation of the old one', async () => {
       const issued = await managed.issue({ name: 'shop' });
@@ -279,13 +254,5 @@ describe('ManagedApiKeys', () => {
     );
     expect(visible).to.include(record.id);
     for (const text of [key, rotated.key, key.split('_')[3], STATIC]) expect(visible).to.not.include(text);
-  });
-
-  it('lets failures of the store through', async () => {
-    await apiKeys.close();
-    await rejects(managed.issue({ name: 'shop' }), UnavailableError);
-    await rejects(managed.list(), UnavailableError);
-    await rejects(managed.revoke('nothing0'), UnavailableError);
-    await rejects(managed.rotate('nothing0', { overlap: 0 }), UnavailableError);
   });
 });

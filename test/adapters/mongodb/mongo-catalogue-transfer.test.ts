@@ -60,7 +60,7 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
         await writing;
         expect(await repository.list({ limit: 50 })).to.deep.equal(pets(20));
       },
-      { timeout: 1000 },
+      { timeout: 300 },
     ),
   );
 });

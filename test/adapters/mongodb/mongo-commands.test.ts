@@ -36,8 +36,8 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
         expect(write).to.include.keys('lsid', 'txnNumber');
         expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
       }
-      // A hundred animals at once, and in any order, so that one that is there stops none.
-      expect(named(writes, 'insert').at(-1)).to.include({ ordered: false });
+      // A hundred animals at once, and in any order, so that one that fails stops none.
+      for (const batch of named(writes, 'update').slice(-2)) expect(batch).to.include({ ordered: false });
       expect(named(writes, 'delete')).to.deep.equal([]);
     }),
   );
@@ -69,34 +69,16 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
 
   it(
     'never have the server stream its state: the driver would die of a bigint in it during an election',
-    throughProxy(server, async ({ store, proxy }) => {
-      await store.pets.list({ limit: 1 });
-      await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
-      for (const hello of named(proxy.commands, 'hello'))
-        expect(hello).to.not.have.property('topologyVersion');
-    }),
-  );
-
-  it(
-    'list by ranges of the _id, in its order, which an index or any shard key of the _id serves',
-    throughProxy(server, async ({ store, proxy }) => {
-      proxy.commands.length = 0;
-      await store.pets.list({ limit: 21 });
-      await store.pets.list({ after: 2n ** 53n + 1n, limit: 3, status: 'sold' });
-      const [all, sold] = named(proxy.commands, 'find').map(({ filter, sort, limit }) => ({
-        filter: JSON.parse(
-          JSON.stringify(filter, (_, value) => (value?._bsontype === 'Long' ? String(value) : value)),
-        ),
-        sort: Object.entries(sort).map(([field, order]) => [field, Number(order)]),
-        limit: Number(limit),
-      }));
-      expect(all).to.deep.equal({ filter: { _id: { $gt: '0' } }, sort: [['_id', 1]], limit: 21 });
-      expect(sold).to.deep.equal({
-        filter: { _id: { $gt: '9007199254740993' }, status: { $eq: 'sold' } },
-        sort: [['_id', 1]],
-        limit: 3,
-      });
-    }),
+    throughProxy(
+      server,
+      async ({ store, proxy }) => {
+        await store.pets.list({ limit: 1 });
+        await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
+        for (const hello of named(proxy.commands, 'hello'))
+          expect(hello).to.not.have.property('topologyVersion');
+      },
+      { query: '&heartbeatFrequencyMS=500' },
+    ),
   );
 
   it(

@@ -68,7 +68,7 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
 
   before(async function () {
     this.timeout(60_000);
-    server = await (await create()).start('--auth');
+    server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
     await server.administer({ createUser: 'root', pwd: 'root', roles: ['root'] });
     root = new MongoClient(server.uri('admin', 'root:root@'));

@@ -4,8 +4,6 @@ import { Mongod, ReplicaSet } from './mongod.js';
 
 /** The server that the suites share. */
 export interface MongoServer {
-  /** For the titles of tests. */
-  readonly name: string;
   /** Known while tests run, not while they are declared. */
   readonly uri: string;
 }
@@ -57,34 +55,29 @@ function describeWith(needed: unknown, title: string, body: () => void): void {
 let shared: Promise<Mongod> | undefined;
 let client: MongoClient | undefined;
 
-const startShared = async (binary: string): Promise<Mongod> =>
-  (await Mongod.create(binary, { replicaSet: true })).start();
-
-async function stopShared(): Promise<void> {
+async function tidyUp(): Promise<void> {
   for (const database of emptied.splice(0)) await client?.db(database).dropDatabase();
   await client?.close();
-  const stopping = await shared?.catch(() => undefined);
   client = undefined;
-  shared = undefined;
-  await stopping?.remove();
 }
 
-/** A suite on the server that all suites share: a replica set of one member, unless `MONGODB_TEST_URI` names another. */
+/**
+ * A suite on the server that all files of a process share: a replica set of one member, unless `MONGODB_TEST_URI` names
+ * another. The server ends with the process; mocha --parallel runs many files in one.
+ */
 export function describeOnMongo(title: string, body: (server: MongoServer) => void): void {
   const { uri: given, binary } = search;
-  // At the end of the run, or of the file with mocha --parallel.
-  after(stopShared);
+  after(tidyUp);
   describeWith(given ?? binary, title, () => {
     let uri = given ?? '';
     if (given === undefined && binary !== undefined) {
       before(async function () {
         this.timeout(60_000);
-        shared ??= startShared(binary);
+        shared ??= Mongod.create(binary, { replicaSet: true }).then((server) => server.start());
         uri = (await shared).uri('admin');
       });
     }
     body({
-      name: 'MongoDB',
       get uri() {
         return uri;
       },

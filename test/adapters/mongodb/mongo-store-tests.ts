@@ -24,23 +24,29 @@ export interface Bench {
   readonly notices: readonly string[];
 }
 
-/** Has the store prepare its database: on a busy machine that may take longer than the timeout under test. */
+interface BenchOptions extends MongoStoreOptions {
+  readonly host?: () => string;
+  /** More options of the URL, with `&`. */
+  readonly query?: string;
+}
+
+/** Has the store connect: on a busy machine that may take longer than the timeout under test. */
 async function firstUse({ pets }: FullStore): Promise<void> {
   for (let left = 20; left > 0; left -= 1) {
     if (await pets.list({ limit: 1 }).catch(() => undefined)) return;
   }
 }
 
-/** Runs a test on a store in a database of its own. Its collections exist. It is patient: machines are busy. */
+/** Runs a test on a store in a database of its own. It is patient: machines are busy. */
 export const onStore = (
   server: MongoServer,
   test: (bench: Bench) => Promise<void>,
-  { host, timeout = 20_000, ...options }: MongoStoreOptions & { readonly host?: () => string } = {},
+  { host, query = '', timeout = 20_000, ...options }: BenchOptions = {},
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
     const opened: FullStore[] = [];
     const open = async (more: MongoStoreOptions = {}): Promise<FullStore> => {
-      const uri = uriOf(server, database, host && { host: host() });
+      const uri = uriOf(server, database, host && { host: host() }) + query;
       const store = await openMongoStore(uri, { timeout, ...options, ...more });
       opened.push(store);
       return store;
@@ -61,7 +67,7 @@ export const throughProxy =
   (
     server: MongoServer,
     test: (bench: Bench & { readonly proxy: MongoProxy }) => Promise<void>,
-    options?: MongoStoreOptions,
+    options?: BenchOptions,
   ): (() => Promise<void>) =>
   async () => {
     const proxy = await new MongoProxy(server).open();
@@ -91,12 +97,4 @@ export const claimOn = (key: string, change: Partial<Claim> = {}): Claim => ({
   ...change,
 });
 
-/** What the promise rejects with. Fails when it does not. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the promise was expected to reject');
-}
+export { rejectionOf as rejection } from '../../contract/rejection.js';

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,10 +77,10 @@ export class Mongod {
       '--setParameter enableTestCommands=1 --setParameter diagnosticDataCollectionEnabled=false';
     const args = [...fixed.split(' '), '--dbpath', this.#folder, ...options];
     if (this.#isMember) args.push('--replSet', SET);
-    if (this.#isMember && options.includes('--auth')) args.push('--keyFile', this.#keyFile());
     const child = spawn(this.#binary, args, { stdio: 'ignore' });
     this.#process = child;
-    // The tests may end before they have removed it.
+    // It ends with this process, if nothing has removed it before.
+    child.unref();
     const end = (): void => this.#erase();
     process.on('exit', end);
     child.on('exit', () => process.off('exit', end));
@@ -137,13 +136,6 @@ export class Mongod {
   #erase(): void {
     this.#process?.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-
-  /** What members know each other by where logins are required. */
-  #keyFile(): string {
-    const path = join(this.#folder, 'members.key');
-    if (!existsSync(path)) writeFileSync(path, randomBytes(96).toString('base64'), { mode: 0o400 });
-    return path;
   }
 
   #listens(): Promise<boolean> {

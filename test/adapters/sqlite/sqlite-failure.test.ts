@@ -54,20 +54,6 @@ describe('an SQLite store in trouble', () => {
   );
 
   it(
-    'refuses adds while it cannot be written, reads on, and recovers by itself',
-    onStore(async ({ pets, connection }) => {
-      const { pet } = await pets.add(rex);
-      connection.exec('PRAGMA query_only = ON');
-      const error = await rejection(pets.add(rex));
-      expect(error).to.be.instanceOf(UnavailableError);
-      expect(error).to.have.nested.property('cause.errcode', 8);
-      expect(await pets.findById(pet.id)).to.deep.equal(pet);
-      connection.exec('PRAGMA query_only = OFF');
-      expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
-    }),
-  );
-
-  it(
     'passes on the faults of the program, and calls only faults of SQLite unavailable',
     onStore(async ({ pets }) => {
       const wrong = {} as PetStatus;
@@ -76,19 +62,6 @@ describe('an SQLite store in trouble', () => {
       const refused = await rejection(pets.add({ ...rex, status: 'lost' as PetStatus }));
       expect(refused).to.be.instanceOf(UnavailableError);
       expect(refused).to.have.nested.property('cause.errcode', 275); // SQLITE_CONSTRAINT_CHECK
-    }),
-  );
-
-  it(
-    'stores the good adds of a turn when the store refuses another',
-    onStore(async ({ pets }) => {
-      const outcomes = await Promise.allSettled([
-        pets.add(rex, claimOn('1')),
-        pets.add({ ...rex, status: 'lost' as PetStatus }),
-        pets.add(rex, claimOn('2')),
-      ]);
-      expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-      expect(await pets.list({ limit: 9 })).to.have.length(2);
     }),
   );
 

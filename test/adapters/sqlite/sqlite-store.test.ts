@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { claimOn, observed, onStore, rejection, rex } from './temporary-store.js';
 
@@ -138,27 +137,6 @@ describe('an SQLite store', () => {
   );
 
   it(
-    'judges the claims of one turn one by one',
-    onStore(async ({ pets }) => {
-      const [first, same, other, unclaimed] = await Promise.allSettled([
-        pets.add(rex, claimOn('t')),
-        pets.add(rex, claimOn('t')),
-        pets.add({ ...rex, name: 'Bella' }, claimOn('t', { fingerprint: 'bella' })),
-        pets.add(rex),
-      ]);
-      expect(first).to.have.nested.property('value.replayed', false);
-      expect(same).to.have.nested.property('value.replayed', true);
-      expect(same).to.have.deep.nested.property(
-        'value.pet',
-        first?.status === 'fulfilled' && first.value.pet,
-      );
-      expect(other).to.have.property('reason').that.is.instanceOf(IdempotencyKeyReusedError);
-      expect(unclaimed).to.have.nested.property('value.replayed', false);
-      expect(await pets.list({ limit: 9 })).to.have.length(2);
-    }),
-  );
-
-  it(
     'sweeps lapsed claims, a few with each new one, and no live one',
     onStore(async ({ pets, connection }) => {
       const hour = 3_600_000;
@@ -184,28 +162,4 @@ describe('an SQLite store', () => {
       expect((await pets.add(rex, claimOn('t'))).replayed).to.equal(true);
     }),
   );
-
-  for (const name of ['pets', 'apiKeys', 'store'] as const) {
-    it(
-      `closes as a whole after the queued writes, by close of ${name}`,
-      onStore(async (store) => {
-        const { pets, apiKeys, transfer } = store;
-        const queued = Array.from({ length: 5 }, () => pets.add(rex));
-        const closing = name === 'store' ? store : store[name];
-        await Promise.all([closing.close(), closing.close()]);
-        expect(await Promise.all(queued)).to.have.length(5);
-        for (const call of [
-          () => pets.add(rex),
-          () => pets.findById(1n),
-          () => pets.check(),
-          () => apiKeys.list(),
-          () => apiKeys.revoke('k', new Date()),
-          () => transfer.survey(),
-          () => transfer.reserveIds(1n),
-        ]) {
-          expect(await rejection(call())).to.be.instanceOf(UnavailableError);
-        }
-      }),
-    );
-  }
 });

@@ -82,12 +82,4 @@ export const claimOn = (
   now,
 });
 
-/** What the promise rejects with. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the promise did not reject');
-}
+export { rejectionOf as rejection } from '../../contract/rejection.js';
