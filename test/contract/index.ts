@@ -9,15 +9,14 @@ export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
 export { bindContract, bindToJest, type JestRunner, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
-export {
-  undeclaredCapabilities,
-  type Capability,
-  type CaseContext,
-  type CaseResult,
-  type Contract,
-  type ContractCase,
-  type Open,
-  type Subject,
+export type {
+  CaseContext,
+  CaseResult,
+  Contract,
+  ContractCase,
+  Judgement,
+  Open,
+  Subject,
 } from './contract.js';
 export {
   SITUATIONS,

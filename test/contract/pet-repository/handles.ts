@@ -2,9 +2,9 @@ import { assert } from '../assert.js';
 import { rejectsWithCode } from '../rejection.js';
 import { FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
 import {
-  DURABLE,
-  ORDERED,
-  SHARED,
+  notDurable,
+  notOrdered,
+  notShared,
   addAll,
   anotherHandle,
   listAll,
@@ -24,7 +24,7 @@ async function twoHandles({ pets, another }: StoreSubject) {
 const durabilityCases: readonly StoreCase[] = [
   {
     name: 'has every animal exactly as before after closing and opening again',
-    needs: DURABLE,
+    unless: notDurable,
     async run(subject) {
       const { categoryId, name } = FIELD_VALUES;
       const stored = await addAll(subject.pets, [
@@ -42,7 +42,7 @@ const durabilityCases: readonly StoreCase[] = [
   },
   {
     name: 'assigns greater ids after closing and opening again',
-    needs: DURABLE,
+    unless: notDurable,
     async run(subject) {
       const stored = await addAll(
         subject.pets,
@@ -56,7 +56,7 @@ const durabilityCases: readonly StoreCase[] = [
   },
   {
     name: 'replays a claim from before closing and opening again, and refuses it for another fingerprint',
-    needs: DURABLE,
+    unless: notDurable,
     async run(subject) {
       const { pet } = await subject.pets.add(FULL_PET, claimed());
       const { pets } = await reopened(subject);
@@ -67,7 +67,7 @@ const durabilityCases: readonly StoreCase[] = [
   },
   {
     name: 'has every animal whose add resolved while it was closing',
-    needs: DURABLE,
+    unless: notDurable,
     async run(subject) {
       const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
       const { pets } = await reopened(subject);
@@ -83,7 +83,7 @@ const durabilityCases: readonly StoreCase[] = [
 const sharingCases: readonly StoreCase[] = [
   {
     name: 'shows an animal to the next read of another handle, even one that found nothing just before',
-    needs: SHARED,
+    unless: notShared,
     async run(subject) {
       const { pets: other } = await anotherHandle(subject);
       for (const [writer, reader] of [
@@ -110,7 +110,7 @@ const sharingCases: readonly StoreCase[] = [
   },
   {
     name: 'assigns distinct ids to simultaneous writers on two handles',
-    needs: SHARED,
+    unless: notShared,
     async run(subject) {
       const { pets: other } = await anotherHandle(subject);
       const animals = times(20, (number) => samplePet({ name: `Pet ${number}` }));
@@ -123,7 +123,7 @@ const sharingCases: readonly StoreCase[] = [
   },
   {
     name: 'replays a claim from another handle, and refuses it for another fingerprint',
-    needs: SHARED,
+    unless: notShared,
     async run(subject) {
       const { pets: other } = await anotherHandle(subject);
       const { pet } = await subject.pets.add(FULL_PET, claimed());
@@ -134,7 +134,7 @@ const sharingCases: readonly StoreCase[] = [
   },
   {
     name: 'stores one animal for simultaneous equal claims on two handles',
-    needs: SHARED,
+    unless: notShared,
     async run(subject) {
       const { pets: other } = await anotherHandle(subject);
       const adding = times(20, (number) =>
@@ -145,7 +145,7 @@ const sharingCases: readonly StoreCase[] = [
   },
   {
     name: 'stays open when another handle is closed',
-    needs: SHARED,
+    unless: notShared,
     async run(subject) {
       const { pets: other } = await anotherHandle(subject);
       await other.add(samplePet());
@@ -160,7 +160,7 @@ const sharingCases: readonly StoreCase[] = [
 const orderingCases: readonly StoreCase[] = [
   {
     name: 'assigns each animal a greater id than all before, whichever handle adds it',
-    needs: ORDERED,
+    unless: notOrdered,
     async run(subject) {
       const [one, other] = await twoHandles(subject);
       let greatest = 0n;
@@ -173,7 +173,7 @@ const orderingCases: readonly StoreCase[] = [
   },
   {
     name: 'shows no new animal with an id lower than one seen before, while twenty writers add',
-    needs: ORDERED,
+    unless: notOrdered,
     async run(subject) {
       const handles = await twoHandles(subject);
       const [reader] = handles;
