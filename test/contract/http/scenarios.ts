@@ -42,29 +42,15 @@ const key = (value: string): Header => ['Idempotency-Key', value];
 
 /** What a store contributes to the interface: pages, exactly-once creates, entity tags. */
 export const STORE_SCENARIOS: readonly Scenario[] = [
-  promise('lists as many animals as the limit says, and links while there are more', async (service) => {
-    await add(service, 101);
-    for (const limit of [1, 2, 99, 100]) {
-      const page = await ask(service, get(`/pets?limit=${limit}`));
-      assert.equal(idsOf(page).length, limit);
-      assert.notEqual(nextTarget(page), undefined);
-    }
-  }),
   ...FILTERS.map((filter): Scenario =>
     promise(`returns every animal once along the links: ${filter || 'without a filter'}`, async (service) => {
       const added = await add(service, 8);
-      const all = (await traverse(service, `/pets?${filter}&limit=100`)).flatMap(idsOf);
-      // Small pages start shortly before the end: to read them all would take long.
-      const pages = await traverse(
-        service,
-        `/pets?${filter}&limit=3${await cursorBefore(service, filter, 7)}`,
-      );
+      const pages = await traverse(service, `/pets?${filter}&limit=3`);
       const ids = pages.flatMap(idsOf);
-      assert.deepEqual(ids, all.slice(-7));
-      assert.deepEqual(all, [...all].sort(ascending));
+      assert.deepEqual(ids, [...new Set(ids)].sort(ascending));
       for (const page of pages.slice(0, -1)) assert.equal(idsOf(page).length, 3);
       for (const { id, status } of added) {
-        assert.equal(all.includes(id), filter === '' || filter === `status=${status}`, id);
+        assert.equal(ids.includes(id), filter === '' || filter === `status=${status}`, id);
       }
     }),
   ),
@@ -134,36 +120,35 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
     assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
   }),
   promise(
-    'adds one animal for eight equal simultaneous requests with one idempotency key, five times',
+    'adds one animal for eight equal simultaneous requests with one idempotency key',
     async (service) => {
       const before = (await allIds(service)).length;
-      for (const round of times(5, String)) {
-        const request = post(PET, key(`at-once-${round}`));
-        const answers = await Promise.all(times(8, () => ask(service, request)));
-        const created = answers.filter(({ status }) => status === 201);
-        // A store may leave the others undecided, for the client to retry.
-        for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`);
-        assert.equal(new Set(created.map(({ body }) => body.toString())).size, 1);
-        const firsts = created.filter((answer) => headerValues(answer, 'Idempotency-Replayed').length === 0);
-        assert.equal(firsts.length, 1);
-      }
-      assert.equal((await allIds(service)).length, before + 5);
+      const answers = await Promise.all(times(8, () => ask(service, post(PET, key('at-once')))));
+      // A store may leave the others undecided, for the client to retry.
+      for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`);
+      const created = answers.filter(({ status }) => status === 201);
+      assert.equal(new Set(created.map(({ body }) => body.toString())).size, 1);
+      const replayed = created.filter((answer) => headerValues(answer, 'Idempotency-Replayed').length > 0);
+      assert.equal(replayed.length, created.length - 1);
+      assert.equal((await allIds(service)).length, before + 1);
     },
   ),
   promise('sends a list again once it has another animal, or a next page', async (service) => {
-    const [last = ''] = (await allIds(service)).slice(-1);
     await ask(service, post(PET));
-    const target = `/pets?limit=1${await cursorBefore(service, '', 1)}`;
-    const page = await ask(service, get(target));
-    assert.notEqual(idsOf(page)[0], last);
+    const before = (await traverse(service, '/pets?limit=1')).at(-2);
+    const target = before && nextTarget(before);
+    assert.ok(target);
+    const last = { ...get(''), target };
+    const page = await ask(service, last);
     const known = ['If-None-Match', header(page, 'ETag')] as const;
-    assert.equal((await ask(service, get(target, known))).status, 304);
+    const again = { ...last, headers: [...last.headers, known] };
+    assert.equal((await ask(service, again)).status, 304);
     await ask(service, post(PET));
     // The same animal, but no longer the last.
-    const again = await ask(service, get(target, known));
-    assert.equal(again.status, 200);
-    assert.deepEqual(again.body, page.body);
-    assert.notEqual(nextTarget(again), undefined);
+    const changed = await ask(service, again);
+    assert.equal(changed.status, 200);
+    assert.deepEqual(changed.body, page.body);
+    assert.notEqual(nextTarget(changed), undefined);
   }),
   promise('gives equal responses equal entity tags, and different ones different tags', async (service) => {
     const targets = ['/pets?limit=1', '/pets?limit=2', '/pets?status=sold&limit=1', '/pets/{{pet}}'];
@@ -287,17 +272,6 @@ async function traverse(service: Ready, path: string): Promise<Answer[]> {
 
 const allIds = async (service: Ready): Promise<string[]> =>
   (await traverse(service, '/pets?limit=100')).flatMap(idsOf);
-
-/** The cursor parameter of a page that starts with the last `count` animals of the list. */
-async function cursorBefore(service: Ready, filter: string, count: number): Promise<string> {
-  const total = (await traverse(service, `/pets?${filter}&limit=100`)).flatMap(idsOf).length;
-  let cursor = '';
-  for (let left = total - count; left > 0; left -= 100) {
-    const page = await ask(service, get(`/pets?${filter}&limit=${Math.min(left, 100)}${cursor}`));
-    cursor = `&cursor=${new URLSearchParams(nextTarget(page)?.split('?')[1]).get('cursor')}`;
-  }
-  return cursor;
-}
 
 const VARYING = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
 
