@@ -169,9 +169,7 @@ const responses: Bites<OpenHttp> = {
   'sends the Content-Length of every body, for HEAD too': headed((headers, _, { method }) => {
     if (method === 'HEAD') headers.set('Content-Length', '0');
   }),
-  'lists animals as a bare array, with a link to the next page': headed((headers) =>
-    headers.delete('Link'),
-  ),
+  'lists animals as a bare array, with a link to the next page': headed((headers) => headers.delete('Link')),
   'says on every response of getPet that it is deprecated, and on no other': headed((headers, { status }) => {
     if (status === 404) headers.delete('Deprecation');
   }),

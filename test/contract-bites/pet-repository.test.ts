@@ -6,7 +6,7 @@ import type {
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { petRepositoryContract } from '../contract/pet-repository-contract.js';
+import { petRepositoryContract } from '../contract/store-contracts.js';
 import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
 
 type PetBites = Bites<Fault<PetRepository> | HandleFaults<PetRepository>>;

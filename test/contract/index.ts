@@ -42,7 +42,6 @@ export {
   type Wanted,
   type WiredHttp,
 } from './http-contract.js';
-export { petRepositoryContract } from './pet-repository-contract.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
-export { storeContracts } from './store-contracts.js';
+export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export type { StorePorts, StoreSubject } from './store-subject.js';

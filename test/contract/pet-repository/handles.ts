@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import { rejectsWithCode } from '../rejection.js';
+import { checkOnce, rejectsWithCode } from '../rejection.js';
 import { FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
 import {
   notDurable,
@@ -12,7 +12,6 @@ import {
   type StoreCase,
   type StoreSubject,
 } from '../store-subject.js';
-import { checkOnce } from './claiming.js';
 
 const ANOTHER_FINGERPRINT = { fingerprint: 'another fingerprint' };
 
@@ -140,7 +139,7 @@ const sharingCases: readonly StoreCase[] = [
       const adding = times(20, (number) =>
         (number % 2 === 0 ? subject.pets : other).add(samplePet(), claimed()),
       );
-      await checkOnce(await Promise.allSettled(adding), other);
+      await checkOnce(adding, () => listAll(other));
     },
   },
   {
