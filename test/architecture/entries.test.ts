@@ -76,9 +76,8 @@ describe('Importing', () => {
       expect(foldersIn(effects)).to.deep.equal(folders);
       if (['./koa', './mongodb'].includes(entry)) {
         // Their packages bring others.
-        expect(packagesIn(effects))
-          .to.include.members(packages)
-          .and.not.include.members(['inversify', 'pino']);
+        expect(packagesIn(effects)).to.include.members(packages);
+        for (const other of ['inversify', 'pino']) expect(packagesIn(effects)).to.not.include(other);
       } else {
         expect(packagesIn(effects)).to.deep.equal(packages);
         expect(effects.environment).to.deep.equal([]);
@@ -104,7 +103,8 @@ describe('Importing', () => {
   it('animal-store/bootstrap loads no store before one is asked for', async () => {
     const effects = await importing(entryUrl('./bootstrap'));
     expect(packagesIn(effects)).to.include('inversify');
-    expect(foldersIn(effects)).to.not.include.members(['adapters/sqlite', 'adapters/memory']);
+    for (const store of ['sqlite', 'memory', 'mongodb'])
+      expect(foldersIn(effects)).to.not.include(`adapters/${store}`);
     expect(effects.loaded).to.not.include('node:sqlite');
   });
 });
