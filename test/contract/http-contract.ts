@@ -13,7 +13,7 @@ import { runRow, startReady, type Ready } from './http/run-row.js';
 import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } from './http/scenarios.js';
 import type { Situation } from './http/wire-http.js';
 
-export type { Answer, Conversation } from './http/conversation.js';
+export type { RawResponse, Conversation } from './http/conversation.js';
 export {
   fetchSubjects,
   listenerSubjects,
@@ -95,7 +95,7 @@ function httpCase(
 }
 
 /**
- * What the service answers over HTTP, to the byte where it matters, on any transport. Cases share services: one for
+ * What the service responses over HTTP, to the byte where it matters, on any transport. Cases share services: one for
  * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {

@@ -26,7 +26,7 @@ export {
   listenerSubjects,
   serviceSubjects,
   wireHttp,
-  type Answer,
+  type RawResponse,
   type Conversation,
   type Header,
   type HttpKeys,

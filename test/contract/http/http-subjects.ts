@@ -6,7 +6,7 @@ import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
 import type { Open, Subject } from '../contract.js';
 import { within } from '../run-contract.js';
-import type { Answer, Conversation } from './conversation.js';
+import type { RawResponse, Conversation } from './conversation.js';
 import { fillRequest, get, type RawRequest, type RowRequest } from './request-row.js';
 import { converse, messageOf } from './socket-client.js';
 import { storeFault, wireHttp, type HttpKeys, type Situation } from './wire-http.js';
@@ -33,7 +33,7 @@ export interface HttpSubject extends Subject {
 /** What to wait for. */
 export interface Wanted {
   /** How many responses. Default: 1. */
-  readonly answers?: number;
+  readonly responses?: number;
   /** Whether to wait until the server closes the connection. */
   readonly untilClosed?: boolean;
 }
@@ -93,7 +93,7 @@ export const fetchSubjects =
         const began = performance.now();
         const response = await handle(sent);
         const milliseconds = performance.now() - began;
-        return { answers: [await fetchAnswer(response)], interim: [], closed: false, milliseconds };
+        return { responses: [await rawResponseOf(response)], interim: [], closed: false, milliseconds };
       },
       dispose: async () => leaving.abort(),
     };
@@ -162,8 +162,8 @@ async function socketSubject(
     url: address,
     overSocket: true,
     keys,
-    send: (request, { answers = 1, untilClosed = false } = {}) =>
-      converse(url, messageOf(request, url.host, answers), untilClosed),
+    send: (request, { responses = 1, untilClosed = false } = {}) =>
+      converse(url, messageOf(request, url.host, responses), untilClosed),
     dispose: stop,
   };
 }
@@ -197,7 +197,7 @@ export function fetchRequest(
   });
 }
 
-const fetchAnswer = async (response: Response): Promise<Answer> => ({
+const rawResponseOf = async (response: Response): Promise<RawResponse> => ({
   status: response.status,
   headers: [...response.headers],
   body: Buffer.from(await response.arrayBuffer()),
