@@ -3,13 +3,8 @@ import { expect } from 'chai';
 import { createFetchHandler, type FetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
-import {
-  STORE_TOPIC,
-  fetchSubjects,
-  httpContract,
-  listenerSubjects,
-  type OpenHttp,
-} from '../contract/http-contract.js';
+import { STORE_TOPIC, httpContract } from '../contract/http-contract.js';
+import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { runContract } from '../contract/run-contract.js';
 import { bites, type Bites } from './bites.js';
 

@@ -186,7 +186,8 @@ const claiming: PetBites = {
 };
 
 const AFTER_CLOSE = 'rejects with service_unavailable after close';
-const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
+const ABORTED =
+  'rejects with the reason of an aborted signal, even if it knows the result, and stores nothing';
 
 const ending: PetBites = {
   [`${AFTER_CLOSE}: findById`]: () => ({ close: async () => {} }),
@@ -204,7 +205,7 @@ const ending: PetBites = {
     };
   },
   [`${ABORTED}: list`]: deaf('list'),
-  'rejects with the reason of an aborted signal, even if it knows the result: findById': remembersAnimals,
+  [`${ABORTED}: findById`]: remembersAnimals,
   [`${ABORTED}: add with a claim`]: hasty('add'),
   'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
   // Ends other adds with an aborted one.

@@ -13,29 +13,6 @@ import { runRow, startReady, type Ready } from './http/run-row.js';
 import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } from './http/scenarios.js';
 import type { Situation } from './http/wire-http.js';
 
-export type { RawResponse, Conversation } from './http/conversation.js';
-export {
-  fetchSubjects,
-  listenerSubjects,
-  serviceSubjects,
-  type HttpSubject,
-  type MaybePromise,
-  type OpenHttp,
-  type RunningService,
-  type Wanted,
-} from './http/http-subjects.js';
-export type { Header, RawRequest, RowRequest } from './http/request-row.js';
-export {
-  SITUATIONS,
-  environmentOf,
-  wireHttp,
-  type HttpKeys,
-  type Situation,
-  type SituationSetup,
-  type StoreFault,
-  type WiredHttp,
-} from './http/wire-http.js';
-
 /** The rows of the contract, by what they are about. */
 export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'authentication and scopes': AUTHENTICATION,

@@ -18,30 +18,28 @@ export type {
   Open,
   Subject,
 } from './contract.js';
+export { httpContract } from './http-contract.js';
+export type { Conversation, RawResponse } from './http/conversation.js';
 export {
-  SITUATIONS,
-  environmentOf,
   fetchSubjects,
-  httpContract,
   listenerSubjects,
   serviceSubjects,
-  wireHttp,
-  type RawResponse,
-  type Conversation,
-  type Header,
-  type HttpKeys,
   type HttpSubject,
   type MaybePromise,
   type OpenHttp,
-  type RawRequest,
-  type RowRequest,
   type RunningService,
+  type Wanted,
+} from './http/http-subjects.js';
+export type { Header, RawRequest, RowRequest } from './http/request-row.js';
+export {
+  SITUATIONS,
+  environmentOf,
+  wireHttp,
+  type HttpKeys,
   type Situation,
   type SituationSetup,
   type StoreFault,
-  type Wanted,
   type WiredHttp,
-} from './http-contract.js';
-export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
+} from './http/wire-http.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export type { StorePorts, StoreSubject } from './store-subject.js';

@@ -86,11 +86,6 @@ const requestIds: Row[] = [
       { status: 200, headers: { 'X-Request-Id': UUID } },
     ),
   ),
-  row(
-    'keeps the request id of an unknown path',
-    bare('GET', '/nowhere', ['X-Request-Id', 'nowhere']),
-    error('route_not_found', { headers: { 'X-Request-Id': 'nowhere' } }),
-  ),
 ];
 
 /** Headers that change nothing. */
