@@ -41,5 +41,6 @@ export {
   type StoreFault,
   type WiredHttp,
 } from './http/wire-http.js';
+export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export type { StorePorts, StoreSubject } from './store-subject.js';
