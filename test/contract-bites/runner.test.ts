@@ -187,22 +187,17 @@ describe('A service that must be busy', () => {
     await failsWith(rejecting('busy'), 'was rejected with RangeError: no such path');
   });
 
-  it('is stopped when it fails', async () => {
-    let stopped = false;
-    const open = serviceSubjects(async () => ({
-      url: 'http://127.0.0.1:9/v1',
-      keys: NO_KEYS,
-      used: new Promise(() => {}),
-      stop: async () => void (stopped = true),
-    }));
-    await failsWith(open('busy'), 'lost its connection');
-    expect(stopped).to.equal(true);
-  });
-
-  it('fails if the request does not arrive in time, or nobody says when the store is used', async () => {
+  it('is stopped when it fails, and needs to say when its store is used', async () => {
+    let stopped = 0;
+    const service = { url: 'http://127.0.0.1:9/v1', keys: NO_KEYS, stop: async () => void (stopped += 1) };
     const never = new Promise<never>(() => {});
+    await failsWith(
+      serviceSubjects(async () => ({ ...service, used: never }))('busy'),
+      'lost its connection',
+    );
+    await failsWith(serviceSubjects(async () => service)('busy'), 'needs `used`');
+    expect(stopped).to.equal(2);
     await failsWith(occupied(never, never, 1), 'did not reach the store within 0.001 s');
-    await failsWith(occupied(undefined, never, 1), 'needs `used`');
   });
 });
 

@@ -110,9 +110,7 @@ describe('docs/contract-suites.md', function () {
     expect(report).to.include(
       'skipped: assigns greater ids after closing and opening again: the adapter does not',
     );
-    expect(report).to.include('note: returns each of thousands of animals');
     expect(report).to.not.include('failed: ');
-    expect(report).to.match(/\n\[\]\n$/);
   });
 
   it('shows a module for check-store', async () => {
