@@ -217,16 +217,10 @@ describe('the contract of the HTTP interface', () => {
       response.setHeader = (name, value) => (/^content-length$/i.test(name) ? response : set(name, value));
       listener(request, response);
     });
-    const topics = [
-      'every response',
-      'what depends on the transport',
-      'listing animals',
-      'getting an animal',
-    ];
     const results = await runContract(httpContract, open, {
-      only: (_, topic) => topics.includes(topic ?? ''),
+      only: (_, topic) => topic === 'every response' || topic === 'listing animals',
     });
-    expect(results.length).to.be.greaterThan(100);
+    expect(results.length).to.be.greaterThan(60);
     const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
     expect(failed).to.deep.equal(['sends the Content-Length of every body, for HEAD too']);
   });
