@@ -53,7 +53,7 @@ async function install() {
 async function fuzz(schemathesis, store, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
   const storeUrl = store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`;
-  const { url, stop } = await startService(KEY, storeUrl);
+  const { url, stop } = await startService({ STORE_URL: storeUrl, API_KEYS: KEY });
   cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
   const began = performance.now();
   try {

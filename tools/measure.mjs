@@ -3,13 +3,14 @@
 // build. STORE_URL chooses the store (a temporary SQLite file when not set). Clients are bare sockets, in a process
 // of their own, so that as little as possible of what is measured is theirs. With --beside-fastify (after npm install
 // --prefix tools/peers) it is measured in turn with tools/peers/fastify-service.mjs, five times: medians and ratios.
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { startService } from './service.mjs';
 
 const CLIENTS = 64;
 const KEY = 'measuring-key-0123456789';
@@ -86,27 +87,20 @@ const SERVICES = {
   fastify: './peers/fastify-service.mjs',
 };
 
-async function start(name, folder) {
+function start(name, folder) {
   const program = fileURLToPath(new URL(SERVICES[name], import.meta.url));
-  const env = {
+  // LOG_LEVEL is what it runs at, and has the line that says the port.
+  const settings = {
     STORE_URL: `sqlite:${join(folder, `${name}.db`)}`,
     ...process.env,
     PORT: '0',
     API_KEYS: KEY,
-    LOG_FORMAT: 'json',
-    LOG_LEVEL: 'info', // what it runs at, and the line that says the port
   };
-  const service = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const port = await new Promise((resolve, reject) => {
-    service.once('exit', () => reject(new Error('the service did not start')));
-    let log = '';
-    service.stderr.on('data', (chunk) => {
-      if (log !== undefined) log += chunk;
-      const found = /"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(log ?? '');
-      if (found) [log] = [undefined, resolve(Number(found[1]))];
-    });
-  });
-  return { service, port };
+  return startService({ ...settings, LOG_FORMAT: 'json', LOG_LEVEL: 'info' }, [
+    process.execPath,
+    program,
+    'serve',
+  ]);
 }
 
 /** Each operation on each service in turn, so that what else this machine does is the same for both. */
@@ -118,11 +112,11 @@ async function measure(seconds, names, rounds) {
       loader.once('message', resolve);
       loader.send({ port, operation, seconds: length });
     });
-  const measureOnce = async ({ service, port }, operation) => {
+  const measureOnce = async ({ url: { port }, pid }, operation) => {
     await run(port, operation, 1); // warm up
-    const before = cpuOf(service.pid);
+    const before = cpuOf(pid);
     const { requests, failed, elapsed, p50, p99 } = await run(port, operation, seconds);
-    const cpu = before === undefined ? NaN : (cpuOf(service.pid) - before) / requests;
+    const cpu = before === undefined ? NaN : (cpuOf(pid) - before) / requests;
     return { rate: requests / elapsed, cpu, p50, p99, failed };
   };
   const services = [];
@@ -151,7 +145,7 @@ async function measure(seconds, names, rounds) {
     }
   } finally {
     loader.kill();
-    for (const { service } of services) service.kill();
+    for (const { stop } of services) await stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -3,14 +3,13 @@
 // that is not packed; publint and attw must be content.
 // NODE22 names the executable of the other line of Node.js; without it, npm installs one.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, posix } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startService } from './service.mjs';
 
 const NODE22 = '22.23.3';
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -81,37 +80,25 @@ async function otherNode() {
 async function command(project, node, index) {
   const bin = join(project, 'node_modules/.bin/animal-store');
   const PATH = [dirname(node), process.env.PATH].join(delimiter);
-  const env = { PATH, PORT: '0', STORE_URL: `sqlite:animals-${index}.db`, LOG_FORMAT: 'json' };
+  const env = { PATH, STORE_URL: `sqlite:animals-${index}.db` };
   const options = { cwd: project, env };
   assert.match(await run(bin, ['--help'], options), /^Usage: animal-store /m);
   assert.equal((await run(bin, ['--version'], options)).trim(), manifest.version);
   const key = (await run(bin, ['keys', 'issue', '--name', 'outside'], options)).trim();
-  const service = spawn(bin, ['serve'], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = once(service, 'close');
+  const service = await startService(env, [bin, 'serve'], project);
   try {
     const headers = { Authorization: `Bearer ${key}` };
-    const response = await fetch(`${await listening(service)}/pets`, { headers });
+    const response = await fetch(`${service.url}/pets`, { headers });
     assert.deepEqual([response.status, await response.text()], [200, '[]']);
   } finally {
-    service.kill('SIGTERM');
+    assert.deepEqual(await service.stop(), [0, null]);
   }
-  assert.deepEqual(await ended, [0, null]);
   assert.match(await run(bin, ['check-store', './store.mjs', '--only', 'name'], options), / 0 failed/);
   const broken = run(bin, ['check-store', './store.mjs', '--only', 'name'], {
     ...options,
     env: { ...env, BROKEN: '1' },
   });
   await assert.rejects(broken, /failed: stores the name exactly: leading and trailing spaces/);
-}
-
-async function listening({ stderr }) {
-  for await (const line of createInterface({ input: stderr })) {
-    const { url } = line.startsWith('{') ? JSON.parse(line) : {};
-    if (url === undefined) continue;
-    stderr.resume();
-    return url;
-  }
-  throw new Error('the service did not start');
 }
 
 try {

@@ -32,188 +32,134 @@ const readsCursors = (read: (cursor: string) => string | undefined): Fault<Anima
     ],
   });
 
-const DEFAULT_LIST = 'lists twenty animals of every status';
-const NO_CURSOR = 'refuses a text that never was a cursor';
-const ALTERED_CURSOR = 'refuses a cursor with any one character changed';
-const CREATED_ONCE = 'creates once for an idempotency key and replays';
 const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
 
 const reading: Bites<Fault<AnimalStore>> = {
-  'lists ten animals by default': [
-    DEFAULT_LIST,
-    asks({ listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call] }),
-  ],
-  'cuts a limit that is too large': [
-    'refuses number "101" as limit',
-    asks({
-      listPets: ({ limit = 20, ...query } = {}, call) => [
-        { ...query, limit: limit > 100 ? 100 : limit },
-        call,
-      ],
-    }),
-  ],
-  'lists everything for an unknown status': [
-    'refuses string "gone" as status',
-    asks({
-      listPets: (query = {}, call) =>
-        query.status === undefined || PET_STATUSES.includes(query.status)
-          ? [query, call]
-          : [{ ...query, status: undefined }, call],
-    }),
-  ],
-  'has a next page after the last': [
-    'fills every page but the last, which has no next: of every status',
-    returns({
-      listPets: (page, query) => ({ next: writeCursor(page.pets.at(-1)?.id ?? 0n, query?.status), ...page }),
-    }),
-  ],
-  'filters after it limited': [
-    'fills every page but the last, which has no next: with the status pending',
-    (animalStore) => ({
-      async listPets({ status, ...query } = {}, call) {
-        const page = await animalStore.listPets(query, call);
-        return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
-      },
-    }),
-  ],
-  'returns animals that are not frozen': [
-    'returns pages that can be changed',
-    returns({ listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }) }),
-  ],
-  'starts again for an invalid cursor': [
-    NO_CURSOR,
-    (animalStore) =>
-      rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
-  ],
-  'fails on a cursor that is not well-formed': [
-    NO_CURSOR,
-    readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
-  ],
-  'folds the case of a cursor': [ALTERED_CURSOR, readsCursors((cursor) => cursor.toLowerCase())],
-  'accepts a cursor without its last digit': [
-    'refuses every truncation of a cursor',
-    (animalStore) => {
-      const given = new Map<string, string>();
-      return {
-        async listPets(query = {}, call) {
-          const cursor = given.get(query.cursor ?? '') ?? query.cursor;
-          const page = await animalStore.listPets({ ...query, cursor }, call);
-          if (page.next !== undefined) given.set(page.next.slice(0, -1), page.next);
-          return page;
-        },
-      };
+  'lists twenty animals of every status': asks({
+    listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call],
+  }),
+  // Cuts a limit that is too large.
+  'refuses number "101" as limit': asks({
+    listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: limit > 100 ? 100 : limit }, call],
+  }),
+  // Lists everything for an unknown status.
+  'refuses string "gone" as status': asks({
+    listPets: (query = {}, call) =>
+      query.status === undefined || PET_STATUSES.includes(query.status)
+        ? [query, call]
+        : [{ ...query, status: undefined }, call],
+  }),
+  'fills every page but the last, which has no next: of every status': returns({
+    listPets: (page, query) => ({ next: writeCursor(page.pets.at(-1)?.id ?? 0n, query?.status), ...page }),
+  }),
+  // Filters after it limited.
+  'fills every page but the last, which has no next: with the status pending': (animalStore) => ({
+    async listPets({ status, ...query } = {}, call) {
+      const page = await animalStore.listPets(query, call);
+      return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
     },
-  ],
-  'accepts a cursor with another filter': [
-    'refuses a cursor with another status filter',
-    asks({
-      listPets: (query = {}, call) => {
-        const [, version = '', filter = '0'] = /^(1)([0-3])[0-9a-f]{24}$/.exec(query.cursor ?? '') ?? [];
-        const given = PET_STATUSES[Number(filter) - 1];
-        return version === '' || query.cursor === undefined
-          ? [query, call]
-          : [{ ...query, cursor: writeCursor(readCursor(query.cursor, given), query.status) }, call];
+  }),
+  'returns pages that can be changed': returns({
+    listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }),
+  }),
+  'refuses a text that never': (animalStore) =>
+    rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
+  'that never was a cursor': readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
+  'refuses a cursor with any one character changed': readsCursors((cursor) => cursor.toLowerCase()),
+  // Accepts a cursor without its last digit.
+  'refuses every truncation of a cursor': (animalStore) => {
+    const given = new Map<string, string>();
+    return {
+      async listPets(query = {}, call) {
+        const cursor = given.get(query.cursor ?? '') ?? query.cursor;
+        const page = await animalStore.listPets({ ...query, cursor }, call);
+        if (page.next !== undefined) given.set(page.next.slice(0, -1), page.next);
+        return page;
       },
-    }),
-  ],
-  'cuts an id to 64 bits': [
-    'rejects with pet_not_found for the bigint 18446744073709551617',
-    asks({ getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call] }),
-  ],
-  'accepts a text as an id': [
-    'refuses string [1] as an id',
-    asks({ getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call] }),
-  ],
-  'ignores an aborted signal when it gets': [`${ABORTED}: getPet`, deaf('getPet')],
+    };
+  },
+  // Accepts a cursor with another filter.
+  'refuses a cursor with another status filter': asks({
+    listPets: (query = {}, call) => {
+      const [, version = '', filter = '0'] = /^(1)([0-3])[0-9a-f]{24}$/.exec(query.cursor ?? '') ?? [];
+      const given = PET_STATUSES[Number(filter) - 1];
+      return version === '' || query.cursor === undefined
+        ? [query, call]
+        : [{ ...query, cursor: writeCursor(readCursor(query.cursor, given), query.status) }, call];
+    },
+  }),
+  'rejects with pet_not_found for the bigint 18446744073709551617': asks({
+    getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call],
+  }),
+  'refuses string [1] as an id': asks({
+    getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call],
+  }),
+  [`${ABORTED}: getPet`]: deaf('getPet'),
 };
 
 const creating: Bites<Fault<AnimalStore>> = {
-  'creates pending animals by default': [
-    'creates an animal without a status, as available',
-    createsOther((pet) => ({ status: 'pending', ...pet })),
-  ],
-  'forgets a field': [
-    'creates an animal with every field',
-    createsOther((pet) => ({ ...pet, status: undefined })),
-  ],
-  'sends a categoryId through a number': [
-    'creates an animal with the bigint 9007199254740993 as categoryId',
-    createsOther((pet) =>
-      typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
-    ),
-  ],
-  'accepts a text as a categoryId': [
-    'refuses the text "7" as categoryId',
-    createsOther((pet) =>
-      typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
-    ),
-  ],
-  'stores an animal before it refuses it': [
-    'refuses the text "gone" as status',
-    (animalStore) =>
-      rejects({
-        async createPet(error) {
-          await animalStore.createPet({ name: 'Fido', categoryId: 1n });
-          throw error;
-        },
-      })(animalStore),
-  ],
-  'names only the first fault': [
-    'names every fault of an animal',
+  'creates an animal without a status, as available': createsOther((pet) => ({ status: 'pending', ...pet })),
+  'creates an animal with every field': createsOther((pet) => ({ ...pet, status: undefined })),
+  'creates an animal with the bigint 9007199254740993 as categoryId': createsOther((pet) =>
+    typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
+  ),
+  'refuses the text "7" as categoryId': createsOther((pet) =>
+    typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
+  ),
+  // Stores an animal before it refuses it.
+  'refuses the text "gone" as status': (animalStore) =>
     rejects({
-      createPet(error) {
-        throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
+      async createPet(error) {
+        await animalStore.createPet({ name: 'Fido', categoryId: 1n });
+        throw error;
       },
-    }),
-  ],
-  'returns unknown fields': [
-    'assigns ids itself and drops unknown fields',
-    returns({ createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }) }),
-  ],
-  'ignores idempotency keys': [CREATED_ONCE, keysOther(() => undefined)],
-  'reports a replay as a creation': [
-    CREATED_ONCE,
-    returns({ createPet: (created) => ({ ...created, replayed: false }) }),
-  ],
-  'compares animals by their spelling': [
-    'recognises the same animal in another spelling',
-    keysOther((key, pet) => (typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key)),
-  ],
-  'separates keys by their animals': [
-    'refuses an idempotency key that was used for an animal with another name (fido)',
-    keysOther((key, pet) => ({ ...key, key: `${key.key} ${pet.name}` })),
-  ],
-  'leaves the status out of the fingerprint': [
-    'refuses an idempotency key that was used for an animal with another status',
-    (animalStore) => ({
-      createPet: (pet, call) =>
-        animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
-    }),
-  ],
-  'ignores the scope': [
-    'separates equal idempotency keys of different scopes',
-    keysOther((key) => ({ ...key, scope: 'everybody' })),
-  ],
-  'cuts a key that is too long': [
-    'refuses idempotency keys that are empty, too long',
-    keysOther((key) => ({ ...key, key: key.key.slice(0, 255) })),
-  ],
-  'looks for a key in one step and uses it in another': [
-    'creates one animal for twenty simultaneous calls',
-    (animalStore) => {
-      const made = new Map<string, Awaited<ReturnType<AnimalStore['createPet']>>>();
-      return {
-        async createPet(pet, { idempotencyKey, ...call } = {}) {
-          const earlier = made.get(JSON.stringify(idempotencyKey));
-          if (earlier) return { ...earlier, replayed: true };
-          const created = await animalStore.createPet(pet, call);
-          made.set(JSON.stringify(idempotencyKey), created);
-          return created;
-        },
-      };
+    })(animalStore),
+  // Names only the first fault.
+  'names every fault of an animal': rejects({
+    createPet(error) {
+      throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
     },
-  ],
-  'stores the animal of an aborted call': [`${ABORTED}: createPet`, hasty('createPet')],
+  }),
+  'assigns ids itself and drops unknown fields': returns({
+    createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }),
+  }),
+  'creates once for an idempotency key': keysOther(() => undefined),
+  'for an idempotency key and replays': returns({
+    createPet: (created) => ({ ...created, replayed: false }),
+  }),
+  'recognises the same animal in another spelling': keysOther((key, pet) =>
+    typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key,
+  ),
+  'refuses an idempotency key that was used for an animal with another name (fido)': keysOther(
+    (key, pet) => ({ ...key, key: `${key.key} ${pet.name}` }),
+  ),
+  // Leaves the status out of the fingerprint.
+  'refuses an idempotency key that was used for an animal with another status': (animalStore) => ({
+    createPet: (pet, call) =>
+      animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
+  }),
+  'separates equal idempotency keys of different scopes': keysOther((key) => ({
+    ...key,
+    scope: 'everybody',
+  })),
+  'refuses idempotency keys that are empty, too long': keysOther((key) => ({
+    ...key,
+    key: key.key.slice(0, 255),
+  })),
+  // Looks for a key in one step and uses it in another.
+  'creates one animal for twenty simultaneous calls': (animalStore) => {
+    const made = new Map<string, Awaited<ReturnType<AnimalStore['createPet']>>>();
+    return {
+      async createPet(pet, { idempotencyKey, ...call } = {}) {
+        const earlier = made.get(JSON.stringify(idempotencyKey));
+        if (earlier) return { ...earlier, replayed: true };
+        const created = await animalStore.createPet(pet, call);
+        made.set(JSON.stringify(idempotencyKey), created);
+        return created;
+      },
+    };
+  },
+  [`${ABORTED}: createPet`]: hasty('createPet'),
 };
 
 bites(

@@ -10,11 +10,6 @@ const contract: Contract<Subject> = {
     { name: 'opens', topic: 'lids', run: async () => {} },
     { name: 'holds water', run: () => Promise.reject(new Error('it leaks')) },
     { name: 'closes', topic: 'lids', unless: () => 'it has no lid', run: async () => {} },
-    {
-      name: 'floats',
-      needs: { name: 'light', isDeclared: () => false, canBeTried: () => true },
-      run: async () => {},
-    },
   ],
 };
 
@@ -92,27 +87,23 @@ describe('bindContract', () => {
       'opens: ended',
       'closes (skipped: it has no lid): threw pending',
       'holds water: threw it leaks',
-      'floats (note: kept, though the adapter does not declare itself light): ended',
     ]);
-    expect(timeouts).to.deep.equal([4000, 4000, 4000, 4000]);
+    expect(timeouts).to.deep.equal([4000, 4000, 4000]);
   });
 
-  it('skips and notes by the contexts of node:test and vitest', async () => {
-    for (const noting of ['diagnostic', 'annotate']) {
+  it('skips by the contexts of node:test and vitest, of which the latter is a function', async () => {
+    for (const context of [{}, () => {}]) {
       const recorder = new Recorder();
       bindContract(contract, open, recorder);
       const ran = await recorder.run((line) => ({
-        // That of vitest is a function.
-        context: Object.assign(noting === 'annotate' ? () => {} : {}, {
+        context: Object.assign(context, {
           skip: (reason: string) => void (line.text += ` [skipped: ${reason}]`),
-          [noting]: async (text: string) => void (line.text += ` [${text.replace(/^note: /, '')}]`),
         }),
       }));
       expect(ran).to.deep.equal([
         'opens: ended',
         'closes [skipped: it has no lid]: ended',
         'holds water: threw it leaks',
-        'floats [kept, though the adapter does not declare itself light]: ended',
       ]);
     }
   });
@@ -166,7 +157,6 @@ describe('bindToJest', () => {
       '    - opens',
       '    - skipped: closes (skipped: it has no lid)',
       '  - holds water',
-      '  - skipped: floats (skipped: the adapter does not declare itself light)',
     ]);
     expect(await recorder.run(() => ({}))).to.deep.equal(['opens: ended', 'holds water: threw it leaks']);
     expect(subjects).to.equal(0);

@@ -3,13 +3,8 @@ import { expect } from 'chai';
 import { createFetchHandler, type FetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
-import {
-  STORE_TOPIC,
-  fetchSubjects,
-  httpContract,
-  listenerSubjects,
-  type OpenHttp,
-} from '../contract/http-contract.js';
+import { httpContract } from '../contract/http-contract.js';
+import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { runContract } from '../contract/run-contract.js';
 import { bites, type Bites } from './bites.js';
 
@@ -88,187 +83,126 @@ const elsewhere = (request: Request): Request =>
 
 /** What a transport may do to requests. */
 const requests: Bites<OpenHttp> = {
-  'drops the second of two headers': [
-    'with two Authorization headers, the first of them valid',
-    listened((listener) => (request, response) => {
-      const seen = new Set<string>();
-      const raw = request.rawHeaders.splice(0);
-      for (let index = 0; index < raw.length; index += 2) {
-        const name = raw[index] ?? '';
-        if (!seen.has(name.toLowerCase())) request.rawHeaders.push(name, raw[index + 1] ?? '');
-        seen.add(name.toLowerCase());
-      }
+  // Drops the second of two headers.
+  'with two Authorization headers, the first of them valid': listened((listener) => (request, response) => {
+    const seen = new Set<string>();
+    const raw = request.rawHeaders.splice(0);
+    for (let index = 0; index < raw.length; index += 2) {
+      const name = raw[index] ?? '';
+      if (!seen.has(name.toLowerCase())) request.rawHeaders.push(name, raw[index + 1] ?? '');
+      seen.add(name.toLowerCase());
+    }
+    listener(request, response);
+  }),
+  'answers 404 at /v1/pets%2F1': routed((path) => path.replace('%2F', '/')),
+  'answers 404 at /v1//pets': routed((path) => path.replaceAll(/\/+/g, '/')),
+  'answers 404 at /v1/%ZZ': routed((path) => encodeURI(decodeURI(path))),
+  'finds no animal with the id 1%2F2': targeted((url) => url.replace('%2F2', '')),
+  // Keeps the last of two parameters.
+  'refuses a limit twice, once with its name percent-encoded': targeted((url) => {
+    const parsed = new URL(url);
+    parsed.search = new URLSearchParams(Object.fromEntries(parsed.searchParams)).toString();
+    return parsed.href;
+  }),
+  'the link repeats a second question mark': targeted((url) => url.split('?', 2).join('?')),
+  // Lets a header change the method.
+  'does not let a header change the method': requested((request) => {
+    const method = request.headers.get('x-http-method-override');
+    return method === null ? request : new Request(request.url, { method, headers: request.headers });
+  }),
+  // Accepts a key in the query.
+  'does not accept a key in the query as api_key': sentWith(({ url }) => {
+    const key = new URL(url).searchParams.get('api_key');
+    return key === null ? {} : { Authorization: `Bearer ${key}` };
+  }),
+  // It leaves numbers alone that it would change.
+  'refuses a second member name': bodied((body) =>
+    /\d{16}/.test(String(body)) ? body : JSON.stringify(JSON.parse(String(body))),
+  ),
+  'refuses a body with Latin-1 in its name': bodied(String),
+  'refuses a body of the encoding gzip': sentWith(() => ({ 'Content-Encoding': null })),
+  'reads a body without a Content-Type as JSON': sentWith(({ headers }) => ({
+    'Content-Type': headers.get('content-type') ?? 'application/x-www-form-urlencoded',
+  })),
+  'answers 401 to a body without a key without telling the client to send it': listened(
+    (listener) => (request, response) => {
+      response.writeContinue();
       listener(request, response);
-    }),
-  ],
-  'decodes the path before it looks for a route': [
-    'answers 404 at /v1/pets%2F1',
-    routed((path) => path.replace('%2F', '/')),
-  ],
-  'merges slashes': ['answers 404 at /v1//pets', routed((path) => path.replaceAll(/\/+/g, '/'))],
-  'fails on a path that is not percent-encoding': [
-    'answers 404 at /v1/%ZZ',
-    routed((path) => encodeURI(decodeURI(path))),
-  ],
-  'decodes the query twice': [
-    'finds no animal with the id 1%2F2',
-    targeted((url) => url.replace('%2F2', '')),
-  ],
-  'keeps the last of two parameters': [
-    'refuses a limit twice, once with its name percent-encoded',
-    targeted((url) => {
-      const parsed = new URL(url);
-      parsed.search = new URLSearchParams(Object.fromEntries(parsed.searchParams)).toString();
-      return parsed.href;
-    }),
-  ],
-  'ends the query at a second question mark': [
-    'the link repeats a second question mark',
-    targeted((url) => url.split('?', 2).join('?')),
-  ],
-  'lets a header change the method': [
-    'does not let a header change the method',
-    requested((request) => {
-      const method = request.headers.get('x-http-method-override');
-      return method === null ? request : new Request(request.url, { method, headers: request.headers });
-    }),
-  ],
-  'accepts a key in the query': [
-    'does not accept a key in the query as api_key',
-    sentWith(({ url }) => {
-      const key = new URL(url).searchParams.get('api_key');
-      return key === null ? {} : { Authorization: `Bearer ${key}` };
-    }),
-  ],
-  'parses the body and writes it anew': [
-    'refuses a second member name',
-    // It leaves numbers alone that it would change.
-    bodied((body) => (/\d{16}/.test(String(body)) ? body : JSON.stringify(JSON.parse(String(body))))),
-  ],
-  'replaces bytes that are not UTF-8': ['refuses a body with Latin-1 in its name', bodied(String)],
-  'ignores that a body is encoded': [
-    'refuses a body of the encoding gzip',
-    sentWith(() => ({ 'Content-Encoding': null })),
-  ],
-  'takes a body without a Content-Type as a form': [
-    'reads a body without a Content-Type as JSON',
-    sentWith(({ headers }) => ({
-      'Content-Type': headers.get('content-type') ?? 'application/x-www-form-urlencoded',
-    })),
-  ],
-  'reads a body before it looks at the key': [
-    'answers 401 to a body without a key without telling the client to send it',
-    listened((listener) => (request, response) => {
-      request.once('readable', () => listener(request, response));
-      request.read(0);
-    }),
-  ],
-  'rejects after a malformed body': [
-    'keeps serving after requests whose bodies are malformed or end early',
-    listened((listener) => async (request, response) => {
+    },
+  ),
+  // Rejects after a malformed body.
+  'keeps serving after requests whose bodies are malformed or end early': listened(
+    (listener) => async (request, response) => {
       listener(request, response);
       if (request.method === 'POST') for await (const _ of request);
-    }),
-  ],
+    },
+  ),
 };
 
 /** What a transport may do to responses. */
 const responses: Bites<OpenHttp> = {
-  'answers 404 before 401': [
-    'answers 401 to an unknown path with an unknown key',
-    requested((request) => (/\/pets(?:[/?]|$)/.test(request.url) ? request : elsewhere(request))),
-  ],
-  'asks for a key for OPTIONS': [
-    'names the methods of /pets without a key',
-    requested((request) => (request.method === 'OPTIONS' ? new Request(request.url) : request)),
-  ],
-  'answers a HEAD with a body': [
-    'sends no body in a response to HEAD',
-    answered((response, { method }) => (method === 'HEAD' ? new Response('[]', response) : response)),
-  ],
-  'writes a body after the headers of a response to HEAD': [
-    'sends nothing between the headers of a response to HEAD and the next response',
-    listened((listener) => (request, response) => {
+  'answers 401 to an unknown path with an unknown key': requested((request) =>
+    /\/pets(?:[/?]|$)/.test(request.url) ? request : elsewhere(request),
+  ),
+  'names the methods of /pets without a key': requested((request) =>
+    request.method === 'OPTIONS' ? new Request(request.url) : request,
+  ),
+  'sends no body in a response to HEAD': answered((response, { method }) =>
+    method === 'HEAD' ? new Response('[]', response) : response,
+  ),
+  // Writes a body after the headers of a response to HEAD.
+  'sends nothing between the headers of a response to HEAD and the next response': listened(
+    (listener) => (request, response) => {
       const end = response.end.bind(response);
       response.end = ((...rest: unknown[]) => {
         if (request.method === 'HEAD') response.once('finish', () => request.socket.write('[]'));
         return (end as (...args: unknown[]) => typeof response)(...rest);
       }) as typeof response.end;
       listener(request, response);
-    }),
-  ],
-  'says that a HEAD has no bytes': [
-    'sends the Content-Length of every body, for HEAD too',
-    headed((headers, _, { method }) => {
-      if (method === 'HEAD') headers.set('Content-Length', '0');
-    }),
-  ],
-  'loses the Link': [
-    'lists as many animals as the limit says, and links while there are more',
-    headed((headers) => headers.delete('Link')),
-  ],
-  'loses the Deprecation of errors': [
-    'says on every response of getPet that it is deprecated, and on no other',
-    headed((headers, { status }) => {
-      if (status === 404) headers.delete('Deprecation');
-    }),
-  ],
-  'sends an int64 through a number': [
-    'stores a categoryId of 9007199254740993',
-    written((text) => JSON.stringify(JSON.parse(text))),
-  ],
-  'answers errors in its own shape': [
-    'gives every error the shape of the interface',
-    written((text, { status }) => (status < 400 ? text : text.replace('"code"', '"error"'))),
-  ],
-  'lets proxies cache lists': [
-    'lets only clients cache, and only what a GET returned',
-    headed((headers, _, { method }) => {
-      if (method === 'GET') headers.set('Cache-Control', 'public, max-age=60');
-    }),
-  ],
-  'caches lists': [
-    'sends a list again once it has another animal, or a next page',
-    handled((handle) => {
-      const kept = new Map<string, Response>();
-      return async (request) => {
-        if (request.method !== 'GET' || !request.url.includes('/pets?')) return handle(request);
-        const response = kept.get(request.url) ?? (await handle(request));
-        kept.set(request.url, response);
-        return response.clone();
-      };
-    }),
-  ],
-  'gives everything one entity tag': [
-    'gives equal responses equal entity tags, and different ones different tags',
-    headed((headers) => headers.set('ETag', `"${'a'.repeat(22)}"`)),
-  ],
-  'sends no request id': [
-    'gives every response a request id',
-    headed((headers) => headers.delete('X-Request-Id')),
-  ],
-  'replaces every request id': [
-    'keeps a request id of Req_42.a-b',
-    sentWith(() => ({ 'X-Request-Id': null })),
-  ],
-  'reveals what it is made of': [
-    'reveals in no response what the service is made of',
-    headed((headers) => headers.set('X-Powered-By', 'Express')),
-  ],
-  'closes the connection after every response': [
-    'keeps the connection open after an animal that is refused',
-    listened((listener) => (request, response) => {
-      response.setHeader('Connection', 'close');
-      listener(request, response);
-    }),
-  ],
-  'sends no Date': [
-    'dates every response over a socket',
-    listened((listener) => (request, response) => {
-      response.sendDate = false;
-      listener(request, response);
-    }),
-  ],
+    },
+  ),
+  'sends the Content-Length of every body, for HEAD too': headed((headers, _, { method }) => {
+    if (method === 'HEAD') headers.set('Content-Length', '0');
+  }),
+  'lists animals as a bare array, with a link to the next page': headed((headers) => headers.delete('Link')),
+  'says on every response of getPet that it is deprecated, and on no other': headed((headers, { status }) => {
+    if (status === 404) headers.delete('Deprecation');
+  }),
+  'stores a categoryId of 9007199254740993': written((text) => JSON.stringify(JSON.parse(text))),
+  'gives every error the shape of the interface': written((text, { status }) =>
+    status < 400 ? text : text.replace('"code"', '"error"'),
+  ),
+  'lets only clients cache, and only what a GET returned': headed((headers, _, { method }) => {
+    if (method === 'GET') headers.set('Cache-Control', 'public, max-age=60');
+  }),
+  // Caches lists.
+  'sends a list again once it has another animal, or a next page': handled((handle) => {
+    const kept = new Map<string, Response>();
+    return async (request) => {
+      if (request.method !== 'GET' || !request.url.includes('/pets?')) return handle(request);
+      const response = kept.get(request.url) ?? (await handle(request));
+      kept.set(request.url, response);
+      return response.clone();
+    };
+  }),
+  'gives equal responses equal entity tags, and different ones different tags': headed((headers) =>
+    headers.set('ETag', `"${'a'.repeat(22)}"`),
+  ),
+  'gives every response a request id': headed((headers) => headers.delete('X-Request-Id')),
+  'keeps a request id of Req_42.a-b': sentWith(() => ({ 'X-Request-Id': null })),
+  'reveals in no response what the service is made of': headed((headers) =>
+    headers.set('X-Powered-By', 'Express'),
+  ),
+  // Closes the connection after every response.
+  'keeps the connection open after an animal that is refused': listened((listener) => (request, response) => {
+    response.setHeader('Connection', 'close');
+    listener(request, response);
+  }),
+  // Sends no Date.
+  'dates every response over a socket': listened((listener) => (request, response) => {
+    response.sendDate = false;
+    listener(request, response);
+  }),
 };
 
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
@@ -283,17 +217,10 @@ describe('the contract of the HTTP interface', () => {
       response.setHeader = (name, value) => (/^content-length$/i.test(name) ? response : set(name, value));
       listener(request, response);
     });
-    const topics = new Set([
-      'every response',
-      STORE_TOPIC,
-      'what depends on the transport',
-      'listing animals',
-      'getting an animal',
-    ]);
     const results = await runContract(httpContract, open, {
-      only: (_, topic) => topics.has(topic ?? ''),
+      only: (_, topic) => topic === 'every response' || topic === 'listing animals',
     });
-    expect(results.length).to.be.greaterThan(100);
+    expect(results.length).to.be.greaterThan(60);
     const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
     expect(failed).to.deep.equal(['sends the Content-Length of every body, for HEAD too']);
   });

@@ -32,96 +32,61 @@ const revokesInTwoSteps: Fault<ApiKeyRepository> = (apiKeys) => {
   };
 };
 
-const NEXT_READ = 'shows a change to the next read, even';
-
 storeBites(apiKeyRepositoryContract, 'apiKeys', {
-  'drops an optional field': [
-    'stores a key exactly: every field',
-    addsOther((apiKey) => ({ ...apiKey, expiresAt: undefined })),
-  ],
-  'drops scopes that it does not know': [
-    'stores a key exactly: scopes that no version knows',
-    addsOther((apiKey) => ({ ...apiKey, scopes: apiKey.scopes.filter((scope) => scope === 'pets:read') })),
-  ],
-  'stores times in seconds': [
-    'stores a key exactly: the time 1970-01-01T00:00:00.999Z',
-    addsOther((apiKey) => ({ ...apiKey, createdAt: new Date(0) })),
-  ],
-  'returns undefined for an absent field': [
-    'stores a key exactly: no optional field',
-    key.returns({ findById: (apiKey) => apiKey && { ...apiKey, expiresAt: apiKey.expiresAt } }),
-  ],
-  'folds the case of ids': [
-    'resolves to undefined for an id that no key has',
-    key.asks({ findById: (id, call) => [id.toLowerCase(), call] }),
-  ],
-  'resolves to true for an id that is taken': [
-    'resolves to false for an id that is taken, and changes nothing',
-    key.returns({ add: () => true }),
-  ],
-  'looks whether an id is taken in one step and adds in another': [
-    'gives an id to one of twenty simultaneous adds',
-    (apiKeys) => ({
-      async add(apiKey, call) {
-        if (await apiKeys.findById(apiKey.id, call)) return false;
-        await apiKeys.add(apiKey, call);
-        return true;
-      },
-    }),
-  ],
-  'remembers that an id had no key': [NEXT_READ, remembersAbsence],
-  'remembers a key': [NEXT_READ, remembersKeys],
-  'lists the newest first': [
-    'lists in ascending order of creation',
-    key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
-  ],
-  'lists in the order of a dictionary': [
-    'in the order of the code units of their ids',
-    key.returns({ list: (all) => all.toSorted((one, other) => one.id.localeCompare(other.id, 'en')) }),
-  ],
-  'reads the key that it was given late': ['stores its own copy of a key', key.late('add')],
-  'returns the dates that it keeps': ['returns copies, including dates and scopes', remembersKeys],
-  'revokes at once whatever the instant': [
-    'revokes a key at an instant in the future',
-    key.asks({ revoke: (id, _, call) => [id, new Date(), call] }),
-  ],
-  'resolves to the key as it was before the revocation': [
-    'revokes a key at an instant in the past',
-    key.returns({ revoke: (apiKey) => apiKey && { ...apiKey, revokedAt: undefined } }),
-  ],
-  'keeps the latest revocation': [
-    'keeps the earliest instant of several revocations',
-    key.returns({ revoke: (apiKey, _, at) => apiKey && { ...apiKey, revokedAt: at } }),
-  ],
-  'revokes in two steps': ['keeps the earliest instant of twenty simultaneous', revokesInTwoSteps],
-  'revokes an unknown id': [
-    'resolves to undefined for a revocation of an id that no key has',
-    key.returns({ revoke: (apiKey, id) => apiKey ?? { id } }),
-  ],
-  'reads the instant of a revocation late': ['copies the instant of a revocation', key.late('revoke')],
-  'closes only itself': ['closes the whole store', () => ({ close: async () => {} })],
-  'lets an error of its technology out': ['after the store was closed: list', key.alien('list')],
-  'ignores an aborted signal': ['aborted signal, and changes nothing: revoke', key.deaf('revoke')],
-  'ignores an aborted signal of a key that it has read': [
-    'aborted signal, and changes nothing: findById',
-    remembersKeys,
-  ],
-  'has lost everything when it is opened again': [
-    'has every key exactly as before',
-    { reopened: key.elsewhere(otherKeys, 'findById', 'add') },
-  ],
-  'has a handle that remembers that an id had no key': [
-    'shows a change to the next read of another handle',
-    { another: remembersAbsence },
-  ],
-  'has a handle that does not see which ids are taken': [
-    'resolves to false for an id that was taken through another handle',
-    { another: key.elsewhere(otherKeys, 'add') },
-  ],
-  'has a handle that revokes in two steps': [
-    'simultaneous revocations through two handles',
-    { another: revokesInTwoSteps },
-  ],
+  'stores a key exactly: every field': addsOther((apiKey) => ({ ...apiKey, expiresAt: undefined })),
+  'stores a key exactly: scopes that no version knows': addsOther((apiKey) => ({
+    ...apiKey,
+    scopes: apiKey.scopes.filter((scope) => scope === 'pets:read'),
+  })),
+  'stores a key exactly: the time 1970-01-01T00:00:00.999Z': addsOther((apiKey) => ({
+    ...apiKey,
+    createdAt: new Date(0),
+  })),
+  'stores a key exactly: no optional field': key.returns({
+    findById: (apiKey) => apiKey && { ...apiKey, expiresAt: apiKey.expiresAt },
+  }),
+  'resolves to undefined for an id that no key has': key.asks({
+    findById: (id, call) => [id.toLowerCase(), call],
+  }),
+  'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
+  // Looks whether an id is taken in one step and adds in another.
+  'gives an id to one of twenty simultaneous adds': (apiKeys) => ({
+    async add(apiKey, call) {
+      if (await apiKeys.findById(apiKey.id, call)) return false;
+      await apiKeys.add(apiKey, call);
+      return true;
+    },
+  }),
+  'to the next read, even one that found nothing or': remembersAbsence,
+  'or another key just before': remembersKeys,
+  'lists in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
+  'in the order of the code units of their ids': key.returns({
+    list: (all) => all.toSorted((one, other) => one.id.localeCompare(other.id, 'en')),
+  }),
+  'stores its own copy of a key': key.late('add'),
+  'returns copies, including dates and scopes': remembersKeys,
+  'revokes a key at an instant in the future': key.asks({ revoke: (id, _, call) => [id, new Date(), call] }),
+  'revokes a key at an instant in the past': key.returns({
+    revoke: (apiKey) => apiKey && { ...apiKey, revokedAt: undefined },
+  }),
+  'keeps the earliest instant of several revocations': key.returns({
+    revoke: (apiKey, _, at) => apiKey && { ...apiKey, revokedAt: at },
+  }),
+  'keeps the earliest instant of twenty simultaneous': revokesInTwoSteps,
+  'resolves to undefined for a revocation of an id that no key has': key.returns({
+    revoke: (apiKey, id) => apiKey ?? { id },
+  }),
+  'copies the instant of a revocation': key.late('revoke'),
+  'closes the whole store': () => ({ close: async () => {} }),
+  'after the store was closed: list': key.alien('list'),
+  'aborted signal, and changes nothing: revoke': key.deaf('revoke'),
+  'aborted signal, and changes nothing: findById': remembersKeys,
+  'has every key exactly as before': { reopened: key.elsewhere(otherKeys, 'findById', 'add') },
+  'shows a change to the next read of another handle': { another: remembersAbsence },
+  'resolves to false for an id that was taken through another handle': {
+    another: key.elsewhere(otherKeys, 'add'),
+  },
+  'simultaneous revocations through two handles': { another: revokesInTwoSteps },
 });
 
 const move = faultsOf<CatalogueTransfer>();
@@ -135,87 +100,62 @@ const claimsOther = (change: (claim: PetClaim) => PetClaim): Fault<CatalogueTran
   move.asks({ writeClaims: (claims, call) => [claims.map(change), call] });
 
 storeBites(catalogueTransferContract, 'transfer', {
-  'counts reserved ids as animals': [
-    'counts no animals in a new store',
-    move.returns({ survey: ({ lastId }) => ({ pets: Number(lastId), lastId }) }),
-  ],
-  'stores ids as doubles': [
-    'stores written animals under their ids exactly',
-    writesOther((pets) => pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) }))),
-  ],
-  'assigns its own ids': [
-    'stores a batch whatever the order of its ids',
-    writesOther((pets) => pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) }))),
-  ],
-  'rejects a batch that was written before': [
-    'stores a batch once that is written again',
-    (transfer) => {
-      const written = new Set<bigint>();
-      return writesOther((pets) => {
-        if (pets.some(({ id }) => written.has(id))) throw new Error('duplicate key');
-        for (const { id } of pets) written.add(id);
-        return pets;
-      })(transfer);
+  'counts no animals in a new store': move.returns({
+    survey: ({ lastId }) => ({ pets: Number(lastId), lastId }),
+  }),
+  'stores written animals under their ids exactly': writesOther((pets) =>
+    pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
+  ),
+  'stores a batch whatever the order of its ids': writesOther((pets) =>
+    pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
+  ),
+  // Rejects a batch that was written before.
+  'stores a batch once that is written again': (transfer) => {
+    const written = new Set<bigint>();
+    return writesOther((pets) => {
+      if (pets.some(({ id }) => written.has(id))) throw new Error('duplicate key');
+      for (const { id } of pets) written.add(id);
+      return pets;
+    })(transfer);
+  },
+  'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
+  'stores its own copy of a batch': move.late('writePets'),
+  'after those up to 4294967296 were reserved': () => ({ reserveIds: async () => {} }),
+  'after those up to 41 were reserved': move.asks({ reserveIds: (last, call) => [last - 1n, call] }),
+  'surveys the greatest id that was assigned or reserved': move.returns({
+    survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }),
+  }),
+  'reads a claim that an add has made': move.asks({
+    readClaims: (range, call) => [{ ...range, now: new Date(0) }, call],
+  }),
+  // Orders claims by their keys only.
+  'reads every live claim exactly once': (transfer) => ({
+    readClaims: async ({ after, limit, now }, call) =>
+      (await transfer.readClaims({ limit: Infinity, now }, call))
+        .filter((claim) => after === undefined || claim.key > after.key)
+        .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+        .slice(0, limit),
+  }),
+  'honours a written claim': claimsOther((claim) => ({ ...claim, fingerprint: 'another fingerprint' })),
+  'lets a written claim lapse at its keepUntil': claimsOther((claim) => ({
+    ...claim,
+    keepUntil: new Date(1e14),
+  })),
+  // Leaves a claim that is there as it is.
+  'replaces a claim with the same scope and key': (transfer) => ({
+    async writeClaims(claims, call) {
+      const there = await transfer.readClaims({ limit: 10, now: new Date() });
+      const fresh = claims.filter(({ key: sent }) => there.every((claim) => claim.key !== sent));
+      return transfer.writeClaims(fresh, call);
     },
-  ],
-  'ends a batch at an id that is taken': [
-    'leaves an animal whose id is taken as it is',
-    writesOther((pets) => pets.slice(0, 1)),
-  ],
-  'reads the batch that it was given late': ['stores its own copy of a batch', move.late('writePets')],
-  'reserves nothing': ['after those up to 4294967296 were reserved', () => ({ reserveIds: async () => {} })],
-  'assigns the last reserved id': [
-    'after those up to 41 were reserved',
-    move.asks({ reserveIds: (last, call) => [last - 1n, call] }),
-  ],
-  'surveys the greatest id as a number': [
-    'surveys the greatest id that was assigned or reserved',
-    move.returns({ survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }) }),
-  ],
-  'returns lapsed claims too': [
-    'reads a claim that an add has made',
-    move.asks({ readClaims: (range, call) => [{ ...range, now: new Date(0) }, call] }),
-  ],
-  'orders claims by their keys only': [
-    'reads every live claim exactly once',
-    (transfer) => ({
-      readClaims: async ({ after, limit, now }, call) =>
-        (await transfer.readClaims({ limit: Infinity, now }, call))
-          .filter((claim) => after === undefined || claim.key > after.key)
-          .toSorted((one, other) => (one.key < other.key ? -1 : 1))
-          .slice(0, limit),
-    }),
-  ],
-  'loses the fingerprint of a claim': [
-    'honours a written claim',
-    claimsOther((claim) => ({ ...claim, fingerprint: 'another fingerprint' })),
-  ],
-  'lets no written claim lapse': [
-    'lets a written claim lapse at its keepUntil',
-    claimsOther((claim) => ({ ...claim, keepUntil: new Date(1e14) })),
-  ],
-  'leaves a claim that is there as it is': [
-    'replaces a claim with the same scope and key',
-    (transfer) => ({
-      async writeClaims(claims, call) {
-        const there = await transfer.readClaims({ limit: 10, now: new Date() });
-        const fresh = claims.filter(({ key: sent }) => there.every((claim) => claim.key !== sent));
-        return transfer.writeClaims(fresh, call);
-      },
-    }),
-  ],
-  'reads the claims that it was given late': ['copies claims both ways', move.late('writeClaims')],
-  'still writes after close': [
-    'after the store was closed: writePets',
-    () => ({ writePets: async () => {} }),
-  ],
-  'ignores an aborted signal': ['aborted signal, and changes nothing: writeClaims', move.deaf('writeClaims')],
-  'has lost everything when it is opened again': [
-    'has everything that was written and reserved after closing',
-    { reopened: move.elsewhere(otherTransfer, 'readClaims') },
-  ],
-  'has a handle that does not see what another wrote': [
-    'shows what was written and reserved to the next call of another handle',
-    { another: move.elsewhere(otherTransfer, 'readClaims') },
-  ],
+  }),
+  'copies claims both ways': move.late('writeClaims'),
+  'after the store was closed: writePets': () => ({ writePets: async () => {} }),
+  'aborted signal, and changes nothing: writeClaims': move.deaf('writeClaims'),
+  'has everything that was written and reserved after closing': {
+    reopened: move.elsewhere(otherTransfer, 'readClaims'),
+  },
+  'shows what was written and reserved to the next call of another handle': {
+    another: move.elsewhere(otherTransfer, 'readClaims'),
+  },
 });

@@ -6,7 +6,7 @@ import type {
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { petRepositoryContract } from '../contract/pet-repository-contract.js';
+import { petRepositoryContract } from '../contract/store-contracts.js';
 import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
 
 type PetBites = Bites<Fault<PetRepository> | HandleFaults<PetRepository>>;
@@ -36,267 +36,190 @@ const forgetsClaims = claimsOther(({ scope }) => ({ scope: `another ${scope}` })
 const everything = (pets: PetRepository): Promise<readonly Pet[]> =>
   pets.list({ limit: Number.MAX_SAFE_INTEGER });
 
-const EVERY_FIELD = 'every field of an animal';
-const NEXT_READ = 'shows a new animal to the next read';
-const AFTER_ID = 'starts after the given id';
-
 const reading: PetBites = {
-  'returns ids as numbers when it lists': [
-    EVERY_FIELD,
-    returns({ list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })) }),
-  ],
-  'forgets a field when it finds': [
-    EVERY_FIELD,
-    returns({ findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId } }),
-  ],
-  'remembers that an id had no animal': [NEXT_READ, remembersAbsence],
-  'caches lists for 100 ms': [NEXT_READ, remembers('list', (_, age) => age < 100)],
-  'lists the newest first': [
-    'lists in ascending order of id',
-    returns({ list: (page) => page.toReversed() }),
-  ],
-  'lists one more than the limit': [
-    'no more than the limit',
-    listsOther((range) => ({ ...range, limit: range.limit + 1 })),
-  ],
-  'lists no more than a hundred': [
-    'lists 101 animals',
-    listsOther((range) => ({ ...range, limit: Math.min(100, range.limit) })),
-  ],
-  'lists a thousand animals at most': [
-    'each of thousands of animals exactly once',
-    returns({ list: (page) => page.filter(({ id }) => id < 1000n) }),
-  ],
-  'ignores the filter': [
-    'lists nothing with a status that no animal has',
-    listsOther((range) => ({ ...range, status: undefined })),
-  ],
-  'filters after it limited': [
-    'lists the animals with the status sold',
-    (pets) => ({
-      async list({ status, ...range }, call) {
-        const page = await pets.list(range, call);
-        return page.filter((pet) => status === undefined || pet.status === status);
-      },
-    }),
-  ],
-  'starts at the given id': [
-    AFTER_ID,
-    listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
-  ],
-  'cuts an id to 32 bits': [
-    'finds each animal by its own id',
-    asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
-  ],
-  'drops the start of a page while others write': [
-    'some hundreds of animals exactly once, page by page, while others add: of every status',
-    (pets) => {
-      let writers = 0;
-      return {
-        async add(pet, options) {
-          writers += 1;
-          await Promise.resolve();
-          return pets.add(pet, options).finally(() => (writers -= 1));
-        },
-        list: async (range, call) => (await pets.list(range, call)).slice(Math.min(1, writers)),
-      };
+  'with the type that the port says': returns({
+    list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })),
+  }),
+  'every field of an animal': returns({
+    findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId },
+  }),
+  'to the next read, even one that found nothing or': remembersAbsence,
+  'even one that found nothing or another list just before': remembers('list', (_, age) => age < 100),
+  'lists in ascending order of id': returns({ list: (page) => page.toReversed() }),
+  'no more than the limit': listsOther((range) => ({ ...range, limit: range.limit + 1 })),
+  'lists 101 animals': listsOther((range) => ({ ...range, limit: Math.min(100, range.limit) })),
+  'each of thousands of animals exactly once': returns({
+    list: (page) => page.filter(({ id }) => id < 1000n),
+  }),
+  'lists nothing with a status that no animal has': listsOther((range) => ({ ...range, status: undefined })),
+  // Filters after it limited.
+  'lists the animals with the status sold': (pets) => ({
+    async list({ status, ...range }, call) {
+      const page = await pets.list(range, call);
+      return page.filter((pet) => status === undefined || pet.status === status);
     },
-  ],
+  }),
+  'starts after the given id': listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
+  'finds each animal by its own id': asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
+  // Drops the start of a page while others write.
+  'some hundreds of animals exactly once, page by page, while others add: of every status': (pets) => {
+    let writers = 0;
+    return {
+      async add(pet, options) {
+        writers += 1;
+        await Promise.resolve();
+        return pets.add(pet, options).finally(() => (writers -= 1));
+      },
+      list: async (range, call) => (await pets.list(range, call)).slice(Math.min(1, writers)),
+    };
+  },
 };
 
 const adding: PetBites = {
-  'sends a categoryId through a number': [
-    'stores the categoryId exactly: 9007199254740993',
-    addsOther(({ categoryId }) => ({ categoryId: BigInt(Number(categoryId)) })),
-  ],
-  'trims names': [
-    'stores the name exactly: leading and trailing spaces',
-    addsOther(({ name }) => ({ name: name.trim() })),
-  ],
-  'cuts names after 255 characters': [
-    'stores the name exactly: 10,000 characters',
-    addsOther(({ name }) => ({ name: name.slice(0, 255) })),
-  ],
-  'drops the status': ['stores the status exactly: sold', addsOther(() => ({ status: 'available' }))],
-  'counts from 0': [
-    'assigns positive ids',
-    returns({ add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }) }),
-  ],
-  'takes the number of animals as the next id': [
-    'gives twenty simultaneous writers twenty ids',
-    (pets) => ({
-      async add(pet, options) {
-        const id = BigInt((await everything(pets)).length + 1);
-        const added = await pets.add(pet, options);
-        return { ...added, pet: savedPet(id, added.pet) };
-      },
-    }),
-  ],
-  'returns animals that are not frozen': [
-    'returns frozen animals',
-    returns({ findById: (pet) => pet && { ...pet } }),
-  ],
-  'returns the object that it keeps': [
-    'returns results that can be changed',
-    (pets) =>
-      remembersAnimals({ ...pets, findById: async (id) => ({ ...(await pets.findById(id)) }) as Pet }),
-  ],
-  'reads an animal late': ['stores its own copy of an animal', late('add')],
+  'stores the categoryId exactly: 9007199254740993': addsOther(({ categoryId }) => ({
+    categoryId: BigInt(Number(categoryId)),
+  })),
+  'stores the name exactly: leading and trailing spaces': addsOther(({ name }) => ({ name: name.trim() })),
+  'stores the name exactly: 10,000 characters': addsOther(({ name }) => ({ name: name.slice(0, 255) })),
+  'stores the status exactly: sold': addsOther(() => ({ status: 'available' })),
+  'assigns positive ids': returns({
+    add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }),
+  }),
+  // Takes the number of animals as the next id.
+  'gives twenty simultaneous writers twenty ids': (pets) => ({
+    async add(pet, options) {
+      const id = BigInt((await everything(pets)).length + 1);
+      const added = await pets.add(pet, options);
+      return { ...added, pet: savedPet(id, added.pet) };
+    },
+  }),
+  'returns frozen animals': returns({ findById: (pet) => pet && { ...pet } }),
+  'returns results that can be changed': (pets) =>
+    remembersAnimals({ ...pets, findById: async (id) => ({ ...(await pets.findById(id)) }) as Pet }),
+  'stores its own copy of an animal': late('add'),
 };
 
-const REPLAYS = 'stores one animal for a claim and replays it';
-const OTHER_FINGERPRINT = 'refuses a claim with another fingerprint, stores nothing';
-const EQUAL_WHEN_JOINED = 'separates scopes and keys that are equal when joined';
-
 const claiming: PetBites = {
-  'forgets claims': [REPLAYS, addsWith((options) => ({ ...options, claim: undefined }))],
-  'replays the animal of the retry': [
-    'recognises a retry by the fingerprint',
-    returns({ add: (added, pet) => ({ ...added, pet: savedPet(added.pet.id, pet) }) }),
-  ],
-  'ignores the fingerprint': [OTHER_FINGERPRINT, claimsOther(() => ({ fingerprint: '' }))],
-  'stores the animal of a claim that it refuses': [
-    OTHER_FINGERPRINT,
-    (pets) =>
-      rejects({
-        async add(error, pet) {
-          await pets.add(pet);
-          throw error;
-        },
-      })(pets),
-  ],
-  'ignores the scope': ['separates claims that differ only in the scope', claimsOther(() => ({ scope: '' }))],
-  'ignores the key': ['separates claims that differ only in the key', claimsOther(() => ({ key: '' }))],
-  'joins scope and key with a colon': [
-    EQUAL_WHEN_JOINED,
-    claimsOther(({ scope, key }) => ({ scope: '', key: `${scope}:${key}` })),
-  ],
-  'looks for a claim in one step and makes it in another': [
-    'stores one animal for twenty simultaneous equal claims',
-    (pets) => {
-      const made = new Map<string, Pet>();
-      return {
-        async add(pet, { claim } = {}) {
-          const earlier = made.get(JSON.stringify(claim));
-          if (earlier) return { pet: earlier, replayed: true };
-          const added = await pets.add(pet);
-          made.set(JSON.stringify(claim), added.pet);
-          return added;
-        },
-      };
-    },
-  ],
-  'lets claims lapse a millisecond late': [
-    'forgets a claim at its keepUntil: a call with the same fingerprint',
-    addsAtOther(-1),
-  ],
-  'lets claims lapse a millisecond early': ['honours a claim until one millisecond before', addsAtOther(1)],
-  'never lets a claim lapse by the clock': [
-    'uses the clock of the machine',
-    addsWith((options) => ({ now: new Date(0), ...options })),
-  ],
-  'prolongs a claim by replaying it': [
-    'does not prolong a claim',
-    (pets) => {
-      let latest = new Date(0);
-      return {
-        add(pet, options = {}) {
-          const isLive = options.now !== undefined && options.now < latest;
-          if (options.claim) latest = new Date(options.claim.keepUntil);
-          return pets.add(pet, isLive ? { ...options, now: new Date(0) } : options);
-        },
-      };
-    },
-  ],
-  'never makes a lapsed claim again': [
-    'keeps a claim that was made again until the later keepUntil',
-    (pets) => {
-      let made = new Date(1e14);
-      return {
-        add(pet, { now = new Date(), ...options } = {}) {
-          if (options.claim?.keepUntil && options.claim.keepUntil < made)
-            made = new Date(options.claim.keepUntil);
-          return pets.add(pet, now < made ? { now, ...options } : {});
-        },
-      };
-    },
-  ],
-  'lets all claims lapse after a day': [
-    'lets each of many claims lapse at its own time',
-    addsWith(({ claim, now = new Date(), ...call }) => ({
-      ...call,
-      now,
-      claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
-    })),
-  ],
-  'removes with a lapsed claim the one that was made again in its place': [
-    'keeps a claim that was made again while lapsed claims',
-    (pets) => {
-      let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
-      const removed = new Map<string, number>();
-      return {
-        async add(pet, { claim, now = new Date(), ...call } = {}) {
-          if (claim === undefined) return pets.add(pet, call);
-          const { key } = claim;
-          const keepUntil = new Date(claim.keepUntil);
-          const lapsed = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
-          ends = ends.filter((end) => !lapsed.includes(end));
-          for (const end of lapsed) removed.set(end.key, (removed.get(end.key) ?? 0) + 1);
-          // In another scope, it is as good as removed.
-          const kept = removed.has(key) ? { ...claim, scope: `scope ${removed.get(key)}` } : claim;
-          const added = await pets.add(pet, { ...call, now, claim: kept });
-          if (!added.replayed) ends = [...ends, { key, keepUntil }];
-          return added;
-        },
-      };
-    },
-  ],
+  'stores one animal for a claim and replays it': addsWith((options) => ({ ...options, claim: undefined })),
+  'recognises a retry by the fingerprint': returns({
+    add: (added, pet) => ({ ...added, pet: savedPet(added.pet.id, pet) }),
+  }),
+  'refuses a claim with another fingerprint': claimsOther(() => ({ fingerprint: '' })),
+  // Stores the animal of a claim that it refuses.
+  'with another fingerprint, stores nothing': (pets) =>
+    rejects({
+      async add(error, pet) {
+        await pets.add(pet);
+        throw error;
+      },
+    })(pets),
+  'separates claims that differ only in the scope': claimsOther(() => ({ scope: '' })),
+  'separates claims that differ only in the key': claimsOther(() => ({ key: '' })),
+  'separates scopes and keys that are equal when joined': claimsOther(({ scope, key }) => ({
+    scope: '',
+    key: `${scope}:${key}`,
+  })),
+  // Looks for a claim in one step and makes it in another.
+  'stores one animal for twenty simultaneous equal claims': (pets) => {
+    const made = new Map<string, Pet>();
+    return {
+      async add(pet, { claim } = {}) {
+        const earlier = made.get(JSON.stringify(claim));
+        if (earlier) return { pet: earlier, replayed: true };
+        const added = await pets.add(pet);
+        made.set(JSON.stringify(claim), added.pet);
+        return added;
+      },
+    };
+  },
+  'forgets a claim at its keepUntil: a call with the same fingerprint': addsAtOther(-1),
+  'honours a claim until one millisecond before': addsAtOther(1),
+  'uses the clock of the machine': addsWith((options) => ({ now: new Date(0), ...options })),
+  // Prolongs a claim by replaying it.
+  'does not prolong a claim': (pets) => {
+    let latest = new Date(0);
+    return {
+      add(pet, options = {}) {
+        const isLive = options.now !== undefined && options.now < latest;
+        if (options.claim) latest = new Date(options.claim.keepUntil);
+        return pets.add(pet, isLive ? { ...options, now: new Date(0) } : options);
+      },
+    };
+  },
+  // Never makes a lapsed claim again.
+  'keeps a claim that was made again until the later keepUntil': (pets) => {
+    let made = new Date(1e14);
+    return {
+      add(pet, { now = new Date(), ...options } = {}) {
+        if (options.claim?.keepUntil && options.claim.keepUntil < made)
+          made = new Date(options.claim.keepUntil);
+        return pets.add(pet, now < made ? { now, ...options } : {});
+      },
+    };
+  },
+  // Lets all claims lapse after a day.
+  'lets each of many claims lapse at its own time': addsWith(({ claim, now = new Date(), ...call }) => ({
+    ...call,
+    now,
+    claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
+  })),
+  // Removes with a lapsed claim the one that was made again in its place.
+  'keeps a claim that was made again while lapsed claims': (pets) => {
+    let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
+    const removed = new Map<string, number>();
+    return {
+      async add(pet, { claim, now = new Date(), ...call } = {}) {
+        if (claim === undefined) return pets.add(pet, call);
+        const { key } = claim;
+        const keepUntil = new Date(claim.keepUntil);
+        const lapsed = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
+        ends = ends.filter((end) => !lapsed.includes(end));
+        for (const end of lapsed) removed.set(end.key, (removed.get(end.key) ?? 0) + 1);
+        // In another scope, it is as good as removed.
+        const kept = removed.has(key) ? { ...claim, scope: `scope ${removed.get(key)}` } : claim;
+        const added = await pets.add(pet, { ...call, now, claim: kept });
+        if (!added.replayed) ends = [...ends, { key, keepUntil }];
+        return added;
+      },
+    };
+  },
 };
 
 const AFTER_CLOSE = 'rejects with service_unavailable after close';
-const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
+const ABORTED =
+  'rejects with the reason of an aborted signal, even if it knows the result, and stores nothing';
 
 const ending: PetBites = {
-  'stays open after close': [`${AFTER_CLOSE}: findById`, () => ({ close: async () => {} })],
-  'passes its check after close': [`${AFTER_CLOSE}: check`, () => ({ check: async () => {} })],
-  'lets an error of its technology out': [`${AFTER_CLOSE}: list`, alien('list')],
-  'closes only once': [
-    'closes twice',
-    (pets) => {
-      let closed = false;
-      return {
-        async close() {
-          if (closed) throw new Error('closed already');
-          closed = true;
-          await pets.close();
-        },
-      };
-    },
-  ],
-  'ignores an aborted signal': [`${ABORTED}: list`, deaf('list')],
-  'ignores an aborted signal of an id that it has read': [
-    'rejects with the reason of an aborted signal, even if it knows the result: findById',
-    remembersAnimals,
-  ],
-  'stores the animal of an aborted add': [`${ABORTED}: add with a claim`, hasty('add')],
-  'rejects with its own error when it is aborted in progress': [
-    'resolves a read that is aborted in progress',
-    (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
-  ],
-  'ends other adds with an aborted one': [
-    'resolves an add that is aborted in progress',
-    (pets) => {
-      let aborted: AbortSignal | undefined;
-      return {
-        async add(pet, options) {
-          aborted ??= options?.signal;
-          await Promise.resolve();
-          aborted?.throwIfAborted();
-          return pets.add(pet, options);
-        },
-      };
-    },
-  ],
+  [`${AFTER_CLOSE}: findById`]: () => ({ close: async () => {} }),
+  [`${AFTER_CLOSE}: check`]: () => ({ check: async () => {} }),
+  [`${AFTER_CLOSE}: list`]: alien('list'),
+  // Closes only once.
+  'closes twice': (pets) => {
+    let closed = false;
+    return {
+      async close() {
+        if (closed) throw new Error('closed already');
+        closed = true;
+        await pets.close();
+      },
+    };
+  },
+  [`${ABORTED}: list`]: deaf('list'),
+  [`${ABORTED}: findById`]: remembersAnimals,
+  [`${ABORTED}: add with a claim`]: hasty('add'),
+  'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
+  // Ends other adds with an aborted one.
+  'resolves an add that is aborted in progress': (pets) => {
+    let aborted: AbortSignal | undefined;
+    return {
+      async add(pet, options) {
+        aborted ??= options?.signal;
+        await Promise.resolve();
+        aborted?.throwIfAborted();
+        return pets.add(pet, options);
+      },
+    };
+  },
 };
 
 /** The animals that a store acknowledges and loses. */
@@ -332,43 +255,20 @@ const showsLater: Fault<PetRepository> = (pets) => ({
   list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),
 });
 
-const OTHER_HANDLE = 'shows an animal to the next read of another handle';
-
 const handles: PetBites = {
-  'has lost everything when it is opened again': [
-    'has every animal exactly as before',
-    { reopened: elsewhere(otherPets, 'findById', 'list') },
-  ],
-  'starts its ids anew when it is opened again': [
-    'assigns greater ids after closing and opening again',
-    { reopened: elsewhere(otherPets, 'add') },
-  ],
-  'has lost its claims when it is opened again': [
-    'replays a claim from before closing and opening again',
-    { reopened: forgetsClaims },
-  ],
-  'acknowledges animals that it loses at close': [
-    'has every animal whose add resolved while it was closing',
-    { first: losesAtClose, reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }) },
-  ],
-  'has a handle that remembers that an id had no animal': [OTHER_HANDLE, { another: remembersAbsence }],
-  'has a handle that caches lists until it adds': [
-    OTHER_HANDLE,
-    { another: remembers('list', () => true, 'add') },
-  ],
-  'counts ids by handle': [
-    'assigns distinct ids to simultaneous writers',
-    { another: elsewhere(otherPets, 'add', 'list') },
-  ],
-  'keeps claims by handle': ['replays a claim from another handle', { another: forgetsClaims }],
-  'takes ids by handle from blocks, and declares itself ordered': [
-    'assigns each animal a greater id than all before',
-    { another: elsewhere(otherPets, 'add') },
-  ],
-  'shows an animal later than one with a greater id, and declares itself ordered': [
-    'shows no new animal with an id lower than one seen before',
-    { first: showsLater, another: showsLater },
-  ],
+  'has every animal exactly as before': { reopened: elsewhere(otherPets, 'findById', 'list') },
+  'assigns greater ids after closing and opening again': { reopened: elsewhere(otherPets, 'add') },
+  'replays a claim from before closing and opening again': { reopened: forgetsClaims },
+  'has every animal whose add resolved while it was closing': {
+    first: losesAtClose,
+    reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
+  },
+  'the next read of another handle, even one that found nothing': { another: remembersAbsence },
+  'shows an animal to the next read of another handle': { another: remembers('list', () => true, 'add') },
+  'assigns distinct ids to simultaneous writers': { another: elsewhere(otherPets, 'add', 'list') },
+  'replays a claim from another handle': { another: forgetsClaims },
+  'assigns each animal a greater id than all before': { another: elsewhere(otherPets, 'add') },
+  'shows no new animal with an id lower than one seen before': { first: showsLater, another: showsLater },
 };
 
 storeBites(petRepositoryContract, 'pets', { ...reading, ...adding, ...claiming, ...ending, ...handles });

@@ -3,13 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { assert } from '../contract/assert.js';
-import {
-  undeclaredCapabilities,
-  type CaseResult,
-  type Contract,
-  type ContractCase,
-  type Subject,
-} from '../contract/contract.js';
+import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import {
   NO_KEYS,
   fetchSubjects,
@@ -60,10 +54,6 @@ const run = (
   options?: RunContractOptions,
   open = new Counters().open,
 ) => runContract(contractOf(...cases), open, options);
-
-const needs = (declared: boolean, canBeTried = true) => ({
-  needs: { name: 'countable', isDeclared: () => declared, canBeTried: () => canBeTried },
-});
 
 describe('runContract', () => {
   it('gives every case a new subject, and disposes of each', async () => {
@@ -123,53 +113,31 @@ describe('runContract', () => {
     expect(await rejectionOf(running)).to.equal('enough');
   });
 
-  it('tells a case how many animals are wanted, and keeps its notes', async () => {
-    const noting: ContractCase<Counter> = {
-      name: 'notes',
-      run: async (_, { animals, note }) => note(`${animals}`),
+  it('tells a case how many animals are wanted', async () => {
+    const told: number[] = [];
+    const counting: ContractCase<Counter> = {
+      name: 'counts',
+      run: async (_, { animals }) => void told.push(animals),
     };
-    expect((await run([noting]))[0]?.notes).to.deep.equal(['10000']);
-    expect((await run([noting], { animals: 5 }))[0]?.notes).to.deep.equal(['5']);
-  });
-
-  it('fails cases of declared capabilities, and tries those of others', async () => {
-    expect(
-      outcomes(
-        await run([
-          { ...counts, ...needs(true) },
-          { ...fails, ...needs(true) },
-        ]),
-      ),
-    ).to.deep.equal(['starts at 0: passed', 'fails: Error: broken']);
-    const undeclared = await run([
-      { ...counts, ...needs(false) },
-      { ...fails, ...needs(false) },
-    ]);
-    expect(outcomes(undeclared)).to.deep.equal([
-      'starts at 0: passed',
-      'fails: skipped, the adapter does not declare itself countable',
-    ]);
-    expect(undeclaredCapabilities(undeclared)).to.deep.equal([]);
-    const kept = await run([{ ...counts, ...needs(false) }]);
-    expect(undeclaredCapabilities(kept)).to.deep.equal(['countable']);
-    expect((await run([{ ...counts, ...needs(false, false) }]))[0]?.outcome).to.equal('skipped');
+    await run([counting]);
+    await run([counting], { animals: 5 });
+    expect(told).to.deep.equal([10_000, 5]);
   });
 
   it('shares subjects between cases with the same `given`, until the end', async () => {
     const counters = new Counters();
+    const counted: string[] = [];
     const contract: Contract<Counter, 'small' | 'large'> = {
       port: 'Counter',
       sharesSubjects: true,
       cases: (['small', 'large', 'small'] as const).map((given, index) => ({
         name: `case ${index + 1}`,
         given,
-        run: async (counter, { note }) => note(`${given} ${(counter.count += 1)}`),
+        run: async (counter) => void counted.push(`${given} ${(counter.count += 1)}`),
       })),
     };
-    const results = await runContract(contract, counters.open, {
-      onResult: () => expect(counters.disposed).to.equal(0),
-    });
-    expect(results.flatMap(({ notes }) => notes)).to.deep.equal(['small 1', 'large 1', 'small 2']);
+    await runContract(contract, counters.open, { onResult: () => expect(counters.disposed).to.equal(0) });
+    expect(counted).to.deep.equal(['small 1', 'large 1', 'small 2']);
     expect(counters).to.include({ opened: 2, disposed: 2 });
     const halved = await runContract(contract, (given) => (given === 'small' ? noDisk() : counters.open()));
     expect(halved.map(({ outcome }) => outcome)).to.deep.equal(['failed', 'passed', 'failed']);
@@ -219,22 +187,17 @@ describe('A service that must be busy', () => {
     await failsWith(rejecting('busy'), 'was rejected with RangeError: no such path');
   });
 
-  it('is stopped when it fails', async () => {
-    let stopped = false;
-    const open = serviceSubjects(async () => ({
-      url: 'http://127.0.0.1:9/v1',
-      keys: NO_KEYS,
-      used: new Promise(() => {}),
-      stop: async () => void (stopped = true),
-    }));
-    await failsWith(open('busy'), 'lost its connection');
-    expect(stopped).to.equal(true);
-  });
-
-  it('fails if the request does not arrive in time, or nobody says when the store is used', async () => {
+  it('is stopped when it fails, and needs to say when its store is used', async () => {
+    let stopped = 0;
+    const service = { url: 'http://127.0.0.1:9/v1', keys: NO_KEYS, stop: async () => void (stopped += 1) };
     const never = new Promise<never>(() => {});
+    await failsWith(
+      serviceSubjects(async () => ({ ...service, used: never }))('busy'),
+      'lost its connection',
+    );
+    await failsWith(serviceSubjects(async () => service)('busy'), 'needs `used`');
+    expect(stopped).to.equal(2);
     await failsWith(occupied(never, never, 1), 'did not reach the store within 0.001 s');
-    await failsWith(occupied(undefined, never, 1), 'needs `used`');
   });
 });
 

@@ -5,8 +5,8 @@ import { promise, type Contract } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import {
-  DURABLE,
-  SHARED,
+  notDurable,
+  notShared,
   anotherHandle,
   reopened,
   required,
@@ -14,7 +14,7 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-interface ApiKeyCase extends Pick<StoreCase, 'name' | 'needs'> {
+interface ApiKeyCase extends Pick<StoreCase, 'name' | 'unless'> {
   readonly run: (apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>;
 }
 
@@ -229,7 +229,7 @@ const endingCases: readonly ApiKeyCase[] = [
 const handleCases: readonly ApiKeyCase[] = [
   {
     name: 'has every key exactly as before after closing and opening again',
-    needs: DURABLE,
+    unless: notDurable,
     async run(apiKeys, subject) {
       await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
       const revoked = await apiKeys.revoke('k1', new Date(5));
@@ -241,7 +241,7 @@ const handleCases: readonly ApiKeyCase[] = [
   },
   {
     name: 'shows a change to the next read of another handle, even one that found nothing just before',
-    needs: SHARED,
+    unless: notShared,
     async run(apiKeys, subject) {
       const other = required((await anotherHandle(subject)).apiKeys);
       assert.equal(await other.findById('k1'), undefined);
@@ -257,7 +257,7 @@ const handleCases: readonly ApiKeyCase[] = [
   },
   {
     name: 'resolves to false for an id that was taken through another handle',
-    needs: SHARED,
+    unless: notShared,
     async run(apiKeys, subject) {
       const other = required((await anotherHandle(subject)).apiKeys);
       await other.add(sampleApiKey());
@@ -267,7 +267,7 @@ const handleCases: readonly ApiKeyCase[] = [
   },
   {
     name: 'keeps the earliest instant of simultaneous revocations through two handles',
-    needs: SHARED,
+    unless: notShared,
     async run(apiKeys, subject) {
       const other = required((await anotherHandle(subject)).apiKeys);
       await apiKeys.add(sampleApiKey());
@@ -284,10 +284,9 @@ const handleCases: readonly ApiKeyCase[] = [
 /** What every store of API keys promises. */
 export const apiKeyRepositoryContract: Contract<StoreSubject> = {
   port: 'ApiKeyRepository',
-  cases: [...storingCases, ...revokingCases, ...endingCases, ...handleCases].map(({ name, needs, run }) => ({
+  cases: [...storingCases, ...revokingCases, ...endingCases, ...handleCases].map(({ name, unless, run }) => ({
     name,
-    needs,
-    unless: ({ apiKeys }) => (apiKeys ? undefined : 'the store keeps no API keys'),
+    unless: (subject) => (subject.apiKeys ? unless?.(subject) : 'the store keeps no API keys'),
     run: (subject) => run(required(subject.apiKeys), subject),
   })),
 };

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert';
-import type { CaseResult, Contract, Open, Subject } from './contract.js';
+import type { Contract, Open, Subject } from './contract.js';
 import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCase } from './run-contract.js';
 
 /** The functions of a test runner. mocha, node:test, vitest and jest have them, imported or global. */
@@ -23,8 +23,7 @@ export interface JestRunner extends TestRunner {
 
 /**
  * Binds a contract to mocha, node:test or vitest: declares one test for each case. A case that does not apply is
- * reported as skipped, with the reason. Notes, such as "kept, though not declared", are added to the test's title,
- * annotations or diagnostics. For jest use `bindToJest`.
+ * reported as skipped, with the reason. For jest use `bindToJest`.
  * @param runner Default: the globals of the test runner.
  */
 export function bindContract<S extends Subject, Given extends string = never>(
@@ -41,8 +40,7 @@ export function bindContract<S extends Subject, Given extends string = never>(
       test.setTimeout(timeout);
       const result = await run();
       if (result.outcome === 'failed') throw reportable(result.error);
-      if (result.outcome === 'skipped') return test.skip(result.reason);
-      for (const note of notesOf(result)) await test.note(note);
+      if (result.outcome === 'skipped') test.skip(result.reason);
     }
     runner.it(name, body, timeout);
   });
@@ -51,7 +49,6 @@ export function bindContract<S extends Subject, Given extends string = never>(
 /**
  * Binds a contract to jest, which can skip a test only before it runs. So this opens a subject to find the cases that
  * do not apply: await it at the top of a test file (an ECMAScript module: `node --experimental-vm-modules`).
- * Capabilities that the adapter does not declare are not tried.
  * @param runner Default: jest's globals.
  */
 export async function bindToJest<S extends Subject, Given extends string = never>(
@@ -98,44 +95,24 @@ function declareSuite(
 const runnerTimeout = ({ timeLimit = DEFAULT_TIME_LIMIT }: RunOptions): number =>
   Math.min(timeLimit * 3 + 1000, 2 ** 31 - 1);
 
-const notesOf = ({ notes, capability }: CaseResult): readonly string[] => [
-  ...notes,
-  ...(capability && !capability.declared
-    ? [`kept, though the adapter does not declare itself ${capability.name}`]
-    : []),
-];
-
-interface RunningTest {
-  setTimeout(milliseconds: number): void;
-  skip(reason: string): void;
-  note(text: string): unknown;
-}
-
 /** The part of the runners' contexts that is used: mocha's `this`, node:test's and vitest's first argument. */
 interface RunnerContext {
   skip(reason?: string): void;
   timeout?(milliseconds: number): unknown;
   test?: { title: string };
-  diagnostic?(text: string): void;
-  annotate?(text: string): Promise<unknown>;
 }
 
-function runningTest(self: unknown, argument: unknown): RunningTest {
+function runningTest(self: unknown, argument: unknown) {
   const context = [argument, self].find(canSkip);
   if (context === undefined) {
     throw new TypeError('This test runner cannot skip a running test: use bindToJest');
   }
   const { test } = context;
   return {
-    setTimeout: (milliseconds) => context.timeout?.(milliseconds),
-    skip(reason) {
+    setTimeout: (milliseconds: number) => context.timeout?.(milliseconds),
+    skip(reason: string) {
       if (test) test.title += ` (skipped: ${reason})`;
       context.skip(reason);
-    },
-    note(text) {
-      if (test) test.title += ` (note: ${text})`;
-      context.diagnostic?.(`note: ${text}`);
-      return context.annotate?.(text);
     },
   };
 }

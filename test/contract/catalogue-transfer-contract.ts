@@ -16,8 +16,8 @@ import {
   times,
 } from './samples.js';
 import {
-  DURABLE,
-  SHARED,
+  notDurable,
+  notShared,
   anotherHandle,
   listAll,
   reopened,
@@ -27,7 +27,7 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-interface TransferCase extends Pick<StoreCase, 'name' | 'needs'> {
+interface TransferCase extends Pick<StoreCase, 'name' | 'unless'> {
   readonly run: (transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>;
 }
 
@@ -275,7 +275,7 @@ async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
 const handleCases: readonly TransferCase[] = [
   {
     name: 'has everything that was written and reserved after closing and opening again',
-    needs: DURABLE,
+    unless: notDurable,
     async run(transfer, subject) {
       await fill(transfer);
       await assertFilled(await reopened(subject));
@@ -283,7 +283,7 @@ const handleCases: readonly TransferCase[] = [
   },
   {
     name: 'shows what was written and reserved to the next call of another handle',
-    needs: SHARED,
+    unless: notShared,
     async run(transfer, subject) {
       const other = await anotherHandle(subject);
       await fill(transfer);
@@ -295,10 +295,9 @@ const handleCases: readonly TransferCase[] = [
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
-  cases: [...petCases, ...claimCases, ...endingCases, ...handleCases].map(({ name, needs, run }) => ({
+  cases: [...petCases, ...claimCases, ...endingCases, ...handleCases].map(({ name, unless, run }) => ({
     name,
-    needs,
-    unless: ({ transfer }) => (transfer ? undefined : 'the store cannot be copied'),
+    unless: (subject) => (subject.transfer ? unless?.(subject) : 'the store cannot be copied'),
     run: (subject) => run(required(subject.transfer), subject),
   })),
 };

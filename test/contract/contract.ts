@@ -19,8 +19,6 @@ export interface ContractCase<S, Given extends string = never> {
   readonly topic?: string;
   /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
   readonly given?: Given;
-  /** Only an adapter that declares this must keep the promise. */
-  readonly needs?: Capability<S> | undefined;
   /** Returns why the case does not apply to this subject, or `undefined` if it does. */
   readonly unless?: (subject: S) => string | undefined;
   /** Rejects when the promise is broken. */
@@ -33,24 +31,10 @@ export const promise = <Run>(name: string, run: Run): { readonly name: string; r
   run,
 });
 
-/** What an adapter may be able to do beyond the common promises, and declares itself. */
-export interface Capability<S> {
-  /** The end of a sentence that begins with "declares itself". */
-  readonly name: string;
-  /** Whether the subject's adapter declares it. */
-  readonly isDeclared: (subject: S) => boolean;
-  /** Whether the subject has what it takes to try an adapter that does not declare it. */
-  readonly canBeTried: (subject: S) => boolean;
-}
-
-export const DEFAULT_ANIMALS = 10_000;
-
 /** What a case gets besides its subject. */
 export interface CaseContext {
   /** How many animals to use where many are wanted. */
   readonly animals: number;
-  /** Adds a remark to the result. */
-  readonly note: (text: string) => void;
 }
 
 /** What a case runs on: an adapter, and the means to remove it again. */
@@ -67,22 +51,10 @@ export type CaseResult = {
   readonly name: string;
   /** Duration, including opening and disposing. */
   readonly milliseconds: number;
-  /** Present for a promise that only some adapters make: which capability it is, and whether this one declares it. */
-  readonly capability?: { readonly name: string; readonly declared: boolean };
-  /** Remarks on how the promise was tested. Usually none. */
-  readonly notes: readonly string[];
-} & (
+} & Judgement;
+
+/** What became of a case. */
+export type Judgement =
   | { readonly outcome: 'passed' }
   | { readonly outcome: 'failed'; readonly error: unknown }
-  | { readonly outcome: 'skipped'; readonly reason: string }
-);
-
-/** Returns the capabilities that an adapter may declare, and does not: it passed every case of each. */
-export function undeclaredCapabilities(results: readonly CaseResult[]): readonly string[] {
-  const passed = new Map<string, boolean>();
-  for (const { outcome, capability } of results) {
-    if (capability === undefined || capability.declared) continue;
-    passed.set(capability.name, outcome === 'passed' && passed.get(capability.name) !== false);
-  }
-  return [...passed].flatMap(([name, all]) => (all ? [name] : []));
-}
+  | { readonly outcome: 'skipped'; readonly reason: string };

@@ -13,29 +13,6 @@ import { runRow, startReady, type Ready } from './http/run-row.js';
 import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } from './http/scenarios.js';
 import type { Situation } from './http/wire-http.js';
 
-export type { Answer, Conversation } from './http/conversation.js';
-export {
-  fetchSubjects,
-  listenerSubjects,
-  serviceSubjects,
-  type HttpSubject,
-  type MaybePromise,
-  type OpenHttp,
-  type RunningService,
-  type Wanted,
-} from './http/http-subjects.js';
-export type { Header, RawRequest, RowRequest } from './http/request-row.js';
-export {
-  SITUATIONS,
-  environmentOf,
-  wireHttp,
-  type HttpKeys,
-  type Situation,
-  type SituationSetup,
-  type StoreFault,
-  type WiredHttp,
-} from './http/wire-http.js';
-
 /** The rows of the contract, by what they are about. */
 export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'authentication and scopes': AUTHENTICATION,
@@ -95,7 +72,7 @@ function httpCase(
 }
 
 /**
- * What the service answers over HTTP, to the byte where it matters, on any transport. Cases share services: one for
+ * What the service responses over HTTP, to the byte where it matters, on any transport. Cases share services: one for
  * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {

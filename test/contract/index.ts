@@ -9,41 +9,38 @@ export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
 export { bindContract, bindToJest, type JestRunner, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
-export {
-  undeclaredCapabilities,
-  type Capability,
-  type CaseContext,
-  type CaseResult,
-  type Contract,
-  type ContractCase,
-  type Open,
-  type Subject,
+export type {
+  CaseContext,
+  CaseResult,
+  Contract,
+  ContractCase,
+  Judgement,
+  Open,
+  Subject,
 } from './contract.js';
+export { httpContract } from './http-contract.js';
+export type { Conversation, RawResponse } from './http/conversation.js';
 export {
-  SITUATIONS,
-  environmentOf,
   fetchSubjects,
-  httpContract,
   listenerSubjects,
   serviceSubjects,
-  wireHttp,
-  type Answer,
-  type Conversation,
-  type Header,
-  type HttpKeys,
   type HttpSubject,
   type MaybePromise,
   type OpenHttp,
-  type RawRequest,
-  type RowRequest,
   type RunningService,
+  type Wanted,
+} from './http/http-subjects.js';
+export type { Header, RawRequest, RowRequest } from './http/request-row.js';
+export {
+  SITUATIONS,
+  environmentOf,
+  wireHttp,
+  type HttpKeys,
   type Situation,
   type SituationSetup,
   type StoreFault,
-  type Wanted,
   type WiredHttp,
-} from './http-contract.js';
-export { petRepositoryContract } from './pet-repository-contract.js';
+} from './http/wire-http.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
-export { storeContracts } from './store-contracts.js';
+export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export type { StorePorts, StoreSubject } from './store-subject.js';

@@ -1,4 +1,5 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
+import type { Pet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
 
 /** Resolves to what `call` rejects with; fails when the call resolves. */
@@ -24,4 +25,29 @@ export async function rejectsWhenAborted(
     const signal = AbortSignal.abort(reason);
     assert.equal(await rejectionOf(call({ signal })), signal.reason);
   }
+}
+
+/**
+ * Checks simultaneous creates with one claim: there is one animal, at most one caller created it, and the others may be
+ * refused. Resolves to the animal.
+ */
+export async function checkOnce(
+  creating: readonly Promise<{ readonly pet: Pet; readonly replayed: boolean }>[],
+  list: () => Promise<readonly Pet[]>,
+): Promise<Pet> {
+  const results = await Promise.allSettled(creating);
+  const [pet, ...others] = await list();
+  assert.ok(pet);
+  assert.deepEqual(others, []);
+  let creators = 0;
+  for (const result of results) {
+    if (result.status === 'rejected') {
+      await rejectsWithCode(Promise.reject(result.reason), 'idempotency_conflict');
+    } else {
+      assert.deepEqual(result.value.pet, pet);
+      if (!result.value.replayed) creators += 1;
+    }
+  }
+  assert.ok(creators <= 1, `${creators} callers created the animal`);
+  return pet;
 }

@@ -1,12 +1,4 @@
-import {
-  DEFAULT_ANIMALS,
-  type CaseContext,
-  type CaseResult,
-  type Contract,
-  type ContractCase,
-  type Open,
-  type Subject,
-} from './contract.js';
+import type { CaseResult, Contract, ContractCase, Judgement, Open, Subject } from './contract.js';
 
 /** Which cases run, how long they may take, and how large the largest is. */
 export interface RunOptions {
@@ -22,6 +14,7 @@ export interface RunOptions {
 }
 
 export const DEFAULT_TIME_LIMIT = 30_000;
+const DEFAULT_ANIMALS = 10_000;
 
 /** Options of a run without a test runner. */
 export interface RunContractOptions extends RunOptions {
@@ -73,13 +66,6 @@ export interface SuiteCase {
   readonly run: () => Promise<CaseResult>;
 }
 
-type Judgement = Pick<CaseResult, 'capability'> &
-  (
-    | { readonly outcome: 'passed' }
-    | { readonly outcome: 'failed'; readonly error: unknown }
-    | { readonly outcome: 'skipped'; readonly reason: string }
-  );
-
 export function suiteOf<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
@@ -109,39 +95,19 @@ export function suiteOf<S extends Subject, Given extends string = never>(
     if (!contract.sharesSubjects) await dispose(subject);
   };
 
-  async function judge(
-    { needs, unless, run }: ContractCase<S, Given>,
-    subject: S,
-    context: CaseContext,
-  ): Promise<Judgement> {
-    const reason = unless?.(subject);
-    if (reason !== undefined) return { outcome: 'skipped', reason };
-    const running = (): Promise<void> => within(timeLimit, 'the case did not end', run(subject, context));
-    const capability = needs && { name: needs.name, declared: needs.isDeclared(subject) };
-    if (capability === undefined || capability.declared) {
-      await running();
-      return { outcome: 'passed', ...(capability && { capability }) };
-    }
-    const skipped = { outcome: 'skipped', reason: notDeclared(capability.name), capability } as const;
-    if (!needs?.canBeTried(subject)) return skipped;
-    return running().then(
-      () => ({ outcome: 'passed', capability }),
-      () => skipped,
-    );
-  }
-
-  async function runCase(contractCase: ContractCase<S, Given>, context: CaseContext): Promise<Judgement> {
+  async function judge({ given, unless, run }: ContractCase<S, Given>): Promise<Judgement> {
     try {
-      const subject = await subjectFor(contractCase.given as Given);
-      let judgement: Judgement;
+      const subject = await subjectFor(given as Given);
+      let reason: string | undefined;
       try {
-        judgement = await judge(contractCase, subject, context);
+        reason = unless?.(subject);
+        if (reason === undefined) await within(timeLimit, 'the case did not end', run(subject, { animals }));
       } catch (error) {
         await release(subject).catch(() => {}); // the first error matters more
         throw error;
       }
       await release(subject);
-      return judgement;
+      return reason === undefined ? { outcome: 'passed' } : { outcome: 'skipped', reason };
     } catch (error) {
       return { outcome: 'failed', error };
     }
@@ -154,21 +120,16 @@ export function suiteOf<S extends Subject, Given extends string = never>(
       topic: contractCase.topic,
       async run() {
         const began = performance.now();
-        const notes: string[] = [];
-        const judgement = await runCase(contractCase, { animals, note: (text) => void notes.push(text) });
-        return { name: contractCase.name, ...judgement, notes, milliseconds: performance.now() - began };
+        const judgement = await judge(contractCase);
+        return { name: contractCase.name, ...judgement, milliseconds: performance.now() - began };
       },
     })),
     async skipReasons() {
       const subjects = new Map<Given, S>();
-      const reasons: (string | undefined)[] = [];
-      for (const { given, needs, unless } of cases) {
-        const subject = subjects.get(given as Given) ?? (await subjectFor(given as Given));
-        subjects.set(given as Given, subject);
-        let reason = unless?.(subject);
-        if (reason === undefined && needs && !needs.isDeclared(subject)) reason = notDeclared(needs.name);
-        reasons.push(reason);
+      for (const { given } of cases) {
+        if (!subjects.has(given as Given)) subjects.set(given as Given, await subjectFor(given as Given));
       }
+      const reasons = cases.map(({ given, unless }) => unless?.(subjects.get(given as Given) as S));
       for (const subject of subjects.values()) await release(subject);
       return reasons;
     },
@@ -181,8 +142,6 @@ export function suiteOf<S extends Subject, Given extends string = never>(
     },
   };
 }
-
-const notDeclared = (capability: string): string => `the adapter does not declare itself ${capability}`;
 
 /** Resolves or rejects as `work` does; rejects when it takes longer. */
 export async function within<T>(milliseconds: number, what: string, work: Promise<T>): Promise<T> {

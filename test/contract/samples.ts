@@ -117,21 +117,22 @@ export const fullApiKey = (): Required<ApiKeyRecord> => ({
   revokedAt: new Date(1_750_000_000_001),
 });
 
-/** Characters that tell codecs apart: digits, letters of both cases, and what is special to some of them. */
+/** Neighbours differ in the bits that codecs ignore first, and the end is special to some of them. */
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.~+/= \0é\ud800';
 
-/** The text with one character changed, removed, doubled or inserted, at each place. */
+/** The text with one character changed, removed, doubled or inserted, at each place: in a few ways that vary. */
 export const alterations = (text: string): readonly string[] =>
   Array.from({ length: text.length + 1 }, (_, place) => {
     const before = text.slice(0, place);
     const at = text.charAt(place);
     const after = text.slice(place + 1);
-    return [
-      before + after,
-      before + at + at + after,
-      ...Array.from({ length: ALPHABET.length }, (_, index) => before + ALPHABET.charAt(index) + after),
-      ...['0', 'a', '_', ' '].map((extra) => before + extra + at + after),
-    ];
+    const index = ALPHABET.indexOf(at);
+    const another = ALPHABET.charAt((place * 29) % ALPHABET.length);
+    const otherCase = at === at.toLowerCase() ? at.toUpperCase() : at.toLowerCase();
+    const neighbours = [ALPHABET.charAt(index - 1), ALPHABET.charAt(index + 1)];
+    return ['', at + at, another + at, ...neighbours, another, otherCase].map(
+      (changed) => before + changed + after,
+    );
   })
     .flat()
     .filter((altered) => altered !== text);

@@ -3,8 +3,18 @@ import { animalStoreContract } from './animal-store-contract.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
 import type { Contract } from './contract.js';
-import { petRepositoryContract } from './pet-repository-contract.js';
+import { addingCases } from './pet-repository/adding.js';
+import { claimingCases } from './pet-repository/claiming.js';
+import { endingCases } from './pet-repository/ending.js';
+import { handleCases } from './pet-repository/handles.js';
+import { readingCases } from './pet-repository/reading.js';
 import type { StoreSubject } from './store-subject.js';
+
+/** What every store of animals promises, and what it declares in its capabilities. */
+export const petRepositoryContract: Contract<StoreSubject> = {
+  port: 'PetRepository',
+  cases: [...addingCases, ...readingCases, ...claimingCases, ...endingCases, ...handleCases],
+};
 
 /**
  * The contracts of a store: all its ports, and the use cases on it. Cases of ports that the store does not have are

@@ -1,8 +1,8 @@
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
+import type { PetRepository, PetRepositoryCapabilities } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
-import type { Capability, ContractCase, Subject } from './contract.js';
+import type { ContractCase, Subject } from './contract.js';
 
 /** The ports of an open store. */
 export type StorePorts = Pick<Store, 'pets' | 'apiKeys' | 'transfer'>;
@@ -17,23 +17,15 @@ export interface StoreSubject extends Subject, StorePorts {
 
 export type StoreCase = ContractCase<StoreSubject>;
 
-export const DURABLE: Capability<StoreSubject> = {
-  name: 'durable',
-  isDeclared: ({ pets }) => pets.capabilities.durable,
-  canBeTried: ({ reopen }) => reopen !== undefined,
-};
+/** For `unless`: a case about what only some stores can do, and declare. */
+const undeclared =
+  (capability: keyof PetRepositoryCapabilities) =>
+  ({ pets }: StoreSubject): string | undefined =>
+    pets.capabilities[capability] ? undefined : `the adapter does not declare itself ${capability}`;
 
-export const SHARED: Capability<StoreSubject> = {
-  name: 'shared',
-  isDeclared: ({ pets }) => pets.capabilities.shared,
-  canBeTried: ({ another }) => another !== undefined,
-};
-
-export const ORDERED: Capability<StoreSubject> = {
-  name: 'ordered',
-  isDeclared: ({ pets }) => pets.capabilities.ordered === true,
-  canBeTried: () => true,
-};
+export const notDurable = undeclared('durable');
+export const notShared = undeclared('shared');
+export const notOrdered = undeclared('ordered');
 
 export async function reopened({ reopen }: StoreSubject): Promise<StorePorts> {
   assert.ok(reopen, 'the subject of a durable store needs `reopen`');

@@ -69,7 +69,7 @@ describe('docs/write-an-adapter.md', function () {
     expect([...page.programs.keys()]).to.deep.equal(['file-store.mjs', 'contract.test.mjs', 'adapter.mjs']);
     const report = await page.output(['--test', '--test-reporter=tap', 'contract.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
-    expect(report).to.include('with 110 animals, not 10000').and.include('# SKIP the store cannot be copied');
+    expect(report).to.include('# SKIP the store cannot be copied');
     expect(passed(report)).to.be.greaterThan(200);
   });
 
@@ -119,9 +119,7 @@ describe('docs/contract-suites.md', function () {
     expect(report).to.include(
       'skipped: assigns greater ids after closing and opening again: the adapter does not',
     );
-    expect(report).to.include('note: returns each of thousands of animals');
     expect(report).to.not.include('failed: ');
-    expect(report).to.match(/\n\[\]\n$/);
   });
 
   it('shows a module for check-store', async () => {

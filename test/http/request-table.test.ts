@@ -12,7 +12,7 @@ import { readSettings } from '../../src/bootstrap/settings.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from '../adapters/mongodb/mongo-server.js';
 import { bindContract } from '../contract/bind-contract.js';
 import { REQUEST_TABLE, STORE_TOPIC, httpContract } from '../contract/http-contract.js';
-import type { Answer } from '../contract/http/conversation.js';
+import type { RawResponse } from '../contract/http/conversation.js';
 import {
   fetchRequest,
   fetchSubjects,
@@ -86,7 +86,7 @@ describe('The HTTP interface on Fetch', () => bindHeldToDocument(fetch));
 /** What differs from one response to the next, and what a connection adds. */
 const VOLATILE = /^(?:date|x-request-id|connection|keep-alive|transfer-encoding)$/;
 
-const comparable = ({ status, headers, body }: Answer): unknown => ({
+const comparable = ({ status, headers, body }: RawResponse): unknown => ({
   status,
   headers: headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -102,8 +102,8 @@ async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly 
     const { values } = await startReady(subject, situation);
     const responses: unknown[] = [];
     for (const { name, request } of rows) {
-      const { answers } = await subject.send(fillRequest(request, values));
-      responses.push([name, ...answers.map(comparable)]);
+      const conversation = await subject.send(fillRequest(request, values));
+      responses.push([name, ...conversation.responses.map(comparable)]);
     }
     return responses;
   } finally {

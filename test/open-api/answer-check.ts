@@ -1,5 +1,5 @@
 import { JsonSyntaxError, parse } from '../../src/exact-json.js';
-import { headerValues, type Answer } from '../contract/http/conversation.js';
+import { headerValues, type RawResponse } from '../contract/http/conversation.js';
 import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
 import type { Judge } from './exact-validator.js';
 
@@ -27,7 +27,7 @@ export class AnswerCheck {
    * What in the answer is not as the document says; `undefined` where the document says nothing of the request.
    * A HEAD is held to what the document says of GET, but for the body.
    */
-  faultsOf(answer: Answer, { method, path }: Asked): readonly string[] | undefined {
+  faultsOf(answer: RawResponse, { method, path }: Asked): readonly string[] | undefined {
     const operation = operationAt(this.#document, this.#basePath, method, path);
     if (operation === undefined) return undefined;
     const { status } = answer;
@@ -80,7 +80,7 @@ export class AnswerCheck {
 }
 
 /** What the document says of the members of Error without a schema. */
-function errorFault({ status, body }: Answer, codes: readonly string[]): string | undefined {
+function errorFault({ status, body }: RawResponse, codes: readonly string[]): string | undefined {
   const error = JSON.parse(body.toString()) as { code: string; status: number };
   if (!codes.includes(error.code)) return `code is ${error.code}, and may be ${codes.join(', ')}`;
   return error.status === status ? undefined : `status is ${error.status}`;

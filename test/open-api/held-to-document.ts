@@ -24,7 +24,7 @@ export const heldToDocument =
       ...subject,
       async send(request, wanted) {
         const conversation = await subject.send(request, wanted);
-        for (const [index, answer] of conversation.answers.entries()) {
+        for (const [index, answer] of conversation.responses.entries()) {
           const asked = requestsOf(request)[index];
           const faults = asked && check.faultsOf(answer, asked);
           if (faults === undefined) tally.outside += 1;
@@ -37,9 +37,9 @@ export const heldToDocument =
   };
 
 async function documentOf(service: HttpSubject): Promise<OpenApiDocument> {
-  const { answers } = await service.send({ method: 'GET', target: '/openapi.json', headers: [] });
-  assert.equal(answers[0]?.status, 200);
-  return parse(answers[0].body.toString()) as OpenApiDocument;
+  const { responses } = await service.send({ method: 'GET', target: '/openapi.json', headers: [] });
+  assert.equal(responses[0]?.status, 200);
+  return parse(responses[0].body.toString()) as OpenApiDocument;
 }
 
 /** The requests in what was sent; of bytes those whose first line can be read. */

@@ -17,7 +17,6 @@ import {
   NAME_PATTERN,
   NEW_PET_FIELDS,
   PET_RULES,
-  isPetStatus,
   isSamePet,
   petFrom,
   savedPet,
@@ -145,8 +144,6 @@ const faultsOf = (pet: unknown): readonly unknown[] => {
   return [];
 };
 
-const RANGE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
-
 describe('A name', () => {
   it('is blank if it has only White_Space characters, and by no other character', () => {
     for (const text of ['', ...WHITE_SPACE, WHITE_SPACE.join('')]) {
@@ -157,16 +154,6 @@ describe('A name', () => {
       (character) => PET_RULES.name(character) === 'must not be blank',
     );
     expect(blank).to.deep.equal(WHITE_SPACE);
-  });
-
-  it('is a string without U+0000 and lone surrogates', () => {
-    for (const name of ['\0', 'a\0', '\0a']) expect(PET_RULES.name(name)).to.equal('must not contain U+0000');
-    for (const name of ['\ud800', 'a\udfffb', '\udc00\ud800', '🐶\ud83d']) {
-      expect(PET_RULES.name(name)).to.equal('must not contain lone surrogates');
-    }
-    expect(PET_RULES.name('\ud83d\udc36')).to.equal(undefined);
-    for (const name of [undefined, null, 5, ['Fido']])
-      expect(PET_RULES.name(name)).to.equal('must be a string');
   });
 
   it('keeps its rule exactly if it matches the published pattern, lone surrogates aside', () => {
@@ -187,15 +174,10 @@ describe('A name', () => {
 /** Another value for each field. A new field does not compile here. */
 const OTHER: Required<UnsavedPet> = { name: 'Rex', categoryId: 8n, status: 'sold' };
 
-describe('An animal', () => {
-  it('has any int64 as category, and one of three statuses', () => {
-    expect([0, -1, INT64_MAX].map(PET_RULES.categoryId)).to.deep.equal([undefined, undefined, undefined]);
-    expect([1.5, '7', 2n ** 63n].map(PET_RULES.categoryId)).to.deep.equal([RANGE, RANGE, RANGE]);
-    expect(['available', 'pending', 'sold'].every(isPetStatus)).to.equal(true);
-    expect(['toString', '', 'Sold', null, undefined, 0].some(isPetStatus)).to.equal(false);
-    expect(PET_RULES.status(null)).to.equal('must be one of available, pending, sold');
-  });
+const isRefused = (pet: unknown, ...faults: readonly (readonly [field: string, message: string])[]) =>
+  expect(faultsOf(pet)).to.deep.equal(faults.map(([field, message]) => ({ field, message })));
 
+describe('An animal', () => {
   it('is frozen, available by default, and has only the fields of an animal', () => {
     const pet = unsavedPet({ name: ' Fido ', categoryId: 7, id: 99n, colour: 'black' } as NewPet);
     expect(pet).to.deep.equal({ name: ' Fido ', categoryId: 7n, status: 'available' });
@@ -204,18 +186,17 @@ describe('An animal', () => {
   });
 
   it('is refused with every fault', () => {
-    expect(faultsOf({ name: ' ', categoryId: 1.5, status: 'gone' })).to.deep.equal([
-      { field: 'name', message: 'must not be blank' },
-      { field: 'categoryId', message: RANGE },
-      { field: 'status', message: 'must be one of available, pending, sold' },
-    ]);
-    expect(faultsOf({})).to.deep.equal([
-      { field: 'name', message: 'is required' },
-      { field: 'categoryId', message: 'is required' },
-    ]);
-    for (const pet of [undefined, null, 'Fido', 5]) {
-      expect(faultsOf(pet)).to.deep.equal([{ field: '', message: 'it must be an object' }]);
-    }
+    isRefused(
+      { name: ' ', categoryId: 1.5, status: 'gone' },
+      ['name', 'must not be blank'],
+      ['categoryId', 'must be an integer from -9223372036854775808 to 9223372036854775807'],
+      ['status', 'must be one of available, pending, sold'],
+    );
+    isRefused({}, ['name', 'is required'], ['categoryId', 'is required']);
+    isRefused({ ...OTHER, name: 5 }, ['name', 'must be a string']);
+    isRefused({ ...OTHER, name: 'a\0' }, ['name', 'must not contain U+0000']);
+    isRefused({ ...OTHER, name: '🐶\ud83d' }, ['name', 'must not contain lone surrogates']);
+    for (const pet of [undefined, null, 'Fido', 5]) isRefused(pet, ['', 'it must be an object']);
   });
 
   it('reads each field of what it is made of once: a getter cannot change it after the check', () => {

@@ -5,7 +5,6 @@ import { createAnimalStore } from '../../src/application/create-animal-store.js'
 import { readCursor, writeCursor } from '../../src/application/page-cursor.js';
 import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
 import {
-  IdempotencyKeyReusedError,
   InvalidCursorError,
   InvalidParameterError,
   InvalidPetError,
@@ -157,13 +156,6 @@ describe('createPet with an idempotency key', () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it('rejects with the refusal of the repository', async () => {
-    const { animalStore } = observed();
-    await animalStore.createPet(fido, { idempotencyKey });
-    const reused = animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey });
-    expect(await rejectionOf(reused)).to.be.instanceOf(IdempotencyKeyReusedError);
-  });
-
   it('does not call the repository when it is aborted while the fingerprint is computed', async () => {
     const { animalStore, asked } = observed();
     const controller = new AbortController();
@@ -192,20 +184,7 @@ describe('A page cursor', () => {
     );
   });
 
-  it('is refused when it is altered', () => {
-    const places = fc.nat({ max: 26 });
-    fc.assert(
-      fc.property(ids, filters, places, places, fc.string(), (id, status, from, to, text) => {
-        const cursor = writeCursor(id, status);
-        const swapped =
-          cursor.slice(0, from) + cursor.charAt(from + 1) + cursor.charAt(from) + cursor.slice(from + 2);
-        const replaced = cursor.slice(0, from) + text + cursor.slice(to);
-        for (const altered of [swapped, replaced, cursor.toUpperCase(), text]) {
-          if (altered === cursor) continue;
-          expect(() => readCursor(altered, status), altered).to.throw(InvalidCursorError);
-        }
-      }),
-    );
+  it('is refused when it is no text', () => {
     for (const cursor of [undefined, null, 5, 5n, {}, [writeCursor(1n, undefined)]]) {
       expect(() => readCursor(cursor, undefined)).to.throw(InvalidCursorError);
     }

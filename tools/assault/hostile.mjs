@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startService } from '../service.mjs';
+import { main, startService } from '../service.mjs';
 
 const KEYS = ['first-key-of-the-attack', 'second-key-of-the-attack'];
 const self = fileURLToPath(import.meta.url);

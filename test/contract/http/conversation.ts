@@ -1,7 +1,7 @@
 import { assert } from '../assert.js';
 
 /** A response, its bytes as they arrived. */
-export interface Answer {
+export interface RawResponse {
   /** The HTTP status. */
   readonly status: number;
   /** In the order and spelling in which they arrived. */
@@ -13,7 +13,7 @@ export interface Answer {
 /** What came back for what was sent. */
 export interface Conversation {
   /** In the order in which they arrived. */
-  readonly answers: readonly Answer[];
+  readonly responses: readonly RawResponse[];
   /** The statuses of interim responses. */
   readonly interim: readonly number[];
   /** The server closed the connection after nothing but whole responses. */
@@ -23,19 +23,19 @@ export interface Conversation {
 }
 
 /** The values of a header; its name in any case. */
-export const headerValues = ({ headers }: Pick<Answer, 'headers'>, name: string): string[] =>
+export const headerValues = ({ headers }: Pick<RawResponse, 'headers'>, name: string): string[] =>
   headers.flatMap(([sent, value]) => (sent.toLowerCase() === name.toLowerCase() ? [value] : []));
 
 /** The value of a header that must be there once. */
-export function header(answer: Answer, name: string): string {
-  const values = headerValues(answer, name);
+export function header(response: RawResponse, name: string): string {
+  const values = headerValues(response, name);
   assert.equal(values.length, 1, `${name} must be there once, and is ${JSON.stringify(values)}`);
   return values[0] ?? '';
 }
 
 /** The target of the Link to the next page, if there is one. */
-export function nextTarget(answer: Answer): string | undefined {
-  const [link] = headerValues(answer, 'Link');
+export function nextTarget(response: RawResponse): string | undefined {
+  const [link] = headerValues(response, 'Link');
   const target = link === undefined ? undefined : /^<([^<>]+)>; rel="next"$/.exec(link)?.[1];
   assert.equal(target === undefined, link === undefined, `not a Link to a next page: ${link}`);
   return target;

@@ -6,7 +6,7 @@ import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
 import type { Open, Subject } from '../contract.js';
 import { within } from '../run-contract.js';
-import type { Answer, Conversation } from './conversation.js';
+import type { RawResponse, Conversation } from './conversation.js';
 import { fillRequest, get, type RawRequest, type RowRequest } from './request-row.js';
 import { converse, messageOf } from './socket-client.js';
 import { storeFault, wireHttp, type HttpKeys, type Situation } from './wire-http.js';
@@ -33,7 +33,7 @@ export interface HttpSubject extends Subject {
 /** What to wait for. */
 export interface Wanted {
   /** How many responses. Default: 1. */
-  readonly answers?: number;
+  readonly responses?: number;
   /** Whether to wait until the server closes the connection. */
   readonly untilClosed?: boolean;
 }
@@ -73,7 +73,30 @@ export const fetchSubjects =
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { basePath } = http.settings;
-    return fetchSubject({ handle: await make(http), situation, basePath, keys, used });
+    const handle = await make(http);
+    const leaving = new AbortController();
+    if (storeFault(situation) === 'occupied') {
+      const request = fillRequest(get('/pets'), { ...keys, base: basePath });
+      const ended = Promise.resolve(handle(fetchRequest(request, { signal: leaving.signal }))).then(
+        ({ status }) => `got ${status}`,
+        (error: unknown) => `was rejected with ${String(error)}`,
+      );
+      await occupied(used, ended);
+    }
+    return {
+      url: `http://animals.test${basePath}`,
+      overSocket: false,
+      keys,
+      async send(request) {
+        if ('raw' in request) throw new Error('bytes need a socket');
+        const sent = fetchRequest(request);
+        const began = performance.now();
+        const response = await handle(sent);
+        const milliseconds = performance.now() - began;
+        return { responses: [await rawResponseOf(response)], interim: [], closed: false, milliseconds };
+      },
+      dispose: async () => leaving.abort(),
+    };
   };
 
 /** A running service, for a test. */
@@ -139,8 +162,8 @@ async function socketSubject(
     url: address,
     overSocket: true,
     keys,
-    send: (request, { answers = 1, untilClosed = false } = {}) =>
-      converse(url, messageOf(request, url.host, answers), untilClosed),
+    send: (request, { responses = 1, untilClosed = false } = {}) =>
+      converse(url, messageOf(request, url.host, responses), untilClosed),
     dispose: stop,
   };
 }
@@ -152,57 +175,6 @@ const endOf = (socket: Socket): Promise<string> =>
     socket.once('close', () => resolve('lost its connection'));
     socket.on('error', () => {}); // close follows
   });
-
-interface FetchService {
-  readonly handle: (request: Request) => MaybePromise<Response>;
-  readonly situation: Situation;
-  readonly basePath: string;
-  readonly keys: HttpKeys;
-  readonly used: Promise<void>;
-  /** Called when the subject is disposed of. */
-  readonly close?: () => Promise<void>;
-}
-
-/** A subject whose requests are passed to a function. */
-async function fetchSubject({
-  handle,
-  situation,
-  basePath,
-  keys,
-  used,
-  close,
-}: FetchService): Promise<HttpSubject> {
-  const leaving = new AbortController();
-  if (storeFault(situation) === 'occupied') {
-    const request = fillRequest(get('/pets'), { ...keys, base: basePath });
-    const ended = Promise.resolve(handle(fetchRequest(request, { signal: leaving.signal }))).then(
-      ({ status }) => `got ${status}`,
-      (error: unknown) => `was rejected with ${String(error)}`,
-    );
-    await occupied(used, ended).catch(async (error: unknown) => {
-      leaving.abort();
-      await close?.().catch(() => {}); // the first error matters more
-      throw error;
-    });
-  }
-  return {
-    url: `http://animals.test${basePath}`,
-    overSocket: false,
-    keys,
-    async send(request) {
-      if ('raw' in request) throw new Error('bytes need a socket');
-      const sent = fetchRequest(request);
-      const began = performance.now();
-      const response = await handle(sent);
-      const milliseconds = performance.now() - began;
-      return { answers: [await fetchAnswer(response)], interim: [], closed: false, milliseconds };
-    },
-    async dispose() {
-      leaving.abort();
-      await close?.();
-    },
-  };
-}
 
 /** The request that a runtime makes of such a message: its body is a stream, its length a header if it is known. */
 export function fetchRequest(
@@ -225,7 +197,7 @@ export function fetchRequest(
   });
 }
 
-const fetchAnswer = async (response: Response): Promise<Answer> => ({
+const rawResponseOf = async (response: Response): Promise<RawResponse> => ({
   status: response.status,
   headers: [...response.headers],
   body: Buffer.from(await response.arrayBuffer()),

@@ -1,5 +1,5 @@
 import { assert } from '../assert.js';
-import { header, headerValues, nextTarget, type Answer, type Conversation } from './conversation.js';
+import { header, headerValues, nextTarget, type RawResponse, type Conversation } from './conversation.js';
 import type { HttpSubject, Wanted } from './http-subjects.js';
 import {
   SEED,
@@ -44,24 +44,24 @@ async function seed(
   subject: HttpSubject,
   values: Readonly<Record<string, string>>,
 ): Promise<typeof UNSEEDED> {
-  const answerTo = async (request: RowRequest): Promise<Answer> => {
-    const [answer] = (await subject.send(fillRequest(request, values))).answers;
-    assert.ok(answer, `no response to ${request.method} ${request.target} of the set-up`);
-    return answer;
+  const responseTo = async (request: RowRequest): Promise<RawResponse> => {
+    const [response] = (await subject.send(fillRequest(request, values))).responses;
+    assert.ok(response, `no response to ${request.method} ${request.target} of the set-up`);
+    return response;
   };
   const ids: string[] = [];
   for (const members of SEED) {
-    const { status, body } = await answerTo(post(`{${members}}`));
+    const { status, body } = await responseTo(post(`{${members}}`));
     assert.equal(status, 201, 'the animals of the set-up were not added');
     ids.push(/^\{"id":(\d+),/.exec(body.toString())?.[1] ?? '');
   }
   const cursorOf = async (query: string): Promise<string> => {
-    const target = nextTarget(await answerTo(get(`/pets?limit=1${query}`)));
+    const target = nextTarget(await responseTo(get(`/pets?limit=1${query}`)));
     return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? '';
   };
   // There is no tag where getPet is switched off.
   const tagOf = async (path: string): Promise<string> =>
-    headerValues(await answerTo(get(path)), 'ETag')[0] ?? '';
+    headerValues(await responseTo(get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
   const petTag = await tagOf(`/pets/${pet}`);
   return {
@@ -109,9 +109,9 @@ class Catalogue {
    * Checks that the animal of a 201 is stored: get returns it to the byte, and the list ends with it.
    * @returns its id
    */
-  async checkCreated(answer: Answer): Promise<string> {
-    const id = /\/pets\/(\d+)$/.exec(header(answer, 'Location'))?.[1] ?? '';
-    const body = answer.body.toString();
+  async checkCreated(response: RawResponse): Promise<string> {
+    const id = /\/pets\/(\d+)$/.exec(header(response, 'Location'))?.[1] ?? '';
+    const body = response.body.toString();
     assert.ok(body.startsWith(`{"id":${id},`), `the id of ${body} differs from the Location`);
     const got = await this.#get(`${this.#service.values.base}/pets/${id}`);
     assert.equal(got.body.toString(), body, 'get returns another animal');
@@ -126,18 +126,18 @@ class Catalogue {
   /** The target and the bytes of the last page. */
   async #end(): Promise<string> {
     for (;;) {
-      const answer = await this.#get(this.#target);
-      const next = nextTarget(answer);
-      if (next === undefined) return `${this.#target} ${answer.body.toString()}`;
+      const response = await this.#get(this.#target);
+      const next = nextTarget(response);
+      if (next === undefined) return `${this.#target} ${response.body.toString()}`;
       this.#target = `${this.#service.values.base}/pets?${next.split('?')[1]}`; // it may be absolute
     }
   }
 
-  async #get(target: string): Promise<Answer> {
-    const { answers } = await this.#service.send({ ...get(''), target });
-    const [answer] = answers;
-    assert.equal(answer?.status, 200, `${target} got ${answer?.status}`);
-    return answer;
+  async #get(target: string): Promise<RawResponse> {
+    const { responses } = await this.#service.send({ ...get(''), target });
+    const [response] = responses;
+    assert.equal(response?.status, 200, `${target} got ${response?.status}`);
+    return response;
   }
 }
 
@@ -148,26 +148,27 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
   const catalogue = isRead ? undefined : service.catalogue;
   await catalogue?.remember();
   const untilClosed = expected.some(({ closes }) => closes);
-  const send = (): Promise<Conversation> => service.send(request, { answers: expected.length, untilClosed });
+  const send = (): Promise<Conversation> =>
+    service.send(request, { responses: expected.length, untilClosed });
   let conversation = await send();
   // The best of three, on a busy machine. Rows with a time are refused, so they store nothing.
   for (let tries = 1; tries < 3 && conversation.milliseconds > (expect.within ?? Infinity); tries += 1) {
     conversation = await send();
   }
-  const { answers, closed, interim, milliseconds } = conversation;
+  const { responses, closed, interim, milliseconds } = conversation;
   for (const [index, expectation] of expected.entries()) {
-    const answer = answers[index];
-    assert.ok(answer, `response ${index + 1} did not arrive`);
-    checkExpectation(answer, expectation, service);
+    const response = responses[index];
+    assert.ok(response, `response ${index + 1} did not arrive`);
+    checkExpectation(response, expectation, service);
   }
-  assert.equal(answers.length, expected.length, 'there were more responses than requests');
+  assert.equal(responses.length, expected.length, 'there were more responses than requests');
   if (service.overSocket) {
     if (untilClosed) assert.ok(closed, 'the server did not close the connection');
     if (expect.interim !== 'any') assert.deepEqual(interim, expect.interim ?? [], 'the interim responses');
   }
   const within = expect.within ?? Infinity;
   assert.ok(milliseconds <= within, `it took ${Math.round(milliseconds)} ms`);
-  const [first] = answers;
+  const [first] = responses;
   if (expect.status === 201 && first && catalogue) {
     const id = await catalogue.checkCreated(first);
     if (typeof expect.body === 'string') assert.equal(first.body.toString(), fill(expect.body, { id }));
@@ -176,24 +177,24 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
   }
 }
 
-function checkExpectation(answer: Answer, expect: Expectation, { values, overSocket }: Ready): void {
-  const text = answer.body.toString();
-  assert.equal(answer.status, expect.status, text.slice(0, 500));
+function checkExpectation(response: RawResponse, expect: Expectation, { values, overSocket }: Ready): void {
+  const text = response.body.toString();
+  assert.equal(response.status, expect.status, text.slice(0, 500));
   if (expect.code !== undefined && text !== '') {
     const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
     assert.equal(code, expect.code);
     if (expect.message) assert.match(String(message), expect.message);
   }
   for (const [name, wanted] of Object.entries(expect.headers ?? {})) {
-    const sent = headerValues(answer, name);
+    const sent = headerValues(response, name);
     if (wanted === null) assert.deepEqual(sent, [], `${name} must not be there`);
     else if (typeof wanted === 'string') assert.deepEqual(sent, [fill(wanted, values)], name);
-    else assert.match(header(answer, name), new RegExp(fill(wanted.source, values), wanted.flags));
+    else assert.match(header(response, name), new RegExp(fill(wanted.source, values), wanted.flags));
   }
   if (expect.body instanceof RegExp) assert.match(text, expect.body);
   else if (expect.body !== undefined && expect.status !== 201) assert.equal(text, fill(expect.body, values));
   if (!overSocket) return;
-  const connection = headerValues(answer, 'Connection').join();
+  const connection = headerValues(response, 'Connection').join();
   if (expect.closes) assert.equal(connection.toLowerCase(), 'close');
   if (expect.staysOpen) assert.notEqual(connection.toLowerCase(), 'close');
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { headerValues, type Answer, type Conversation } from './conversation.js';
+import { headerValues, type RawResponse, type Conversation } from './conversation.js';
 import type { RawRequest, RowRequest } from './request-row.js';
 
 /** Bytes to send, and what to expect for them. */
@@ -14,11 +14,11 @@ export interface Message {
 }
 
 /** The bytes of a request as an HTTP/1.1 message. */
-export function messageOf(request: RawRequest | RowRequest, host: string, answers: number): Message {
+export function messageOf(request: RawRequest | RowRequest, host: string, responses: number): Message {
   if ('raw' in request) {
     const bytes = Buffer.from(request.raw, 'latin1');
     const [method = ''] = request.raw.split(' ', 1);
-    const methods = Array.from({ length: answers }, (_, index) => (index === 0 ? method : 'GET'));
+    const methods = Array.from({ length: responses }, (_, index) => (index === 0 ? method : 'GET'));
     return { bytes, methods };
   }
   const { method, target, headers, body, chunked, awaitsContinue } = request;
@@ -55,14 +55,14 @@ const PATIENCE = 5000;
  */
 export async function converse(url: URL, message: Message, untilClosed: boolean): Promise<Conversation> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
-  const reader = new AnswerReader(message.methods);
+  const reader = new ResponseReader(message.methods);
   const finished = new AbortController();
   let closed = false;
   let milliseconds = 0;
   const arrived = Promise.withResolvers<void>();
-  const isDone = (): boolean => (untilClosed ? closed : reader.answers.length >= message.methods.length);
+  const isDone = (): boolean => (untilClosed ? closed : reader.responses.length >= message.methods.length);
   socket.on('data', (bytes) => {
-    const before = reader.answers.length + reader.interim.length;
+    const before = reader.responses.length + reader.interim.length;
     try {
       reader.read(bytes);
     } catch (error) {
@@ -77,11 +77,11 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
   });
   socket.on('end', () => {
     reader.end();
-    closed = reader.isBetweenAnswers;
+    closed = reader.isBetweenResponses;
     arrived.resolve();
   });
   // A server that closes early may refuse what is still being sent: its response must have arrived by then.
-  socket.on('error', (error) => (reader.answers.length > 0 ? arrived.resolve() : arrived.reject(error)));
+  socket.on('error', (error) => (reader.responses.length > 0 ? arrived.resolve() : arrived.reject(error)));
   socket.on('close', () => arrived.resolve());
   await once(socket, 'connect');
   const began = performance.now();
@@ -90,7 +90,7 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
   try {
     const late = delay(PATIENCE, undefined, { signal: finished.signal, ref: false }).catch(() => {});
     await Promise.race([arrived.promise, late]);
-    return { answers: reader.answers, interim: reader.interim, closed, milliseconds };
+    return { responses: reader.responses, interim: reader.interim, closed, milliseconds };
   } finally {
     finished.abort();
     await destroyed(socket);
@@ -104,11 +104,11 @@ async function destroyed(socket: Socket): Promise<void> {
   await closed;
 }
 
-type Head = Pick<Answer, 'status' | 'headers'>;
+type Head = Pick<RawResponse, 'status' | 'headers'>;
 
 /** Parses HTTP/1.1 responses as they arrive. */
-class AnswerReader {
-  readonly answers: Answer[] = [];
+class ResponseReader {
+  readonly responses: RawResponse[] = [];
   readonly interim: number[] = [];
   readonly #methods: readonly string[];
   #rest: Buffer = Buffer.alloc(0);
@@ -119,7 +119,7 @@ class AnswerReader {
     this.#methods = methods;
   }
 
-  get isBetweenAnswers(): boolean {
+  get isBetweenResponses(): boolean {
     return this.#rest.length === 0;
   }
 
@@ -151,7 +151,7 @@ class AnswerReader {
       return true;
     }
     const head = { status, headers };
-    const hasBody = this.#methods[this.answers.length] !== 'HEAD' && status !== 204 && status !== 304;
+    const hasBody = this.#methods[this.responses.length] !== 'HEAD' && status !== 204 && status !== 304;
     const [length] = headerValues(head, 'Content-Length');
     if (!hasBody) return this.#add(head, Buffer.alloc(0), start);
     if (headerValues(head, 'Transfer-Encoding').join() === 'chunked') return this.#addChunked(head, start);
@@ -179,7 +179,7 @@ class AnswerReader {
   }
 
   #add(head: Head, body: Buffer, end: number): true {
-    this.answers.push({ ...head, body });
+    this.responses.push({ ...head, body });
     this.#rest = this.#rest.subarray(end);
     return true;
   }
