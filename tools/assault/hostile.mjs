@@ -80,10 +80,10 @@ function* smugglingVectors(key) {
 export async function attack({ short, show }) {
   if (!existsSync('/proc/self/status')) return 'it reads the memory of a process from /proc';
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-hostile-'));
-  const service = await startService(KEYS.join(','), `sqlite:${join(folder, 'animals.db')}`, [
-    '--import',
-    WATCH,
-  ]);
+  const service = await startService(
+    { API_KEYS: KEYS.join(','), STORE_URL: `sqlite:${join(folder, 'animals.db')}` },
+    [process.execPath, '--import', WATCH, main, 'serve'],
+  );
   const { port } = service.url;
   const request = async (key, target, init) => {
     const began = performance.now();
