@@ -16,4 +16,4 @@ export {
 } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export { openApiDocument } from './open-api/open-api-document.js';
-export { createRouteFinder, type FoundRoute, type Route } from './routes.js';
+export type { FoundRoute, Route } from './routes.js';

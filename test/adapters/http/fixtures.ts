@@ -1,7 +1,6 @@
 import {
   HttpInterface,
   Readiness,
-  createRouteFinder,
   type HttpInterfaceOptions,
   type HttpRequest,
   type HttpResponse,
@@ -55,12 +54,6 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
     readBody: async () => new TextEncoder().encode(body),
     ...request,
   });
-
-/** Handles a request as a transport without its own router does. */
-export function handle(http: HttpInterface, request: HttpRequest): Promise<HttpResponse> {
-  const found = createRouteFinder(http.routes)(request.path);
-  return http.handle(request, found?.route, found?.parameters ?? {});
-}
 
 /** The status of a response, and the code of its error. */
 export const outcome = ({ status, body }: HttpResponse): string =>

@@ -9,7 +9,7 @@ import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
-import { KEY, REX, createWith, handle, httpInterface, outcome, requestWith } from './fixtures.js';
+import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
 
 const fails = (): never => {
   throw new Error('the disk is full');
@@ -26,8 +26,8 @@ describe('HttpInterface', () => {
     it('publicUrl may be a path: Location begins with it, and the docs page calls its own origin only', async () => {
       const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
       const http = httpInterface({ docs, settings: { publicUrl: '/shop/v1' } });
-      expect((await handle(http, createWith(REX))).headers).to.include({ Location: '/shop/v1/pets/1' });
-      const page = await handle(http, requestWith({}, { path: '/docs' }));
+      expect((await http.handle(createWith(REX))).headers).to.include({ Location: '/shop/v1/pets/1' });
+      const page = await http.handle(requestWith({}, { path: '/docs' }));
       expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
     });
   });
@@ -48,7 +48,7 @@ describe('HttpInterface', () => {
       const fault = new Error('hunter2');
       const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
       const request = requestWith({ ...KEY, 'x-request-id': 'r-1' }, { query: 'limit=1' });
-      const { status, body, headers } = await handle(httpInterface({ animalStore, log }), request);
+      const { status, body, headers } = await httpInterface({ animalStore, log }).handle(request);
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
       expect(headers).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
@@ -67,7 +67,7 @@ describe('HttpInterface', () => {
 
     it('gets no failure and no key id of a request that was refused', async () => {
       const authenticator: Authenticator = { authenticate: async () => ({ ok: false, reason: 'revoked' }) };
-      await handle(httpInterface({ authenticator, log }), requestWith(KEY));
+      await httpInterface({ authenticator, log }).handle(requestWith(KEY));
       expect(responded).to.have.length(1);
       expect(responded[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
       expect(failed).to.deep.equal([]);
@@ -75,9 +75,9 @@ describe('HttpInterface', () => {
 
     it('changes no response when it fails', async () => {
       const failing = { log: { responded: fails, failed: fails } };
-      expect(outcome(await handle(httpInterface(failing), requestWith(KEY)))).to.equal('200');
+      expect(outcome(await httpInterface(failing).handle(requestWith(KEY)))).to.equal('200');
       const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: fails };
-      const response = await handle(httpInterface({ ...failing, animalStore }), requestWith(KEY));
+      const response = await httpInterface({ ...failing, animalStore }).handle(requestWith(KEY));
       expect(outcome(response)).to.equal('500 internal_error');
     });
   });
@@ -85,9 +85,9 @@ describe('HttpInterface', () => {
   it('tells the transport who is calling, once the key is known to be valid', async () => {
     const callers: Principal[] = [];
     const onAuthenticated = (principal: Principal): void => void callers.push(principal);
-    await handle(httpInterface(), requestWith({}, { onAuthenticated }));
+    await httpInterface().handle(requestWith({}, { onAuthenticated }));
     expect(callers).to.deep.equal([]);
-    await handle(httpInterface(), requestWith(KEY, { onAuthenticated }));
+    await httpInterface().handle(requestWith(KEY, { onAuthenticated }));
     expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['k-1']);
   });
 
@@ -102,7 +102,7 @@ describe('HttpInterface', () => {
         ['/elsewhere', preflight],
       ] as const) {
         const request = requestWith(headers, { method: 'OPTIONS', path });
-        const response = await handle(httpInterface({ settings }), request);
+        const response = await httpInterface({ settings }).handle(request);
         expect(outcome(response)).to.equal('404 route_not_found');
         expect(response.headers['Access-Control-Allow-Origin']).to.equal(
           headers === preflight ? preflight.origin : undefined,
@@ -134,7 +134,7 @@ describe('HttpInterface', () => {
       const onDeprecatedCall = (call: DeprecatedCall): void => void calls.push(call);
       const http: HttpInterface = httpInterface({ authenticator, settings, onDeprecatedCall });
       const headers: Record<string, string> = key === '' ? {} : { authorization: `Bearer ${key}` };
-      return [outcome(await handle(http, requestWith(headers, { method, path }))), ...calls];
+      return [outcome(await http.handle(requestWith(headers, { method, path }))), ...calls];
     }
 
     const sunset = new Date('2030-12-05T00:00:00Z');

@@ -9,7 +9,6 @@ import {
   REX,
   anyKey,
   createWith,
-  handle,
   httpInterface,
   keepAlive,
   outcome,
@@ -55,15 +54,15 @@ describe('Requests beyond maxInFlight', () => {
       },
     };
     const http = httpInterface({ authenticator, settings: { maxInFlight: 2 } });
-    const inFlight = [handle(http, LIST), handle(http, LIST)];
+    const inFlight = [http.handle(LIST), http.handle(LIST)];
     for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
-      const refused = await handle(http, request);
+      const refused = await http.handle(request);
       expect(outcome(refused)).to.equal('503 service_unavailable');
       expect(refused.headers['Retry-After']).to.equal('1');
     }
     expect(checked).to.equal(2);
     for (const path of ['/livez', '/readyz']) {
-      expect(outcome(await handle(http, requestWith({}, { path })))).to.equal('200');
+      expect(outcome(await http.handle(requestWith({}, { path })))).to.equal('200');
     }
     ready.resolve();
     expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
@@ -88,12 +87,12 @@ describe('Requests beyond maxInFlight', () => {
         const pets = new HeldPetRepository();
         const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
         const [sent, end] = prepare(request, pets);
-        const first = handle(http, sent);
+        const first = http.handle(sent);
         await pets.called(1);
-        expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
+        expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
         end();
         await first;
-        const next = handle(http, LIST);
+        const next = http.handle(LIST);
         await pets.called(2);
         pets.calls[1]?.resolve();
         expect(outcome(await next)).to.equal('200');
@@ -106,12 +105,12 @@ describe('Requests beyond maxInFlight', () => {
     const http = httpInterface({ animalStore, settings: { maxInFlight: 1 } });
     const body = Promise.withResolvers<Uint8Array>();
     const { request, leave } = leaving(createWith(REX, { readBody: () => body.promise }));
-    const first = handle(http, request);
+    const first = http.handle(request);
     await settled();
     leave();
     expect(outcome(await first)).to.equal('408 request_timeout');
     body.resolve(new TextEncoder().encode(REX));
-    const next = await handle(http, requestWith(KEY, { path: '/v1/orders' }));
+    const next = await http.handle(requestWith(KEY, { path: '/v1/orders' }));
     expect([outcome(next), calls]).to.deep.equal(['404 route_not_found', []]);
   });
 });
@@ -127,7 +126,7 @@ describe('A request that takes too long', () => {
   ] as const) {
     it(`gets 503 when the store does not finish ${what}, and the store's signal is aborted`, async () => {
       const pets = new HeldPetRepository();
-      const late = await handle(httpInterface({ pets, settings }), request);
+      const late = await httpInterface({ pets, settings }).handle(request);
       expect(outcome(late)).to.equal('503 service_unavailable');
       expect(late.headers['Retry-After']).to.equal('1');
       expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
@@ -145,7 +144,7 @@ describe('A request that takes too long', () => {
         return anyKey.authenticate(credential);
       },
     };
-    const response = await handle(httpInterface({ animalStore, settings, authenticator }), LIST);
+    const response = await httpInterface({ animalStore, settings, authenticator }).handle(LIST);
     expect(outcome(response)).to.equal('503 service_unavailable');
     expect(signal?.reason).to.be.instanceOf(UnavailableError);
     late.resolve();
@@ -157,9 +156,9 @@ describe('A request that takes too long', () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets, settings });
     const body = Promise.withResolvers<Uint8Array>();
-    const slow = handle(http, createWith(REX, { readBody: () => body.promise }));
+    const slow = http.handle(createWith(REX, { readBody: () => body.promise }));
     // The deadline of another request that began later passes.
-    expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
     body.resolve(new TextEncoder().encode(REX));
     await pets.called(2);
     pets.calls[1]?.resolve();
@@ -171,11 +170,11 @@ describe('A request that takes too long', () => {
     const began = performance.now();
     let read = began;
     const readBody = async (): Promise<Uint8Array> => {
-      await handle(httpInterface({ pets, settings }), LIST);
+      await httpInterface({ pets, settings }).handle(LIST);
       read = performance.now();
       return new TextEncoder().encode(REX);
     };
-    const late = await handle(httpInterface({ pets, settings }), createWith(REX, { readBody }));
+    const late = await httpInterface({ pets, settings }).handle(createWith(REX, { readBody }));
     expect(outcome(late)).to.equal('503 service_unavailable');
     expect(performance.now() - read).to.be.greaterThan(45);
   });
@@ -185,7 +184,7 @@ describe('A request that takes too long', () => {
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
     Object.assign(globalThis, { setTimeout: numbers });
     try {
-      const late = await handle(httpInterface({ pets: new HeldPetRepository(), settings }), LIST);
+      const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
       expect(outcome(late)).to.equal('503 service_unavailable');
     } finally {
       Object.assign(globalThis, { setTimeout: original });
@@ -199,7 +198,7 @@ describe('A client that disconnects', () => {
     const failed: unknown[] = [];
     const log = { responded: () => {}, failed: (_: string, error: unknown) => void failed.push(error) };
     const { request, leave } = leaving(LIST);
-    const response = handle(httpInterface({ pets, log }), request);
+    const response = httpInterface({ pets, log }).handle(request);
     await pets.called(1);
     expect(pets.calls[0]?.signal?.aborted).to.equal(false);
     leave();
@@ -211,7 +210,7 @@ describe('A client that disconnects', () => {
   it('after its response changes nothing', async () => {
     const pets = new HeldPetRepository();
     const { request, leave } = leaving(LIST);
-    const response = handle(httpInterface({ pets }), request);
+    const response = httpInterface({ pets }).handle(request);
     await pets.called(1);
     pets.calls[0]?.resolve();
     await response;
