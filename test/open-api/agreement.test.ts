@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { readIdempotencyKey } from '../../src/adapters/http/idempotency-key.js';
 import type { HttpRequest } from '../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../src/adapters/http/query.js';
 import { readNewPet } from '../../src/adapters/http/request-body.js';
+import { readIdempotencyKey } from '../../src/adapters/http/request-headers.js';
 import { PAGE_LIMIT, requireLimitAndStatus } from '../../src/application/create-animal-store.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../src/domain/int64.js';

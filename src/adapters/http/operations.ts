@@ -4,7 +4,8 @@ import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import type { HttpSettings } from './http-settings.js';
-import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
+import type { HeaderName } from './open-api/headers.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 import { NewPetSchema, PetIdSchema, PetSchema, PetStatusSchema, PetsSchema } from './schemas.js';
 
 /** The id of an operation. */
@@ -38,21 +39,6 @@ export interface Operation {
   /** Its errors, beyond those of every operation. */
   readonly errors: readonly ErrorCode[];
 }
-
-/** The name of a response header in the document. */
-export type HeaderName =
-  | 'RequestId'
-  | 'NextLink'
-  | 'Location'
-  | 'EntityTag'
-  | 'IdempotencyReplayed'
-  | 'Challenge'
-  | 'RetryAfter'
-  | 'Accept'
-  | 'AcceptEncoding'
-  | 'Deprecation'
-  | 'Sunset'
-  | 'SuccessorLink';
 
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header';

@@ -1,7 +1,8 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
 import type { ErrorCode } from '../error-responses.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
-import { removedMessage, type HeaderName, type Operation } from '../operations.js';
+import { removedMessage, type Operation } from '../operations.js';
+import type { HeaderName } from './headers.js';
 
 /** What the document says about an error code. */
 export interface ErrorDescription {

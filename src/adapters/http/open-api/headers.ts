@@ -1,26 +1,23 @@
 import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
 import { writeCursor } from '../../../application/page-cursor.js';
-import { baseUrl, type HttpSettings } from '../http-settings.js';
-import { OPERATIONS, deprecationHeaders, type HeaderName } from '../operations.js';
-import { nextLink } from '../query.js';
 import type { Keywords } from '../schemas.js';
 
 /** A response header, as the document describes it. */
-interface DocumentedHeader {
+export interface DocumentedHeader {
   /** The name of the header. */
   readonly name: string;
   readonly description: string;
   readonly schema: Keywords;
   /** Whether a response that declares it may lack it. */
   readonly optional?: true;
-  readonly example: (settings: HttpSettings) => unknown;
+  readonly example: (
+    baseUrl: string,
+    deprecation: Record<'Deprecation' | 'Sunset' | 'Link', string>,
+  ) => unknown;
 }
 
-const ofGetPet = (settings: HttpSettings): ReturnType<typeof deprecationHeaders> =>
-  deprecationHeaders(OPERATIONS.getPet.deprecation, settings.deprecatedSince, baseUrl(settings));
-
 /** The headers that clients can use, by component name. */
-export const HEADERS: Readonly<Record<HeaderName, DocumentedHeader>> = {
+export const HEADERS = {
   RequestId: {
     name: 'X-Request-Id',
     description:
@@ -35,16 +32,16 @@ export const HEADERS: Readonly<Record<HeaderName, DocumentedHeader>> = {
       'is. Absent on the last page.',
     schema: { type: 'string', pattern: '^<[^<>]+>; rel="next"$' },
     optional: true,
-    example: (settings) => {
+    example: (baseUrl) => {
       const cursor = writeCursor(BigInt(PAGE_LIMIT.default), 'available');
-      return nextLink(baseUrl(settings), `status=available&limit=${PAGE_LIMIT.default}`, cursor);
+      return `<${baseUrl}/pets?status=available&limit=${PAGE_LIMIT.default}&cursor=${cursor}>; rel="next"`;
     },
   },
   Location: {
     name: 'Location',
     description: 'URL of the new animal (RFC 9110, 10.2.2).',
     schema: { type: 'string', format: 'uri-reference' },
-    example: (settings) => `${baseUrl(settings)}/pets/1`,
+    example: (baseUrl) => `${baseUrl}/pets/1`,
   },
   EntityTag: {
     name: 'ETag',
@@ -92,18 +89,20 @@ export const HEADERS: Readonly<Record<HeaderName, DocumentedHeader>> = {
     name: 'Deprecation',
     description: 'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
     schema: { type: 'string', pattern: '^@-?[0-9]+$' },
-    example: (settings) => ofGetPet(settings).Deprecation,
+    example: (_, { Deprecation }) => Deprecation,
   },
   Sunset: {
     name: 'Sunset',
     description: 'When the operation will be removed, as an HTTP-date (RFC 8594).',
     schema: { type: 'string' },
-    example: (settings) => ofGetPet(settings).Sunset,
+    example: (_, { Sunset }) => Sunset,
   },
   SuccessorLink: {
     name: 'Link',
     description: 'What to use instead (RFC 5829).',
     schema: { type: 'string', pattern: '^<[^<>]+>; rel="successor-version"$' },
-    example: (settings) => ofGetPet(settings).Link,
+    example: (_, { Link }) => Link,
   },
-};
+} as const satisfies Record<string, DocumentedHeader>;
+
+export type HeaderName = keyof typeof HEADERS;

@@ -2,10 +2,10 @@ import { Type, type TSchema } from 'typebox';
 import { stringify } from '../../../exact-json.js';
 import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
-import { OPERATIONS, isRemoved, type HeaderName, type Operation } from '../operations.js';
+import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
 import { COMPONENTS, ErrorSchema, componentName, jsonSchema, type Keywords } from '../schemas.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
-import { HEADERS } from './headers.js';
+import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
 const TAG = { name: 'animals', description: 'The animals of the store.' };
 
@@ -42,11 +42,13 @@ export const IF_NONE_MATCH: Operation['parameters'] = {
  */
 export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const settings = completeSettings(given);
-  const { stagingUrl } = settings;
-  const headers = Object.entries(HEADERS).map(([name, { description, optional, schema, example }]) => [
-    name,
-    { description, required: !optional, schema, example: example(settings) },
-  ]);
+  const { stagingUrl, deprecatedSince } = settings;
+  const base = baseUrl(settings);
+  const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince, base);
+  const headers = Object.entries<DocumentedHeader>(HEADERS).map(([name, header]) => {
+    const { description, optional, schema, example } = header;
+    return [name, { description, required: !optional, schema, example: example(base, deprecation) }];
+  });
   const document = {
     openapi: '3.1.1',
     info: {
@@ -59,7 +61,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     },
     // Without a public URL the server is the base path, relative to the document.
     servers: [
-      { url: baseUrl(settings), description: 'Production' },
+      { url: base, description: 'Production' },
       ...(stagingUrl === undefined ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ],
     tags: [TAG],
@@ -106,19 +108,21 @@ export function operationObject(id: string, operation: Operation, settings: Http
       'x-deprecated-reason': deprecation.advice,
     }),
     ...(stability && { 'x-stability': stability }),
-    parameters: parameters.map(([name, { in: location, schema, ...rest }]) => ({
-      name,
-      in: location,
-      required: location === 'path',
-      schema: jsonSchema(schema),
-      ...rest,
-    })),
+    parameters: parameters.map(([name, parameter]) => parameterObject(name, parameter)),
     ...(body && {
       requestBody: { description: body.description, required: true, content: json(body.schema) },
     }),
     responses: responses(id, operation, settings),
   };
 }
+
+const parameterObject = (name: string, { in: location, schema, ...rest }: Parameter): Keywords => ({
+  name,
+  in: location,
+  required: location === 'path',
+  schema: jsonSchema(schema),
+  ...rest,
+});
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
