@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import type {
-  DeprecatedCall,
-  HttpInterface,
-  HttpSettings,
-  RespondedRequest,
-} from '../../../src/adapters/http/index.js';
+import type { DeprecatedCall, HttpSettings, RespondedRequest } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
@@ -91,26 +86,6 @@ describe('HttpInterface', () => {
     expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['k-1']);
   });
 
-  describe('OPTIONS at an unknown path', () => {
-    const settings = { corsOrigins: ['https://one.example'], maxInFlight: 0 };
-    const preflight = { origin: 'https://one.example', 'access-control-request-method': 'GET' };
-
-    it('gets 404 without a key, which a page of an allowed origin can read', async () => {
-      for (const [path, headers] of [
-        ['/v1/orders', {}],
-        ['/v1/orders', preflight],
-        ['/elsewhere', preflight],
-      ] as const) {
-        const request = requestWith(headers, { method: 'OPTIONS', path });
-        const response = await httpInterface({ settings }).handle(request);
-        expect(outcome(response)).to.equal('404 route_not_found');
-        expect(response.headers['Access-Control-Allow-Origin']).to.equal(
-          headers === preflight ? preflight.origin : undefined,
-        );
-      }
-    });
-  });
-
   describe('calls of deprecated operations', () => {
     /** Accepts keys that begin with `good`; only `good-reader` may read. */
     const authenticator: Authenticator = {
@@ -121,45 +96,35 @@ describe('HttpInterface', () => {
       },
     };
 
-    interface Case {
-      readonly method?: string;
-      readonly path?: string;
-      readonly key?: string;
-      readonly settings?: Partial<HttpSettings>;
-    }
-
-    async function reported(given: Case): Promise<readonly [string, ...DeprecatedCall[]]> {
-      const { method = 'GET', path = '/v1/pets/1', key = 'good-reader', settings = {} } = given;
-      const calls: DeprecatedCall[] = [];
-      const onDeprecatedCall = (call: DeprecatedCall): void => void calls.push(call);
-      const http: HttpInterface = httpInterface({ authenticator, settings, onDeprecatedCall });
-      const headers: Record<string, string> = key === '' ? {} : { authorization: `Bearer ${key}` };
-      return [outcome(await http.handle(requestWith(headers, { method, path }))), ...calls];
-    }
-
     const sunset = new Date('2030-12-05T00:00:00Z');
     const CALL: DeprecatedCall = { operationId: 'getPet', keyId: 'id of good-reader', sunset };
-    const CASES: ReadonlyArray<
-      readonly [title: string, given: Case, expected: string, call?: DeprecatedCall]
-    > = [
-      ['are reported whatever the response', {}, '404 pet_not_found', CALL],
-      ['are reported for HEAD', { method: 'HEAD' }, '404 pet_not_found', CALL],
-      ['are reported after removal', { settings: { getPet: 'off' } }, '410 operation_removed', CALL],
+    const PATH = '/v1/pets/1';
+    const off: Partial<HttpSettings> = { getPet: 'off' };
+    const busy: Partial<HttpSettings> = { maxInFlight: 0 };
+    for (const [title, key, method, path, settings, expected, ...calls] of [
+      ['are reported whatever the response', 'good-reader', 'GET', PATH, {}, '404 pet_not_found', CALL],
+      ['are reported for HEAD', 'good-reader', 'HEAD', PATH, {}, '404 pet_not_found', CALL],
+      ['are reported after removal', 'good-reader', 'GET', PATH, off, '410 operation_removed', CALL],
+      ['are not reported with an invalid key', 'bad', 'GET', PATH, {}, '401 invalid_api_key'],
+      ['are not reported at capacity', 'good-reader', 'GET', PATH, busy, '503 service_unavailable'],
+      ['are not reported for another method', 'good-reader', 'DELETE', PATH, {}, '405 method_not_allowed'],
+      ['are not reported for another operation', 'good-reader', 'GET', '/v1/pets', {}, '200'],
       [
         'are reported without the scope',
-        { key: 'good' },
+        'good',
+        'GET',
+        PATH,
+        {},
         '403 insufficient_scope',
         { ...CALL, keyId: 'id of good' },
       ],
-      ['are not reported without a key', { key: '' }, '401 missing_api_key'],
-      ['are not reported with an invalid key', { key: 'bad' }, '401 invalid_api_key'],
-      ['are not reported at capacity', { settings: { maxInFlight: 0 } }, '503 service_unavailable'],
-      ['are not reported for another method', { method: 'DELETE' }, '405 method_not_allowed'],
-      ['are not reported for another operation', { path: '/v1/pets' }, '200'],
-    ];
-    for (const [title, given, expected, call] of CASES) {
+    ] as const) {
       it(title, async () => {
-        expect(await reported(given)).to.deep.equal([expected, ...(call ? [call] : [])]);
+        const reported: DeprecatedCall[] = [];
+        const onDeprecatedCall = (call: DeprecatedCall): void => void reported.push(call);
+        const http = httpInterface({ authenticator, settings, onDeprecatedCall });
+        const response = await http.handle(requestWith({ authorization: `Bearer ${key}` }, { method, path }));
+        expect([outcome(response), ...reported]).to.deep.equal([expected, ...calls]);
       });
     }
   });
