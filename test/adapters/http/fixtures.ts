@@ -56,8 +56,14 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
   });
 
 /** The status of a response, and the code of its error. */
-export const outcome = ({ status, body }: HttpResponse): string =>
+export const outcome = ({ status, body }: Pick<HttpResponse, 'status' | 'body'>): string =>
   [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');
+
+/** The same of a response that was sent. */
+export async function sentOutcome(response: Response | Promise<Response>): Promise<string> {
+  const sent = await response;
+  return outcome({ status: sent.status, body: await sent.text() });
+}
 
 interface HeldCall {
   readonly signal: AbortSignal | undefined;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { HttpRequest } from '../../../src/adapters/http/index.js';
-import type { AnimalStore } from '../../../src/application/animal-store.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -24,17 +23,6 @@ function leaving(request: HttpRequest): { readonly request: HttpRequest; readonl
     request: { ...request, onGone: (listener) => void listeners.push(listener) },
     leave: () => listeners.forEach((listener) => listener()),
   };
-}
-
-/** An animal store that ignores its signals, and records its calls. */
-function recording(): { readonly animalStore: AnimalStore; readonly calls: string[] } {
-  const calls: string[] = [];
-  const record = (name: string) => (): Promise<never> => {
-    calls.push(name);
-    return new Promise(() => {});
-  };
-  const animalStore = { listPets: record('list'), createPet: record('create'), getPet: record('get') };
-  return { animalStore, calls };
 }
 
 /** Lets everything that can go on go on. */
@@ -68,41 +56,29 @@ describe('Requests beyond maxInFlight', () => {
     expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
   });
 
-  /** Each ends one request that occupies the only place, on a store whose calls end only if the test ends them. */
-  const ENDINGS: Readonly<
-    Record<string, (request: HttpRequest, pets: HeldPetRepository) => readonly [HttpRequest, () => void]>
-  > = {
-    'a response': (request, pets) => [request, () => pets.calls[0]?.resolve()],
-    'a failure': (request, pets) => [request, () => pets.calls[0]?.reject(new Error('broken'))],
-    'a client that disconnects': (request) => {
-      const { request: sent, leave } = leaving(request);
-      return [sent, leave];
-    },
-    'a deadline': (request) => [request, () => {}],
-  };
-  for (const [ending, prepare] of Object.entries(ENDINGS)) {
+  for (const ending of ['a response', 'a failure', 'a client that disconnects', 'a deadline']) {
     it(`are served again after ${ending}`, async () => {
+      const pets = new HeldPetRepository();
       const requestDeadline = ending === 'a deadline' ? 50 : 60_000;
-      for (const request of [LIST, createWith(REX)]) {
-        const pets = new HeldPetRepository();
-        const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
-        const [sent, end] = prepare(request, pets);
-        const first = http.handle(sent);
-        await pets.called(1);
-        expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
-        end();
-        await first;
-        const next = http.handle(LIST);
-        await pets.called(2);
-        pets.calls[1]?.resolve();
-        expect(outcome(await next)).to.equal('200');
-      }
+      const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
+      const { request, leave } = leaving(LIST);
+      const first = http.handle(request);
+      await pets.called(1);
+      expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+      if (ending === 'a response') pets.calls[0]?.resolve();
+      if (ending === 'a failure') pets.calls[0]?.reject(new Error('broken'));
+      if (ending === 'a client that disconnects') leave();
+      await first;
+      const next = http.handle(LIST);
+      await pets.called(2);
+      pets.calls[1]?.resolve();
+      expect(outcome(await next)).to.equal('200');
     });
   }
 
   it('are served again after a client that disconnects within its body, which then is not stored', async () => {
-    const { animalStore, calls } = recording();
-    const http = httpInterface({ animalStore, settings: { maxInFlight: 1 } });
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings: { maxInFlight: 1 } });
     const body = Promise.withResolvers<Uint8Array>();
     const { request, leave } = leaving(createWith(REX, { readBody: () => body.promise }));
     const first = http.handle(request);
@@ -111,7 +87,7 @@ describe('Requests beyond maxInFlight', () => {
     expect(outcome(await first)).to.equal('408 request_timeout');
     body.resolve(new TextEncoder().encode(REX));
     const next = await http.handle(requestWith(KEY, { path: '/v1/orders' }));
-    expect([outcome(next), calls]).to.deep.equal(['404 route_not_found', []]);
+    expect([outcome(next), pets.calls]).to.deep.equal(['404 route_not_found', []]);
   });
 });
 
@@ -134,7 +110,7 @@ describe('A request that takes too long', () => {
   }
 
   it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
-    const { animalStore, calls } = recording();
+    const pets = new HeldPetRepository();
     const late = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;
     const authenticator: Authenticator = {
@@ -144,12 +120,12 @@ describe('A request that takes too long', () => {
         return anyKey.authenticate(credential);
       },
     };
-    const response = await httpInterface({ animalStore, settings, authenticator }).handle(LIST);
+    const response = await httpInterface({ pets, settings, authenticator }).handle(LIST);
     expect(outcome(response)).to.equal('503 service_unavailable');
     expect(signal?.reason).to.be.instanceOf(UnavailableError);
     late.resolve();
     await settled();
-    expect(calls).to.deep.equal([]);
+    expect(pets.calls).to.deep.equal([]);
   });
 
   it('is not one whose client takes long to send its body', async () => {
