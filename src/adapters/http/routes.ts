@@ -62,6 +62,7 @@ export const allowedMethods = ({ endpoints }: Route): string =>
 
 /** The route of a path, and the path's parameters. */
 export interface FoundRoute {
+  /** The route with this path. */
   readonly route: Route;
   /** By name, decoded once. A value with malformed percent-encoding stays as sent. */
   readonly parameters: Readonly<Record<string, string>>;
