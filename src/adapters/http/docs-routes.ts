@@ -22,7 +22,7 @@ export const DOCS_PATH = '/docs';
 
 /** `/openapi.json`: the OpenAPI document, made once. */
 export const documentRoute = (settings: HttpSettings): Route =>
-  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings), {});
+  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings));
 
 /**
  * The docs page at `/docs`, rendered once, and its static files below it. `/` and `/docs/` redirect to it. All
@@ -38,7 +38,7 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
   ];
 }
 
-function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers']): Route {
+function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers'] = {}): Route {
   const headers = { ...others, 'Content-Type': type, 'Cache-Control': 'private, no-cache' };
   return openRoute(path, ({ request }) => conditional(request, { status: 200, headers, body }));
 }
@@ -74,11 +74,6 @@ function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse[
 
 const redirect = (location: string, headers: HttpResponse['headers']): HttpResponse => ({
   status: 307,
-  headers: {
-    ...headers,
-    'Content-Type': HTML_TYPE,
-    'Cache-Control': 'no-store',
-    Location: location,
-  },
+  headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location: location },
   body: `<!doctype html><title>Animal Store</title><a href="${location}">The documentation</a>\n`,
 });

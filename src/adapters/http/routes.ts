@@ -64,14 +64,11 @@ export const allowedMethods = ({ endpoints }: Route): string =>
 export interface FoundRoute {
   /** The route with this path. */
   readonly route: Route;
-  /** By name, decoded. A value with malformed percent-encoding stays as sent. */
+  /** By name, decoded once. A value with malformed percent-encoding stays as sent. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/**
- * Finds the route of a path, for transports without their own router. Compares exactly: case, slashes and
- * percent-encoding count.
- */
+/** Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. */
 export function createRouteFinder(routes: readonly Route[]): (path: string) => FoundRoute | undefined {
   const fixed = new Map<string, FoundRoute>();
   const patterns: Array<{ readonly route: Route; readonly pattern: RegExp }> = [];
@@ -93,9 +90,8 @@ export function createRouteFinder(routes: readonly Route[]): (path: string) => F
   };
 }
 
-function decoded(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
-}
+const decoded = (parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
 
 function decodedOnce(text: string): string {
   try {

@@ -1,7 +1,6 @@
 import {
   HttpInterface,
   Readiness,
-  createRouteFinder,
   type HttpInterfaceOptions,
   type HttpRequest,
   type HttpResponse,
@@ -56,15 +55,15 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
     ...request,
   });
 
-/** Handles a request as a transport without its own router does. */
-export function handle(http: HttpInterface, request: HttpRequest): Promise<HttpResponse> {
-  const found = createRouteFinder(http.routes)(request.path);
-  return http.handle(request, found?.route, found?.parameters ?? {});
-}
-
 /** The status of a response, and the code of its error. */
-export const outcome = ({ status, body }: HttpResponse): string =>
+export const outcome = ({ status, body }: Pick<HttpResponse, 'status' | 'body'>): string =>
   [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');
+
+/** The same of a response that was sent. */
+export async function sentOutcome(response: Response | Promise<Response>): Promise<string> {
+  const sent = await response;
+  return outcome({ status: sent.status, body: await sent.text() });
+}
 
 interface HeldCall {
   readonly signal: AbortSignal | undefined;

@@ -33,9 +33,7 @@ export interface ServerState {
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
-  /** Who sent the last request that was authenticated. Empty before. */
   caller = '';
-  /** Since when input waits for its turn. Kept by `Turns`. */
   waitingSince: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
@@ -186,7 +184,6 @@ export class Connection extends Duplex {
     }
   }
 
-  /** Called when it is this connection's turn. `waited` says how long its input waited for that, in milliseconds. */
   parse(waited: number): void {
     this.#waited = waited;
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {

@@ -4,15 +4,12 @@ import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
 import { splitRequestTarget } from '../http-message.js';
-import { createRouteFinder } from '../routes.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
-  const findRoute = createRouteFinder(http.routes);
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = new NodeRequest(request, response, http.settings.bodyLimit);
-    const found = findRoute(sent.path);
-    const { status, headers, body } = await http.handle(sent, found?.route, found?.parameters ?? {});
+    const { status, headers, body } = await http.handle(sent);
     const hasBody = status !== 204 && status !== 304;
     const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
