@@ -28,7 +28,7 @@ const TABLE = {
     basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
     publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
     stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
-    bodyLimit: setting('BODY_LIMIT', '256kb', read.bytes, 'largest request body, up to 16mb'),
+    bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
     requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
     maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
     deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),

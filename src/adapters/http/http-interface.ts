@@ -1,6 +1,7 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { Capacity, Place } from './capacity.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
@@ -63,11 +64,12 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
-  #inFlight = 0;
+  readonly #capacity: Capacity;
 
   constructor(options: HttpInterfaceOptions) {
     const settings = completeSettings(options.settings);
     this.settings = settings;
+    this.#capacity = new Capacity(settings.maxInFlight);
     this.#options = options;
     this.routes = [
       ...operationRoutes(options.animalStore, settings),
@@ -87,8 +89,12 @@ export class HttpInterface {
     const { route, parameters = {} } = found ?? {};
     const id = requestId(request.header('x-request-id'));
     const deadline = new Deadline(this.settings.requestDeadline);
-    const context: RequestContext = { request, parameters, deadline };
-    request.onGone(() => deadline.abort(clientGone));
+    const place = new Place(this.#capacity);
+    const context: RequestContext = { request, parameters, deadline, place };
+    request.onGone(() => {
+      deadline.abort(clientGone);
+      place.leave();
+    });
     let response: HttpResponse & Partial<ErrorResponse>;
     let fault: unknown;
     try {
@@ -98,7 +104,8 @@ export class HttpInterface {
       response = errorResponse(error, id);
     }
     deadline.stop();
-    if (context.isInFlight) this.#inFlight -= 1;
+    // A client with a key that does not read its response keeps the place. One without a key cannot hold any.
+    if (!context.principal || !request.seesSent) place.leave();
     const { status, code, body } = response;
     try {
       const { log } = this.#options;
@@ -122,22 +129,23 @@ export class HttpInterface {
 
   /** The order of the checks: OPTIONS, capacity, key, path, method, removed, scope; then the operation's own. */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
-    const { request, deadline } = context;
+    const { request, deadline, place } = context;
     if (request.method === 'OPTIONS') {
       if (route === undefined) throw routeNotFound();
       const headers = { Allow: allowedMethods(route), 'Cache-Control': 'no-store' };
       return { status: 204, headers, body: '' };
     }
     const endpoint = endpointFor(route, request.method);
-    if (this.#inFlight >= this.settings.maxInFlight && !endpoint?.alwaysServed) {
-      throw new UnavailableError('too many requests at once');
+    if (!endpoint?.alwaysServed) {
+      if ((request.waited ?? 0) > this.settings.maxWait)
+        throw new UnavailableError('too busy to answer soon');
+      place.enter();
     }
-    this.#inFlight += 1;
-    context.isInFlight = true;
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       context.principal = await authenticate(this.#options.authenticator, request, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
+      place.passTo(context.principal.keyId);
     }
     if (route === undefined) throw routeNotFound();
     if (endpoint === undefined) throw methodNotAllowed(route);

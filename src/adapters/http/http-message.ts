@@ -23,6 +23,10 @@ export interface HttpRequest {
   readBody(): Promise<Uint8Array>;
   /** Calls the listener when the response is sent or the client has disconnected. */
   onGone(listener: () => void): void;
+  /** Whether `onGone` also tells when the response is out. Omit if the transport learns only of disconnections. */
+  readonly seesSent?: boolean;
+  /** How long the request waited before it was handed over, in milliseconds. Omit if the transport cannot tell. */
+  readonly waited?: number;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
 }

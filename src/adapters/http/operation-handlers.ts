@@ -64,9 +64,9 @@ const listPets =
 
 const createPet =
   (animalStore: AnimalStore, baseUrl: string): Handler =>
-  async ({ request, deadline, principal }) => {
+  async ({ request, deadline, place, principal }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const newPet = readNewPet(await deadline.pausedFor(readJsonText(request)));
+    const newPet = readNewPet(await place.whileReading(() => deadline.pausedFor(readJsonText(request))));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,
       signal: deadline.signal,

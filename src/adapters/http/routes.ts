@@ -1,4 +1,5 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
+import type { Place } from './capacity.js';
 import type { Deadline } from './deadline.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
@@ -36,10 +37,9 @@ export interface RequestContext {
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly deadline: Deadline;
+  readonly place: Place;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
-  /** Whether it counts for `settings.maxInFlight`. */
-  isInFlight?: boolean;
 }
 
 /** A route that answers GET and needs no key. */

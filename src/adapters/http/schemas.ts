@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import { NAME_PATTERN, PET_STATUSES } from '../../domain/pet.js';
+import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES } from '../../domain/pet.js';
 
 /* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
 
@@ -13,7 +13,7 @@ const reference = (name: string, keywords?: Keywords) => Type.Ref(`#/components/
 
 const INT64 = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
-const NameSchema = Type.Unsafe({
+const NAME = {
   type: 'string',
   minLength: 1,
   pattern: NAME_PATTERN,
@@ -21,7 +21,7 @@ const NameSchema = Type.Unsafe({
     "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
     'surrogates. Stored exactly as it is.',
   example: 'Bella',
-});
+};
 
 const CategoryIdSchema = Type.Unsafe({
   ...INT64,
@@ -42,7 +42,7 @@ export const PetStatusSchema = Type.Unsafe({
 /** NewPet of the interface. Members that it does not name are allowed, and ignored. */
 export const NewPetSchema = Type.Object(
   {
-    name: NameSchema,
+    name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
     categoryId: CategoryIdSchema,
     // No `default` keyword: generators would make the member required.
     status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
@@ -68,7 +68,7 @@ export const PetIdSchema = Type.Unsafe({
 export const PetSchema = Type.Object(
   {
     id: PetIdSchema,
-    name: NameSchema,
+    name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
     categoryId: CategoryIdSchema,
     status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
   },

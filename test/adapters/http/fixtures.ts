@@ -15,9 +15,9 @@ import type { Pet } from '../../../src/domain/pet.js';
 export const KEY = { authorization: 'Bearer any' };
 export const REX = '{"name":"Rex","categoryId":1}';
 
-/** Accepts every key. */
+/** Accepts every key, whose id is the key itself. */
 export const anyKey: Authenticator = {
-  authenticate: async () => ({ ok: true, principal: { keyId: 'k-1', scopes: new Set(SCOPES) } }),
+  authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
 };
 
 type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };

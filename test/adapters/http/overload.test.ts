@@ -91,6 +91,58 @@ describe('Requests beyond maxInFlight', () => {
   });
 });
 
+describe('The places for requests', () => {
+  keepAlive();
+  const OTHER_KEY = { authorization: 'Bearer other' };
+  const other = (request: HttpRequest): HttpRequest => ({
+    ...request,
+    header: (name) => requestWith(OTHER_KEY).header(name),
+  });
+
+  it('are left in part by each key to the others', async () => {
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings: { maxInFlight: 4 } });
+    const served = [LIST, LIST, LIST].map((request) => http.handle(request));
+    await pets.called(3);
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+    served.push(http.handle(other(LIST)));
+    await pets.called(4);
+    expect(outcome(await http.handle(other(LIST)))).to.equal('503 service_unavailable');
+    for (const call of pets.calls) call.resolve();
+    expect((await Promise.all(served)).map(outcome)).to.deep.equal(['200', '200', '200', '200']);
+  });
+
+  it('are not taken by bodies that come slowly, which have places of their own', async () => {
+    const http = httpInterface({ settings: { maxInFlight: 4 } });
+    const body = Promise.withResolvers<Uint8Array>();
+    const slow = createWith(REX, { readBody: () => body.promise });
+    const creates = [slow, slow, slow].map((request) => http.handle(request));
+    await settled();
+    expect(outcome(await http.handle(slow))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(LIST))).to.equal('200');
+    expect(outcome(await http.handle(other(createWith(REX))))).to.equal('201');
+    body.resolve(new TextEncoder().encode(REX));
+    expect((await Promise.all(creates)).map(outcome)).to.deep.equal(['201', '201', '201']);
+  });
+
+  it('are held until the response is out where the transport sees that, but not without a key', async () => {
+    const http = httpInterface({ settings: { maxInFlight: 1 } });
+    const { request, leave } = leaving({ ...LIST, seesSent: true });
+    expect(outcome(await http.handle(request))).to.equal('200');
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+    leave();
+    await http.handle({ ...requestWith({}, { path: '/openapi.json' }), seesSent: true });
+    expect(outcome(await http.handle(LIST))).to.equal('200');
+  });
+
+  it('are refused to a request that waited too long for its turn, except a health check', async () => {
+    const http = httpInterface({ settings: { maxWait: 100 } });
+    expect(outcome(await http.handle({ ...LIST, waited: 100 }))).to.equal('200');
+    expect(outcome(await http.handle({ ...LIST, waited: 101 }))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(requestWith({}, { path: '/livez', waited: 101 })))).to.equal('200');
+  });
+});
+
 describe('A request that takes too long', () => {
   keepAlive();
   const settings = { requestDeadline: 50 };

@@ -55,7 +55,8 @@ class KoaRequest extends NodeRequest {
     request.rawBody = own.request.rawBody;
   }
 
-  onAuthenticated(principal: Principal): void {
+  override onAuthenticated(principal: Principal): void {
+    super.onAuthenticated(principal);
     this.#context.state['principal'] = principal;
   }
 

@@ -108,9 +108,9 @@ describe('animalStoreRouter', () => {
     await fetch(`${url}/v1/pets/1`);
     await fetch(`${url}/elsewhere`);
     expect(seen).to.deep.equal([
-      ['/v1/pets', 'listPets', 'listPets', 'k-1'],
-      ['/v1/pets', 'createPet', 'createPet', 'k-1'],
-      ['/v1/pets/:petId', 'getPet', 'getPet', 'k-1'],
+      ['/v1/pets', 'listPets', 'listPets', 'any'],
+      ['/v1/pets', 'createPet', 'createPet', 'any'],
+      ['/v1/pets/:petId', 'getPet', 'getPet', 'any'],
       ['/v1/pets/:petId', 'getPet', 'getPet', undefined],
       [undefined, undefined, undefined, undefined],
     ]);
@@ -280,14 +280,16 @@ describe('animalStoreRouter', () => {
     try {
       const url = await serve(createKoaApp(httpInterface({ settings: { maxInFlight: 1 } })));
       const { hostname, port } = new URL(url);
+      const add = () => fetch(`${url}/v1/pets`, create(REX));
       for (let round = 0; round < 3; round += 1) {
         const socket = connect(Number(port), hostname);
         const head =
           'POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nContent-Length: 30\r\n\r\n{';
         await new Promise<void>((resolve) => socket.write(head, () => resolve()));
-        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 503);
+        while ((await add()).status !== 503);
+        expect((await fetch(`${url}/v1/pets`, { headers: KEY })).status).to.equal(200);
         socket.resetAndDestroy();
-        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 200);
+        while ((await add()).status !== 201);
       }
     } finally {
       console.error = print;
