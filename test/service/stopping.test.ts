@@ -51,6 +51,16 @@ describe('The program, told to stop', () => {
     await store.close();
   });
 
+  it('opens no inspector at SIGUSR1, and goes on', async () => {
+    const { child, url } = await startedService(await temporaryFolder());
+    child.signal('SIGUSR1');
+    for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+    child.signal('SIGTERM');
+    const { code, err } = await child.ended;
+    expect(code).to.equal(0);
+    expect(err).to.not.include('Debugger');
+  });
+
   it('ends at once by a second Ctrl-C, whatever is in flight', async () => {
     const { child, url } = await startedService(await temporaryFolder());
     await beginAdding(url);
