@@ -5,16 +5,30 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
 
-/** The built service on a free port, with one static key. Resolves, once it listens, to where, and how to stop it. */
-export async function startService(key, storeUrl) {
+/**
+ * The built service, with one static key, on a free port unless `settings` name one. Resolves, once it listens, to where,
+ * and how to stop it: `stop` resolves to its exit code.
+ */
+export async function startService(key, storeUrl, settings = {}) {
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: { HOST: '127.0.0.1', PORT: '0', STORE_URL: storeUrl, API_KEYS: key, LOG_FORMAT: 'json' },
+    env: {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      STORE_URL: storeUrl,
+      API_KEYS: key,
+      LOG_FORMAT: 'json',
+      ...settings,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(child, 'close');
+  const end = () => child.kill('SIGKILL'); // whoever started it may fail
+  process.on('exit', end);
+  child.on('close', () => process.off('exit', end));
   const stop = async () => {
     child.kill('SIGTERM');
-    await ended;
+    const [code] = await ended;
+    return code;
   };
   for await (const line of createInterface({ input: child.stderr })) {
     const { url } = line.startsWith('{') ? JSON.parse(line) : {};
