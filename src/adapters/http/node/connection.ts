@@ -177,7 +177,9 @@ export class Connection extends Duplex {
   #receive(chunk: Buffer): void {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      this.#server.turns.run(this);
+      // A client may have given up before it was accepted: the end of its side is seen before the next turn.
+      if (this.#requests === 0) this.#server.turns.defer(this);
+      else this.#server.turns.run(this);
     } else {
       this.#discarded += chunk.length;
       if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();

@@ -160,7 +160,8 @@ export class NodeServer {
   /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, waiting } = this.#state;
+    const { limits, waiting, turns } = this.#state;
+    turns.accepted();
     if (this.#connections.size >= limits.maxConnections) {
       const [longest] = waiting;
       if (longest === undefined) return void socket.destroy();

@@ -20,6 +20,16 @@ export class Turns {
   readonly #waiting = new Map<string, Set<Waiting>>();
   #left = PER_TURN;
   #isScheduled = false;
+  #hasAccepted = false;
+
+  /**
+   * Called for each new connection. Node accepts one a turn, so turns are short while there are more: else clients
+   * would have given up before they are accepted.
+   */
+  accepted(): void {
+    this.#hasAccepted = true;
+    this.#schedule();
+  }
 
   /** Lets the connection parse at once if this turn has room left, else in a later one. */
   run(connection: Waiting): void {
@@ -47,7 +57,8 @@ export class Turns {
 
   readonly #begin = (): void => {
     this.#isScheduled = false;
-    this.#left = PER_TURN;
+    this.#left = this.#hasAccepted ? 1 : PER_TURN;
+    this.#hasAccepted = false;
     const now = performance.now();
     for (const [caller, connections] of this.#waiting) {
       if (this.#left === 0) break;
