@@ -9,7 +9,7 @@ import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
-import { findOrCreateFile, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
+import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
 export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist'> {
@@ -44,6 +44,7 @@ function openFile(file: string, mustExist: boolean, busyTimeout: number): FullSt
   // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
   if (!mustExist) accessSync(file, constants.W_OK);
   if (!empty) checkContent(file);
+  if (!mustExist) makePrivate(file);
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.

@@ -273,6 +273,24 @@ describe('openSqliteStore', () => {
   );
 
   it(
+    'closes a store to other users that an older version left open to them, with what a crash left beside it',
+    inFolder(async (folder) => {
+      const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
+      const store = await openSqliteStore(file);
+      await store.pets.add(rex);
+      for (const suffix of ['', '-wal', '-shm']) {
+        await writeFile(crashed + suffix, await readFile(file + suffix));
+        await chmod(crashed + suffix, 0o644);
+      }
+      await store.close();
+      const opened = await openSqliteStore(crashed);
+      for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
+      expect(await opened.pets.list({ limit: 5 })).to.have.length(1);
+      await opened.close();
+    }),
+  );
+
+  it(
     'finishes a store whose creation a crash has cut off',
     inFolder(async (folder) => {
       const file = join(folder, 'animals.db');
