@@ -291,6 +291,24 @@ describe('openSqliteStore', () => {
   );
 
   it(
+    'brings what a crash left in the log to the disk before it serves it',
+    inFolder(async (folder) => {
+      const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
+      const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
+      const store = await openSqliteStore(file);
+      await store.pets.add(rex);
+      for (const suffix of ['', '-wal']) await writeFile(crashed + suffix, await readFile(file + suffix));
+      await store.close();
+      const opened = await openSqliteStore(crashed);
+      await writeFile(alone, await readFile(crashed));
+      await opened.close();
+      const rest = await openSqliteStore(alone);
+      expect(await rest.pets.list({ limit: 5 })).to.have.length(1);
+      await rest.close();
+    }),
+  );
+
+  it(
     'finishes a store whose creation a crash has cut off',
     inFolder(async (folder) => {
       const file = join(folder, 'animals.db');
