@@ -15,7 +15,8 @@ export const isBusy = (error: unknown): boolean =>
   isSqliteError(error) && [SQLITE_BUSY, SQLITE_PROTOCOL].includes(error.errcode & 0xff);
 
 /** Whether there was no room on the disk. */
-export const isFull = (error: unknown): boolean => resultCode(error) === SQLITE_FULL;
+export const isFull = (error: unknown): boolean =>
+  isSqliteError(error) && (error.errcode & 0xff) === SQLITE_FULL;
 
 /** Milliseconds before the next try: short at first, at most 75, and different in every process. */
 export const retryDelay = (tries: number): number => Math.min(50, 2 ** tries) * (0.5 + Math.random());
