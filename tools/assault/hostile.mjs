@@ -113,9 +113,10 @@ export async function attack({ short, show }) {
     // Memory that a garbage collection has yet to free counts, too: a floor of 64 MiB for what any load leaves.
     const each = Math.max(0, Math.round((highest - before - 64 * 1024) / connections));
     show(`${name}: memory for each connection beyond 64 MiB`, each, 'at most', 256, ' KiB');
-    show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500, ' ms');
+    const patience = short ? 5 : 1; // the short form may share its machine with others
+    show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * patience, ' ms');
     show(`${name}: /livez that failed`, failed, 'equals', 0);
-    show(`${name}: longest stall of the event loop`, Math.round(stall), 'at most', 100, ' ms');
+    show(`${name}: longest stall of the event loop`, Math.round(stall), 'at most', 100 * patience, ' ms');
   };
   try {
     const flood = head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5000);

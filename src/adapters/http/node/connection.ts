@@ -62,7 +62,8 @@ export class Connection extends Duplex {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
       this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
-      this.push(null);
+      if (this.#response) this.push(null);
+      else this.end();
     });
     // Emitted when nothing was read and the client took nothing of what was written.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());

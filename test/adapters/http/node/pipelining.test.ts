@@ -120,6 +120,16 @@ describe('Pipelined requests', () => {
     });
   }
 
+  it('that their client ends in the middle are not answered: a thousand at once would hold the loop', async () => {
+    const { port } = await listening(echoTarget);
+    for (const sent of ['', 'GET / HTT', `${head('GET /')}GET / HTT`]) {
+      const connection = await RawConnection.open(port, sent);
+      if (sent.includes('\r\n\r\n')) await connection.responses(1);
+      connection.socket.end();
+      expect((await connection.allResponses()).filter(({ status }) => status !== 200)).to.deep.equal([]);
+    }
+  });
+
   it('are not processed once their client has gone', async () => {
     const held = new Held();
     const { port } = await listening(held.listener);
