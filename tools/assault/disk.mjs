@@ -54,13 +54,13 @@ async function refuses(what, show, { url, lines }, reason) {
   const read = [await statusOf(url, '/pets'), await statusOf(url, '/livez')];
   show(`${what}: of list and /livez, served`, read.filter((status) => status === 200).length, 'equals', 2);
   const away = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
-  show(`${what}: until /readyz is 503`, away, 'at most', 2000, ' ms');
+  show(`${what}: until /readyz is 503`, away, 'at most', 5000, ' ms');
 }
 
 /** After the repair the store is ready before anybody creates, and then creates succeed. */
 async function recovers(what, show, { url }, acknowledged) {
   const back = await until(async () => (await statusOf(url, '/readyz')) === 200, 10_000);
-  show(`${what}: until /readyz is 200 again`, back, 'at most', 5000, ' ms');
+  show(`${what}: until /readyz is 200 again`, back, 'at most', 15000, ' ms');
   let status = 0;
   await createUntil((last) => (status = last), url, acknowledged);
   show(`${what}: status of the next create`, status, 'equals', 201);
