@@ -20,7 +20,6 @@ import {
   bella,
   broken,
   errorJson,
-  failingHook,
   fakeService,
   html,
   json,
@@ -249,23 +248,5 @@ describe('AnimalStoreClient maps', () => {
       expect(error).to.be.instanceOf(UnavailableError);
       expect(error).to.have.property('cause').that.is.instanceOf(TypeError);
     }
-  });
-});
-
-describe('AnimalStoreClient notifies of a deprecated operation', () => {
-  const sunset = 'Thu, 05 Dec 2030 00:00:00 GMT';
-  const deprecated = json(200, BELLA, { Deprecation: '@1795132800', Sunset: sunset });
-
-  it('once, with the sunset that the service announces', async () => {
-    const notices: unknown[] = [];
-    const { client } = fakeService(deprecated);
-    const one = client({ onDeprecated: (notice) => notices.push(notice) });
-    for (let count = 0; count < 3; count += 1) await one.getPet(1n);
-    expect(notices).to.deep.equal([{ operation: 'getPet', sunset }]);
-  });
-
-  it('and responds although the hook throws', async () => {
-    const { client } = fakeService(deprecated);
-    expect((await client({ onDeprecated: failingHook }).getPet(1n)).id).to.equal(1n);
   });
 });

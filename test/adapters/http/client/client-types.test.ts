@@ -25,7 +25,7 @@ const CONFIGURATION = {
 
 const PROGRAM = `
 import { isAnimalStoreError, type AnimalStore, type Pet } from 'animal-store';
-import { AnimalStoreClient, ServiceError, type DeprecationNotice, type Fetch } from 'animal-store/client';
+import { AnimalStoreClient, ServiceError, type Fetch, type RetryNotice } from 'animal-store/client';
 
 const counted: Fetch = (url, init) => fetch(url, init);
 const store: AnimalStore = new AnimalStoreClient({ baseUrl: new URL('/v1', location.href), apiKey: 'a', fetch: counted });
@@ -33,7 +33,7 @@ const client = new AnimalStoreClient({
   baseUrl: 'https://animals.example/v1',
   apiKey: async () => 'a',
   fetch,
-  onDeprecated: ({ operation, sunset }: DeprecationNotice) => console.warn(operation, sunset),
+  onRetry: ({ operation, error }: RetryNotice) => console.warn(operation, error),
 });
 export async function pets(): Promise<Pet[]> {
   // @ts-expect-error an id is not a text: the types are found, and say so
