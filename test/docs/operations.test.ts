@@ -150,7 +150,7 @@ describe('The pages for operators', function () {
     expect(environment.API_KEYS_FILE).to.equal('%d/keys');
     const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
     expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
-    expect(settings.http.publicUrl).to.be.a('string');
+    expect(settings.publicUrl).to.be.a('string');
     const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
     expect(Number(seconds) * 1000).to.be.greaterThan(
       (settings.drainDelay ?? 5000) + settings.shutdownDeadline + 1000,
