@@ -174,18 +174,16 @@ describe('serve', () => {
   });
 
   it('loads its own log before the adapters, which may replace it', async () => {
-    const statuses: number[] = [];
-    const log = {
-      responded: ({ status }: { status: number }) => void statuses.push(status),
-      failed: () => {},
-    };
+    const seen: unknown[] = [];
     const adapter = new ContainerModule((options) => {
-      replace(options, TOKENS.httpLog, log);
+      const responded = ({ status }: { status: number }): void => void seen.push(status);
+      replace(options, TOKENS.httpLog, { responded, failed: () => {} });
+      replace(options, TOKENS.onDeprecatedCall, ({ operationId }) => void seen.push(operationId));
       add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
     });
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
-    await statusOf(`${url}/pets`);
-    expect(statuses).to.deep.equal([401]);
+    await statusOf(`${url}/pets/1`, KEY);
+    expect(seen).to.deep.equal(['getPet', 404]);
   });
 });
 
