@@ -19,11 +19,7 @@ async function beginAdding(url: string): Promise<RawConnection> {
   return connection;
 }
 
-const messages = (log: string): string[] =>
-  log
-    .trimEnd()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+const messages = (log: string): string[] => Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg);
 
 describe('The program, told to stop', () => {
   afterEach(async () => {

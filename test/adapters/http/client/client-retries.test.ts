@@ -128,10 +128,7 @@ describe('AnimalStoreClient pauses before a retry', () => {
     ['of nothing', '0', 0],
     ['as a date', 'Tue, 01 Jan 2030 00:00:05 GMT', 5000],
     ['as a date that is over', 'Mon, 31 Dec 2029 00:00:00 GMT', 0],
-    ['as a number that is none', '1.5', 0],
-    ['below nothing', '-1', 0],
     ['as a word', 'soon', 0],
-    ['as a date of its own kind', '2030-01-01T00:00:05Z', 0],
   ] as const) {
     it(`at least as long as a Retry-After ${form}: ${value}`, async () => {
       const step = errorJson(503, 'service_unavailable', { 'Retry-After': value });
