@@ -14,6 +14,9 @@ export async function startService(settings, [command, ...args] = [process.execP
   const env = { HOST: '127.0.0.1', PORT: '0', LOG_FORMAT: 'json', ...settings };
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(child, 'close');
+  const end = () => child.kill('SIGKILL'); // whoever started it may fail
+  process.on('exit', end);
+  child.on('close', () => process.off('exit', end));
   const stop = () => {
     child.kill('SIGTERM');
     return ended;

@@ -8,6 +8,8 @@ if (fault?.fatal) {
   process.exitCode = 2;
 } else {
   hideSqliteWarning(process);
+  // Node.js would open its inspector at this signal, to every process that can connect to this machine's loopback.
+  process.on('SIGUSR1', () => {});
   // A reader may close the pipe early, as `head` does. That must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { run } = await import('./run.js');

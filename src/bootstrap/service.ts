@@ -36,7 +36,7 @@ export async function startService(container: Container): Promise<Service> {
       docsUrl: origin + DOCS_PATH,
       async stop(drainDelay = settings.drainDelay) {
         readiness.stop();
-        server.drain();
+        if (drainDelay > 0) server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
         const finished = await server.close(shutdownDeadline);

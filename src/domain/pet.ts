@@ -28,7 +28,7 @@ export interface Pet {
 
 /** What a caller gives to add an animal. */
 export interface NewPet {
-  /** Unicode text that is not blank, without U+0000 and lone surrogates. Stored exactly as it is. */
+  /** Unicode text of at most 1,000 code points that is not blank, without U+0000 and lone surrogates. Stored as it is. */
   readonly name: string;
   /** Any int64. A number must be a safe integer. */
   readonly categoryId: bigint | number;
@@ -48,6 +48,9 @@ const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
  * which most languages do not have.
  */
 export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\x00${WHITE_SPACE}][^\x00]*$`;
+
+/** The length of the longest name that can be given to a new animal, in Unicode code points. */
+export const MAX_NAME_LENGTH = 1000;
 
 /** Returns the rule that a value breaks, as the end of a sentence that begins with the field's name. */
 export type Rule = (value: unknown) => string | undefined;
@@ -73,6 +76,19 @@ export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof Unsa
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
+  const faults = petFaults(pet);
+  if (isLongerThan(MAX_NAME_LENGTH, pet.name)) {
+    faults.unshift({ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` });
+  }
+  return faults;
+}
+
+/** Counts code points, and of a long text no more than necessary. */
+const isLongerThan = (most: number, text: unknown): boolean =>
+  typeof text === 'string' && text.length > most && Array.from(text.slice(0, 2 * most + 1)).length > most;
+
+/** Every rule that an animal breaks, new or stored: stores of older versions may hold longer names. */
+function petFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
   return NEW_PET_FIELDS.flatMap((field) => {
     const message = PET_RULES[field](pet[field]);
     if (message === undefined) return [];
@@ -85,10 +101,14 @@ export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function unsavedPet(pet: NewPet): UnsavedPet {
+  return checkedPet(pet, newPetFaults);
+}
+
+function checkedPet(pet: NewPet, faultsOf: typeof petFaults): UnsavedPet {
   if (Object(pet) !== pet) throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = pet;
-  const faults = newPetFaults({ name, categoryId, status });
+  const faults = faultsOf({ name, categoryId, status });
   if (faults.length > 0) throw new InvalidPetError(faults);
   return Object.freeze({ name, categoryId: BigInt(categoryId), status: status ?? DEFAULT_STATUS });
 }
@@ -105,7 +125,7 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
   const id = toInt64(data.id);
   if (id === undefined) throw new InvalidPetError([{ field: 'id', message: 'must be an int64' }]);
   if (data.status === undefined) throw new InvalidPetError([{ field: 'status', message: 'is required' }]);
-  return savedPet(id, unsavedPet(data as NewPet));
+  return savedPet(id, checkedPet(data as NewPet, petFaults));
 }
 
 /** Whether two animals are the same in every field. */

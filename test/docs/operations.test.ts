@@ -62,9 +62,8 @@ describe('The pages for operators', function () {
       'req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key -out pem -subj /CN=animals.example';
     await run('openssl', certificate.split(' '), { cwd: folder });
     const socketPath = join(folder, 'socket');
-    const given = codeAt('docs/operations/deploy.md > Behind a proxy > 1');
-    const block = given
-      .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+    const block = read('docs/operations/nginx.conf')
+      .replaceAll(/127\.0\.0\.1:808\d/g, `127.0.0.1:${port}`)
       .replace('listen 443', `listen unix:${socketPath}`)
       .replace(/(?<=ssl_certificate )\S+(?=;)/, join(folder, 'pem'))
       .replace(/(?<=ssl_certificate_key )\S+(?=;)/, join(folder, 'key'));
@@ -101,6 +100,16 @@ describe('The pages for operators', function () {
       });
       expect(created.headers.location).to.equal('/v1/pets/1');
       expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
+      const keyed = { ...json, 'Idempotency-Key': 'bella' };
+      const [first, second] = [
+        await send('/v1/pets', { method: 'POST', headers: keyed, body: bella }),
+        await send('/v1/pets', { method: 'POST', headers: keyed, body: bella }),
+      ];
+      expect([second.status, second.body, second.headers['idempotency-replayed']]).to.deep.equal([
+        201,
+        first.body,
+        'true',
+      ]);
       for (const path of ['/v1/pets/%31', '/v1//pets', '/v1/pets?status=no%20status', '/v1/a/../pets']) {
         const headers = { Authorization: `Bearer ${keys.key}` };
         // Without the proxy. The path goes out as it stands.
@@ -121,7 +130,7 @@ describe('The pages for operators', function () {
   });
 
   needing(['caddy'], 'have a Caddyfile that Caddy takes', async () => {
-    writeFileSync(join(folder, 'Caddyfile'), codeAt('docs/operations/deploy.md > Behind a proxy > 2'));
+    writeFileSync(join(folder, 'Caddyfile'), codeAt('docs/operations/deploy.md > Behind a proxy > 1'));
     const args = ['validate', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
     const { stdout, stderr } = await run('caddy', args, { env: env() });
     expect(stdout + stderr).to.include('Valid configuration');

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/error-responses.js';
-import { documentText, openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
+import { openApiDocument, operationObject } from '../../src/adapters/http/open-api/open-api-document.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import { OPERATIONS } from '../../src/adapters/http/operations.js';
-import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
+import { stringify } from '../../src/exact-json.js';
 import { documentFor, judgeFor, operationsOf, type OpenApiDocument, type Schema } from './document.js';
 
 const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
@@ -108,10 +108,12 @@ describe('The OpenAPI document', () => {
     });
 
     it('of the body of createPet: required, and a NewPet as application/json', () => {
-      expect(operations['createPet']?.requestBody).to.deep.include({
-        required: true,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/NewPet' } } },
-      });
+      expect(operations['createPet'])
+        .to.have.property('requestBody')
+        .that.deep.includes({
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/NewPet' } } },
+        });
     });
 
     it('of getPet: an int64 in the path, deprecated, gone on 5 December 2030', () => {
@@ -125,50 +127,28 @@ describe('The OpenAPI document', () => {
       }
     });
 
-    it('of the bodies of answers', () => {
+    it('of the bodies of responses', () => {
       const bodies = Object.entries(operations).flatMap(([id, { responses }]) =>
         Object.entries(responses).map(([status, { content }]) => {
           const { $ref = '' } = content?.['application/json'].schema ?? {};
           return `${id} ${status} ${$ref.replace('#/components/schemas/', '')}`;
         }),
       );
-      expect(bodies).to.include.members([
-        'listPets 200 Pets',
-        'listPets 401 Error',
-        'createPet 201 Pet',
-        'createPet 400 Error',
-        'createPet 401 Error',
-        'getPet 200 Pet',
-        'getPet 401 Error',
-        'getPet 404 Error',
-      ]);
+      expect(bodies).to.include.members(['listPets 200 Pets', 'createPet 201 Pet', 'getPet 200 Pet']);
       expect(bodies.filter((body) => / [45]\d\d (?!Error)/.test(body))).to.deep.equal([]);
-    });
-
-    it('of stability: no marker on any of the three', () => {
-      for (const operation of Object.values(operations))
-        expect(operation).not.to.have.property('x-stability');
     });
   });
 
   it('marks an operation whose declaration says that it is not stable', () => {
-    const text = documentText(DEFAULT_HTTP_SETTINGS, {
-      ...OPERATIONS,
-      listPets: { ...OPERATIONS.listPets, stability: 'beta' },
-    });
-    const marked = operationsOf(JSON.parse(text) as OpenApiDocument);
-    expect(marked['listPets']?.['x-stability']).to.equal('beta');
-    expect(marked['getPet']).not.to.have.property('x-stability');
+    const unstable = { ...OPERATIONS.listPets, stability: 'beta' } as const;
+    const marked = operationObject('listPets', unstable, DEFAULT_HTTP_SETTINGS);
+    expect(marked['x-stability']).to.equal('beta');
+    for (const operation of Object.values(operations)) expect(operation).not.to.have.property('x-stability');
   });
 
   it('prints the bounds of int64 to the digit', () => {
     expect(openApiDocument()).to.include('"minimum": -9223372036854775808,');
     expect(openApiDocument()).to.include('"maximum": 9223372036854775807,');
-    for (const name of ['Pet', 'NewPet']) {
-      expect(document.components.schemas[name])
-        .to.have.nested.property('properties.categoryId')
-        .that.includes({ minimum: INT64_MIN, maximum: INT64_MAX });
-    }
   });
 
   it('has a short head, and an example for every member and path parameter, because generators and tools need them', () => {
@@ -186,58 +166,26 @@ describe('The OpenAPI document', () => {
     expect(operations['getPet']).to.have.property('x-deprecated-reason');
   });
 
-  it('is the same text for the same settings', () => {
-    const settings = { publicUrl: 'https://animals.example.org/v1' };
-    expect(openApiDocument(settings)).to.equal(openApiDocument({ ...settings }));
-    expect(openApiDocument()).to.equal(openApiDocument(DEFAULT_HTTP_SETTINGS));
-  });
-
   it('is in the repository as a service with default settings publishes it', () => {
     const copy = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
     expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
   });
 
-  describe('names as servers', () => {
-    it('the two addresses of the settings', () => {
-      const settings = {
-        publicUrl: 'https://animals.example.org/v1',
-        stagingUrl: 'https://staging.example.org/shop/v1',
-      };
-      expect(serversOf(settings)).to.deep.equal([
-        ['https://animals.example.org/v1', 'Production'],
-        ['https://staging.example.org/shop/v1', 'Staging'],
-      ]);
-    });
-
-    it('the base path where no public address is set, and no staging that nobody set', () => {
-      expect(serversOf({})).to.deep.equal([['/v1', 'Production']]);
-      expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['/animals/v1', 'Production']]);
-      expect(serversOf({ stagingUrl: 'https://staging.example.org/v1' })).to.deep.equal([
-        ['/v1', 'Production'],
-        ['https://staging.example.org/v1', 'Staging'],
-      ]);
-    });
+  it('names as servers the two addresses of the settings, or the base path', () => {
+    const publicUrl = 'https://animals.example.org/v1';
+    const stagingUrl = 'https://staging.example.org/shop/v1';
+    expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['/animals/v1', 'Production']]);
+    expect(serversOf({ publicUrl, stagingUrl })).to.deep.equal([
+      [publicUrl, 'Production'],
+      [stagingUrl, 'Staging'],
+    ]);
   });
 
   describe('declares the statuses that the settings can produce', () => {
     it('and no other', () => {
       expect(statusesOf(document)).to.deep.equal({
         listPets: ['200', '304', '400', '401', '403', '408', '417', '431', '500', '503'],
-        createPet: [
-          '201',
-          '400',
-          '401',
-          '403',
-          '408',
-          '409',
-          '413',
-          '415',
-          '417',
-          '422',
-          '431',
-          '500',
-          '503',
-        ],
+        createPet: '201 400 401 403 408 409 413 415 417 422 431 500 503'.split(' '),
         getPet: ['200', '304', '400', '401', '403', '404', '408', '417', '431', '500', '503'],
       });
     });
@@ -253,45 +201,33 @@ describe('The OpenAPI document', () => {
       for (const { responses } of Object.values(operations)) {
         for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
           if (Number(status) < 400) continue;
-          expect(codes.map((code) => String(ERROR_STATUS[code as ErrorCode]))).to.deep.equal(
-            codes.map(() => status),
-          );
-          const { examples = {} } = content?.['application/json'] ?? {};
+          expect(new Set(codes.map((code) => ERROR_STATUS[code as ErrorCode]))).to.have.keys(Number(status));
+          const examples = Object.entries(content?.['application/json'].examples ?? {});
           expect(
-            Object.entries(examples).map(([name, { value }]) => [
-              name,
-              value['code'],
-              String(value['status']),
-            ]),
+            examples.map(([name, { value }]) => [name, value['code'], String(value['status'])]),
           ).to.deep.equal(codes.map((code) => [code, code, status]));
-          expect(codes).not.to.deep.equal([]);
         }
       }
     });
   });
 
   it('gives examples that are valid', () => {
+    const { schemas, headers } = document.components;
+    const contents = Object.values(operations).flatMap(({ responses }) =>
+      Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []),
+    );
+    const examples: ReadonlyArray<readonly [schema: Schema, value: unknown]> = [
+      ...Object.values(schemas).flatMap((schema) =>
+        ((schema['examples'] ?? []) as unknown[]).map((value) => [schema, value] as const),
+      ),
+      ...Object.values(headers).map(({ schema, example }) => [schema, example] as const),
+      ...contents.flatMap(({ schema, examples: of = {} }) =>
+        Object.values(of).map(({ value }) => [schema, value] as const),
+      ),
+    ];
     const judge = judgeFor(document);
-    const faults: string[] = [];
-    let examples = 0;
-    const check = (where: string, schema: Parameters<typeof judge>[0], value: unknown): void => {
-      examples += 1;
-      const fault = judge(schema)(value);
-      if (fault !== undefined) faults.push(`${where}: ${fault}`);
-    };
-    for (const [name, schema] of Object.entries(document.components.schemas)) {
-      for (const value of (schema['examples'] as unknown[] | undefined) ?? []) check(name, schema, value);
-    }
-    for (const [name, { schema, example }] of Object.entries(document.components.headers)) {
-      check(name, schema, example);
-    }
-    for (const [id, { responses }] of Object.entries(operations)) {
-      for (const [status, { content }] of Object.entries(responses)) {
-        const { schema, examples = {} } = content?.['application/json'] ?? { schema: {} };
-        for (const { value } of Object.values(examples)) check(`${id} ${status}`, schema, value);
-      }
-    }
-    expect(faults).to.deep.equal([]);
-    expect(examples).to.be.greaterThan(40);
+    for (const [schema, value] of examples)
+      expect(judge(schema)(value), stringify(value)).to.equal(undefined);
+    expect(examples.length).to.be.greaterThan(40);
   });
 });

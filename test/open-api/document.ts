@@ -10,47 +10,29 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: Schema;
-}
-
 interface Content {
   readonly 'application/json': {
     readonly schema: Schema;
-    readonly examples?: Readonly<
-      Record<string, { readonly summary: string; readonly value: Readonly<Record<string, unknown>> }>
-    >;
+    readonly examples?: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
   };
-}
-
-interface Response {
-  readonly description: string;
-  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content?: Content;
-  readonly 'x-error-codes'?: readonly string[];
 }
 
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly description: string;
-  readonly deprecated?: boolean;
-  readonly 'x-deprecated-sunset'?: string;
-  readonly 'x-stability'?: string;
   readonly security?: unknown;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, Response>>;
-}
-
-interface HeaderComponent {
-  readonly required: boolean;
-  readonly schema: Schema;
-  readonly example: unknown;
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: Schema }>;
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+        readonly content?: Content;
+        readonly 'x-error-codes'?: readonly string[];
+      }
+    >
+  >;
 }
 
 export interface OpenApiDocument {
@@ -63,7 +45,9 @@ export interface OpenApiDocument {
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, unknown>>;
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, HeaderComponent>>;
+    readonly headers: Readonly<
+      Record<string, { readonly required: boolean; readonly schema: Schema; readonly example: unknown }>
+    >;
   };
 }
 

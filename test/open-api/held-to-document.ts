@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
-import { parse } from '../../src/exact-json.js';
+import { JsonSyntaxError, parse } from '../../src/exact-json.js';
+import { headerValues, type RawResponse } from '../contract/http/conversation.js';
 import type { HttpSubject, OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
-import { AnswerCheck, type Asked } from './answer-check.js';
-import type { OpenApiDocument } from './document.js';
+import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
+import type { Judge } from './exact-validator.js';
 
 /** How many answers were held to a document, and how many were to requests that it does not speak of. */
 export interface Tally {
   held: number;
   outside: number;
 }
+
+/** What was asked: the method and the whole path, as far as they can be told. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What in an answer is not as a document says; `undefined` where the document says nothing of the request. */
+type AnswerCheck = (answer: RawResponse, asked: Asked) => readonly string[] | undefined;
 
 /** Starts the same services, every answer of theirs being held to the document that they publish. */
 export const heldToDocument =
@@ -18,7 +28,7 @@ export const heldToDocument =
     const subject = await start(situation);
     // A service that is too busy has no answer to spare: it is held to the document of one that is not.
     const publisher = situation === 'busy' ? await start('plain') : subject;
-    const check = new AnswerCheck(await documentOf(publisher), new URL(subject.url).pathname);
+    const faultsOf = answerCheck(await documentOf(publisher), new URL(subject.url).pathname);
     if (publisher !== subject) await publisher.dispose();
     return {
       ...subject,
@@ -26,7 +36,7 @@ export const heldToDocument =
         const conversation = await subject.send(request, wanted);
         for (const [index, answer] of conversation.responses.entries()) {
           const asked = requestsOf(request)[index];
-          const faults = asked && check.faultsOf(answer, asked);
+          const faults = asked && faultsOf(answer, asked);
           if (faults === undefined) tally.outside += 1;
           else tally.held += 1;
           assert.deepEqual(faults ?? [], [], 'the answer is not as the OpenAPI document says');
@@ -50,3 +60,60 @@ export function requestsOf(request: RowRequest | RawRequest): Asked[] {
 }
 
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
+
+/** Holds answers to a document: their statuses, headers and bodies, judged by Ajv. A HEAD is a GET without a body. */
+function answerCheck(document: OpenApiDocument, basePath: string): AnswerCheck {
+  const compile = judgeFor(document);
+  const judges = new Map<unknown, Judge>();
+  const faultOf = (schema: Schema, value: unknown): string | undefined => {
+    const judge = judges.get(schema) ?? compile(schema);
+    judges.set(schema, judge);
+    return judge(value);
+  };
+  const headerFault = (component: string, values: readonly string[]): string | undefined => {
+    const { required = false, schema = {} } = document.components.headers[component] ?? {};
+    const [value, second] = values;
+    if (value === undefined) return required ? 'is missing' : undefined;
+    if (second !== undefined) return 'is there twice';
+    return faultOf(schema, schema['type'] === 'integer' && /^-?\d+$/.test(value) ? BigInt(value) : value);
+  };
+  return (answer, { method, path }) => {
+    const operation = operationAt(document, basePath, method, path);
+    if (operation === undefined) return undefined;
+    const { operationId, responses } = operation;
+    const response = responses[answer.status];
+    if (response === undefined) return [`${operationId} declares no ${answer.status}`];
+    const faults = Object.entries(response.headers).map(([name, { $ref }]) => {
+      const fault = headerFault($ref.replace('#/components/headers/', ''), headerValues(answer, name));
+      return fault && `${name}: ${fault}`;
+    });
+    const content = response.content?.['application/json'];
+    if (content === undefined) faults.push(answer.body.length > 0 ? 'there is a body' : undefined);
+    else {
+      const [type = ''] = headerValues(answer, 'Content-Type').join().split(';');
+      faults.push(type === 'application/json' ? undefined : `Content-Type: ${type}`);
+      if (method !== 'HEAD') {
+        faults.push(bodyFault(answer, (body) => faultOf(content.schema, body), response['x-error-codes']));
+      }
+    }
+    return faults.flatMap((fault) => (fault ? [`${operationId} ${answer.status}, ${fault}`] : []));
+  };
+}
+
+/** What is wrong with a body. Of Error the document says without a schema which codes it may have. */
+function bodyFault(
+  { status, body }: RawResponse,
+  judge: Judge,
+  codes?: readonly string[],
+): string | undefined {
+  try {
+    const value = parse(body.toString());
+    const error = value as { readonly code: string; readonly status: bigint };
+    if (codes?.includes(error.code) === false) return `code is ${error.code}, and may be ${codes.join(', ')}`;
+    if (codes && error.status !== BigInt(status)) return `status is ${error.status}`;
+    return judge(value);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
+  }
+}

@@ -228,6 +228,15 @@ describe('An animal', () => {
     expect(() => petFrom({ ...OTHER, id: 5n, name: '' })).to.throw(InvalidPetError, 'name must not be blank');
   });
 
+  it('has a name of at most 1,000 code points when it is new; a stored one may be longer', () => {
+    for (const character of ['n', '🐈']) {
+      expect(unsavedPet({ name: character.repeat(1000), categoryId: 1 }).name).to.have.length.at.least(1000);
+      const name = character.repeat(1001);
+      isRefused({ name, categoryId: 1 }, ['name', 'must not be longer than 1000 characters']);
+      expect(petFrom({ ...OTHER, id: 5n, name }).name).to.equal(name);
+    }
+  });
+
   it('is the same as another only if every field is equal', () => {
     const pet: Pet = { id: 5n, name: 'Fido', categoryId: 7n, status: 'available' };
     expect(isSamePet(pet, { ...pet })).to.equal(true);

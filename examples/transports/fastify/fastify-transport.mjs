@@ -1,4 +1,3 @@
-import { createRouteFinder } from 'animal-store/http';
 import { NodeRequest } from 'animal-store/node';
 import fastify from 'fastify';
 
@@ -7,7 +6,6 @@ import fastify from 'fastify';
  * types and read bodies by its own rules.
  */
 export function createFastifyApp(http) {
-  const findRoute = createRouteFinder(http.routes);
   const app = fastify({ frameworkErrors: (_error, request, reply) => respond(request, reply) });
   app.addHook('onRequest', respond);
   app.setNotFoundHandler(() => {}); // Fastify knows no path, so the hook gets every request
@@ -15,8 +13,7 @@ export function createFastifyApp(http) {
 
   async function respond(request, reply) {
     const sent = new NodeRequest(request.raw, reply.raw, http.settings.bodyLimit);
-    const found = findRoute(sent.path);
-    const { status, headers, body } = await http.handle(sent, found?.route, found?.parameters ?? {});
+    const { status, headers, body } = await http.handle(sent);
     reply.code(status).headers(headers);
     return reply.send(status === 204 || status === 304 ? undefined : body);
   }

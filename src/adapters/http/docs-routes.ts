@@ -2,7 +2,7 @@ import { docsPage } from './docs-page/docs-page.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { openApiDocument } from './open-api/open-api-document.js';
-import { conditional } from './response-headers.js';
+import { conditional, digestOf } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */
@@ -22,7 +22,7 @@ export const DOCS_PATH = '/docs';
 
 /** `/openapi.json`: the OpenAPI document, made once. */
 export const documentRoute = (settings: HttpSettings): Route =>
-  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings), {});
+  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings));
 
 /**
  * The docs page at `/docs`, rendered once, and its static files below it. `/` and `/docs/` redirect to it. All
@@ -38,9 +38,11 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
   ];
 }
 
-function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers']): Route {
+function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers'] = {}): Route {
   const headers = { ...others, 'Content-Type': type, 'Cache-Control': 'private, no-cache' };
-  return openRoute(path, ({ request }) => conditional(request, { status: 200, headers, body }));
+  const response = { status: 200, headers, body };
+  const digest = digestOf(response);
+  return openRoute(path, ({ request }) => conditional(request, response, digest));
 }
 
 /**
@@ -74,11 +76,6 @@ function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse[
 
 const redirect = (location: string, headers: HttpResponse['headers']): HttpResponse => ({
   status: 307,
-  headers: {
-    ...headers,
-    'Content-Type': HTML_TYPE,
-    'Cache-Control': 'no-store',
-    Location: location,
-  },
+  headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location: location },
   body: `<!doctype html><title>Animal Store</title><a href="${location}">The documentation</a>\n`,
 });

@@ -1,18 +1,26 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { Capacity, Place } from './capacity.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { HttpError, clientGone, errorResponse, type ErrorCode } from './error-responses.js';
+import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
-import { silentLog, type HttpLog } from './http-log.js';
+import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
 import { authenticate, requestId, requireScope } from './request-headers.js';
 import { commonHeaders, crossOriginHeaders } from './response-headers.js';
-import { allowedMethods, endpointFor, type RequestContext, type Route } from './routes.js';
+import {
+  allowedMethods,
+  createRouteFinder,
+  endpointFor,
+  type FoundRoute,
+  type RequestContext,
+  type Route,
+} from './routes.js';
 
 /** What the HTTP interface works with. It opens nothing: whoever opened these closes them. */
 export interface HttpInterfaceOptions {
@@ -55,49 +63,54 @@ export class HttpInterface {
   /** The settings, completed by their defaults. */
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
-  readonly #log: HttpLog;
-  #inFlight = 0;
+  readonly #findRoute: (path: string) => FoundRoute | undefined;
+  readonly #capacity: Capacity;
 
   constructor(options: HttpInterfaceOptions) {
     const settings = completeSettings(options.settings);
     this.settings = settings;
+    this.#capacity = new Capacity(settings.maxInFlight);
     this.#options = options;
-    this.#log = options.log ?? silentLog;
     this.routes = [
       ...operationRoutes(options.animalStore, settings),
       ...healthRoutes(options.readiness),
       documentRoute(settings),
       ...(options.docs ? docsRoutes(options.docs, settings) : []),
     ];
+    this.#findRoute = createRouteFinder(this.routes);
   }
 
   /**
    * Handles a request. Never rejects: an error becomes a response, and is logged.
-   * @param route the route with the request's path, if there is one
-   * @param parameters the parameters of the path, decoded
+   * @param found the route that a router has matched. Omit it to find the route by the path
    */
-  async handle(
-    request: HttpRequest,
-    route: Route | undefined,
-    parameters: Readonly<Record<string, string>>,
-  ): Promise<HttpResponse> {
+  async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
     const began = performance.now();
+    const { route, parameters = {} } = found ?? {};
     const id = requestId(request.header('x-request-id'));
     const deadline = new Deadline(this.settings.requestDeadline);
-    const context: RequestContext = { request, parameters, deadline };
-    request.onGone(() => deadline.abort(clientGone));
-    let response: HttpResponse & { readonly code?: ErrorCode };
+    const place = new Place(this.#capacity);
+    const context: RequestContext = { request, parameters, deadline, place };
+    request.onGone(() => {
+      deadline.abort(clientGone);
+      place.leave();
+    });
+    let response: HttpResponse & Partial<ErrorResponse>;
+    let fault: unknown;
     try {
       response = await deadline.within(this.#respond(context, route));
     } catch (error) {
+      fault = error;
       response = errorResponse(error, id);
-      if (response.status >= 500) this.#report((log) => log.failed(id, error));
     }
     deadline.stop();
-    if (context.isInFlight) this.#inFlight -= 1;
+    // A client with a key that does not read its response keeps the place. One without a key cannot hold any.
+    if (!context.principal || !request.seesSent) place.leave();
     const { status, code, body } = response;
-    this.#report((log) =>
-      log.responded({
+    try {
+      const { log } = this.#options;
+      if (status >= 500) log?.failed(id, fault);
+      log?.responded({
         requestId: id,
         method: request.method,
         path: request.path,
@@ -105,8 +118,10 @@ export class HttpInterface {
         code,
         keyId: context.principal?.keyId,
         milliseconds: performance.now() - began,
-      }),
-    );
+      });
+    } catch {
+      // A failing log costs no client its response.
+    }
     const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
     const headers = { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...response.headers };
     return { status, headers, body };
@@ -114,25 +129,23 @@ export class HttpInterface {
 
   /** The order of the checks: OPTIONS, capacity, key, path, method, removed, scope; then the operation's own. */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
-    const { request, deadline } = context;
+    const { request, deadline, place } = context;
     if (request.method === 'OPTIONS') {
       if (route === undefined) throw routeNotFound();
-      return {
-        status: 204,
-        headers: { Allow: allowedMethods(route), 'Cache-Control': 'no-store' },
-        body: '',
-      };
+      const headers = { Allow: allowedMethods(route), 'Cache-Control': 'no-store' };
+      return { status: 204, headers, body: '' };
     }
     const endpoint = endpointFor(route, request.method);
-    if (this.#inFlight >= this.settings.maxInFlight && !endpoint?.alwaysServed) {
-      throw new UnavailableError('too many requests at once');
+    if (!endpoint?.alwaysServed) {
+      if ((request.waited ?? 0) > this.settings.maxWait)
+        throw new UnavailableError('too busy to answer soon');
+      place.enter();
     }
-    this.#inFlight += 1;
-    context.isInFlight = true;
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       context.principal = await authenticate(this.#options.authenticator, request, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
+      place.passTo(context.principal.keyId);
     }
     if (route === undefined) throw routeNotFound();
     if (endpoint === undefined) throw methodNotAllowed(route);
@@ -144,15 +157,6 @@ export class HttpInterface {
     if (removed !== undefined) throw new HttpError('operation_removed', removed);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
-  }
-
-  /** A failing log costs no client its response. */
-  #report(report: (log: HttpLog) => void): void {
-    try {
-      report(this.#log);
-    } catch {
-      // Nobody is left to tell.
-    }
   }
 
   #isBelowBasePath(path: string): boolean {

@@ -23,6 +23,10 @@ export interface HttpRequest {
   readBody(): Promise<Uint8Array>;
   /** Calls the listener when the response is sent or the client has disconnected. */
   onGone(listener: () => void): void;
+  /** Whether `onGone` also tells when the response is out. Omit if the transport learns only of disconnections. */
+  readonly seesSent?: boolean;
+  /** How long the request waited before it was handed over, in milliseconds. Omit if the transport cannot tell. */
+  readonly waited?: number;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
 }
@@ -39,15 +43,12 @@ export interface HttpResponse {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The two halves of a request target. */
-export type RequestTarget = Pick<HttpRequest, 'path' | 'query'>;
-
 /**
  * Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), without scheme and authority. Decodes and
  * resolves nothing. Keeps an absolute-form whole if it is not HTTP or has no authority (RFC 9110, 4.2): no route
  * matches it.
  */
-export function splitRequestTarget(target: string): RequestTarget {
+export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | 'query'> {
   const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]+/i, '');
   const mark = origin.indexOf('?');
   if (mark === -1) return { path: origin, query: '' };

@@ -13,8 +13,13 @@ export interface HttpSettings {
   readonly bodyLimit: number;
   /** The time a request may take, in milliseconds, without the time to read its body. A slower one gets 503. */
   readonly requestDeadline: number;
-  /** How many requests may be in progress at the same time. Any further one gets 503 at once. */
+  /**
+   * How many requests may be in progress at the same time, until the response is out, and how many bodies may be read.
+   * Any further one gets 503 at once. One API key may hold three quarters of either.
+   */
   readonly maxInFlight: number;
+  /** How long a request may have waited for its turn, in milliseconds. One that waited longer gets 503 at once. */
+  readonly maxWait: number;
   /** When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it. */
   readonly deprecatedSince: Date;
   /** `off`: getPet gets 410, `operation_removed`. */
@@ -29,9 +34,10 @@ export const GET_PET_SUNSET = new Date('2030-12-05T00:00:00Z');
 /** The default of each setting that has one. */
 export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   basePath: '/v1',
-  bodyLimit: 256 * 1024,
+  bodyLimit: 64 * 1024,
   requestDeadline: 5000,
   maxInFlight: 256,
+  maxWait: 300,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
   corsOrigins: [],

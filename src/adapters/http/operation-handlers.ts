@@ -4,7 +4,6 @@ import { parseInt64 } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
 import { JSON_TYPE } from './http-message.js';
 import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
-import { readIdempotencyKey } from './idempotency-key.js';
 import {
   OPERATIONS,
   deprecationHeaders,
@@ -15,14 +14,11 @@ import {
 } from './operations.js';
 import { nextLink, readPetQuery } from './query.js';
 import { readJsonText, readNewPet } from './request-body.js';
+import { readIdempotencyKey } from './request-headers.js';
 import { conditional } from './response-headers.js';
 import type { Endpoint, Route } from './routes.js';
 
 type Handler = Endpoint['handle'];
-
-interface OperationRoute extends Route {
-  readonly endpoints: Map<string, Endpoint>;
-}
 
 /** The routes of the operations, by their declarations. */
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
@@ -32,28 +28,25 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     createPet: createPet(animalStore, baseUrl),
     getPet: getPet(animalStore),
   };
-  const routes = new Map<string, OperationRoute>();
-  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
-    const id = name as OperationId;
-    const { method, scope, deprecation } = operation;
-    const path = settings.basePath + operation.path;
-    const route = routes.get(path) ?? { path, endpoints: new Map(), open: false, headers: {} };
-    routes.set(path, route);
-    if (deprecation) {
-      Object.assign(route.headers, deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl));
-    }
-    const handle = handlers[id];
-    route.endpoints.set(method, {
-      operation: id,
-      scope,
-      sunset: deprecation?.sunset,
-      removed: isRemoved(id, settings) ? removedMessage(operation, baseUrl) : undefined,
-      handle: operation.conditional
-        ? async (context) => conditional(context.request, await handle(context))
-        : handle,
-    });
-  }
-  return [...routes.values()];
+  const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
+    operation: id,
+    scope: operation.scope,
+    sunset: operation.deprecation?.sunset,
+    removed: isRemoved(id, settings) ? removedMessage(operation, baseUrl) : undefined,
+    handle: operation.conditional
+      ? async (context) => conditional(context.request, await handlers[id](context))
+      : handlers[id],
+  });
+  const operations = Object.entries<Operation>(OPERATIONS) as Array<[OperationId, Operation]>;
+  return [...Map.groupBy(operations, ([, { path }]) => path)].map(([path, onPath]) => {
+    const [deprecation] = onPath.flatMap(([, operation]) => operation.deprecation ?? []);
+    return {
+      path: settings.basePath + path,
+      endpoints: new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)])),
+      open: false,
+      headers: deprecation ? deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl) : {},
+    };
+  });
 }
 
 const listPets =
@@ -71,9 +64,9 @@ const listPets =
 
 const createPet =
   (animalStore: AnimalStore, baseUrl: string): Handler =>
-  async ({ request, deadline, principal }) => {
+  async ({ request, deadline, place, principal }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const newPet = readNewPet(await deadline.pausedFor(readJsonText(request)));
+    const newPet = readNewPet(await place.whileReading(() => deadline.pausedFor(readJsonText(request))));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,
       signal: deadline.signal,

@@ -1,20 +1,12 @@
-import type { TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
-import type { DEPRECATION_HEADERS, HeaderName } from './open-api/headers.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
-import {
-  CursorSchema,
-  IdempotencyKeySchema,
-  NewPetSchema,
-  PageLimitSchema,
-  PetIdSchema,
-  PetSchema,
-  PetStatusSchema,
-  PetsSchema,
-} from './schemas.js';
+import type { HeaderName } from './open-api/headers.js';
+import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
+import { NewPetSchema, PetIdSchema, PetSchema, PetStatusSchema, PetsSchema } from './schemas.js';
 
 /** The id of an operation. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
@@ -78,7 +70,7 @@ export const OPERATIONS = {
     parameters: {
       limit: {
         in: 'query',
-        schema: PageLimitSchema,
+        schema: Type.Unsafe({ type: 'integer', format: 'int32', ...PAGE_LIMIT }),
         example: 20n,
         description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
@@ -90,7 +82,7 @@ export const OPERATIONS = {
       },
       cursor: {
         in: 'query',
-        schema: CursorSchema,
+        schema: Type.String(),
         description:
           'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
           'differ. It stays valid across restarts.',
@@ -116,7 +108,7 @@ export const OPERATIONS = {
     parameters: {
       'Idempotency-Key': {
         in: 'header',
-        schema: IdempotencyKeySchema,
+        schema: Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN }),
         description:
           'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
           'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
@@ -176,7 +168,7 @@ export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
   baseUrl: string,
-): Readonly<Record<keyof typeof DEPRECATION_HEADERS, string>> => ({
+): Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>> => ({
   Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
   Sunset: sunset.toUTCString(),
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,

@@ -19,6 +19,8 @@ export async function readJsonText(request: HttpRequest): Promise<string> {
 const missingBody = (): HttpError =>
   new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
 
+const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
+
 function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && type.trim().toLowerCase() !== 'application/json') {
@@ -38,18 +40,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
   if (!/^utf-?8$/i.test(charsetOf(contentType) ?? 'utf-8')) {
-    throw new HttpError(
-      'malformed_json',
-      'The body must be JSON in UTF-8; its Content-Type says another charset.',
-    );
+    throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
   }
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new HttpError(
-      'malformed_json',
-      'The body must be JSON in UTF-8; it holds bytes that are not UTF-8.',
-    );
+    throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   }
 }
 
@@ -92,10 +88,7 @@ function parse(text: string): JsonDocument {
   try {
     return readJson(text, { maxDepth: MAX_DEPTH });
   } catch (error) {
-    if (error instanceof JsonSyntaxError) {
-      throw new HttpError('malformed_json', `The body is not JSON. ${error.message}.`);
-    }
-    throw error;
+    throw error instanceof JsonSyntaxError ? malformedJson(`The body is not JSON. ${error.message}.`) : error;
   }
 }
 

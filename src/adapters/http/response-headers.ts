@@ -52,8 +52,10 @@ export function crossOriginHeaders(
  */
 export function conditional(
   request: HttpRequest,
-  { status, headers, body }: HttpResponse,
+  response: HttpResponse,
+  digest = digestOf(response),
 ): HttpResponse | Promise<HttpResponse> {
+  const { status, headers, body } = response;
   const respond = (digest: string): HttpResponse => {
     const entityTag = `"${digest.slice(0, DIGITS)}"`;
     if (!isMatch(request.header('if-none-match'), entityTag)) {
@@ -62,9 +64,12 @@ export function conditional(
     const { 'Content-Type': _type, ...others } = headers;
     return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
   };
-  const digest = sha256(`${headers['Link'] ?? ''}\n${body}`);
   return typeof digest === 'string' ? respond(digest) : digest.then(respond);
 }
+
+/** What the tag is made of. A promise where only Web Crypto can make it. */
+export const digestOf = ({ headers, body }: HttpResponse): string | Promise<string> =>
+  sha256(`${headers['Link'] ?? ''}\n${body}`);
 
 /** Compares weakly, as If-None-Match requires. */
 const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>

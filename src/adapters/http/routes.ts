@@ -1,4 +1,5 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
+import type { Place } from './capacity.js';
 import type { Deadline } from './deadline.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
@@ -36,10 +37,9 @@ export interface RequestContext {
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly deadline: Deadline;
+  readonly place: Place;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
-  /** Whether it counts for `settings.maxInFlight`. */
-  isInFlight?: boolean;
 }
 
 /** A route that answers GET and needs no key. */
@@ -64,14 +64,11 @@ export const allowedMethods = ({ endpoints }: Route): string =>
 export interface FoundRoute {
   /** The route with this path. */
   readonly route: Route;
-  /** By name, decoded. A value with malformed percent-encoding stays as sent. */
+  /** By name, decoded once. A value with malformed percent-encoding stays as sent. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/**
- * Finds the route of a path, for transports without their own router. Compares exactly: case, slashes and
- * percent-encoding count.
- */
+/** Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. */
 export function createRouteFinder(routes: readonly Route[]): (path: string) => FoundRoute | undefined {
   const fixed = new Map<string, FoundRoute>();
   const patterns: Array<{ readonly route: Route; readonly pattern: RegExp }> = [];
@@ -93,9 +90,8 @@ export function createRouteFinder(routes: readonly Route[]): (path: string) => F
   };
 }
 
-function decoded(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
-}
+const decoded = (parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
 
 function decodedOnce(text: string): string {
   try {

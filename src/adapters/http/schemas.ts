@@ -1,18 +1,19 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import { NAME_PATTERN, PET_STATUSES, type PetStatus } from '../../domain/pet.js';
-import { IDEMPOTENCY_KEY_PATTERN } from './idempotency-key.js';
-import { COMPONENT, KEYWORDS, type Keywords } from './open-api/json-schema.js';
+import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES } from '../../domain/pet.js';
 
-/* The schemas of the interface. They only describe, for the OpenAPI document and for types: the domain judges. */
+/* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
 
-const described = <T>(keywords: Keywords, component?: string) =>
-  Type.Unsafe<T>({ [KEYWORDS]: keywords, ...(component !== undefined && { [COMPONENT]: component }) });
+/** JSON Schema keywords (2020-12). Their integers may be bigints, which `stringify` prints to the digit. */
+export type Keywords = Readonly<Record<string, unknown>>;
 
-const INT64: Keywords = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
+/** A reference to a named schema, by which the document avoids to repeat it. */
+const reference = (name: string, keywords?: Keywords) => Type.Ref(`#/components/schemas/${name}`, keywords);
 
-const NameSchema = described<string>({
+const INT64 = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
+
+const NAME = {
   type: 'string',
   minLength: 1,
   pattern: NAME_PATTERN,
@@ -20,9 +21,9 @@ const NameSchema = described<string>({
     "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
     'surrogates. Stored exactly as it is.',
   example: 'Bella',
-});
+};
 
-const CategoryIdSchema = described<bigint>({
+const CategoryIdSchema = Type.Unsafe({
   ...INT64,
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
@@ -31,21 +32,22 @@ const CategoryIdSchema = described<bigint>({
 });
 
 /** An availability status of the interface. */
-export const PetStatusSchema = described<PetStatus>(
-  { type: 'string', enum: PET_STATUSES, description: 'Availability of an animal.', example: 'available' },
-  'PetStatus',
-);
+export const PetStatusSchema = Type.Unsafe({
+  type: 'string',
+  enum: PET_STATUSES,
+  description: 'Availability of an animal.',
+  example: 'available',
+});
 
 /** NewPet of the interface. Members that it does not name are allowed, and ignored. */
 export const NewPetSchema = Type.Object(
   {
-    name: NameSchema,
+    name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
     categoryId: CategoryIdSchema,
     // No `default` keyword: generators would make the member required.
-    status: Type.Optional(Type.With(PetStatusSchema, { description: '`available` if omitted.' })),
+    status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
   },
   {
-    [COMPONENT]: 'NewPet',
     description:
       'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
     examples: [
@@ -56,7 +58,7 @@ export const NewPetSchema = Type.Object(
 );
 
 /** An identifier of an animal. */
-export const PetIdSchema = described<bigint>({
+export const PetIdSchema = Type.Unsafe({
   ...INT64,
   description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
   example: 1n,
@@ -66,20 +68,18 @@ export const PetIdSchema = described<bigint>({
 export const PetSchema = Type.Object(
   {
     id: PetIdSchema,
-    name: NameSchema,
+    name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
     categoryId: CategoryIdSchema,
-    status: Type.Optional(Type.With(PetStatusSchema, { description: 'Availability status.' })),
+    status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
   },
   {
-    [COMPONENT]: 'Pet',
     description: 'An animal of the store.',
     examples: [{ id: 1n, name: 'Bella', categoryId: INT64_MAX, status: 'available' }],
   },
 );
 
 /** Pets of the interface. */
-export const PetsSchema = Type.Array(PetSchema, {
-  [COMPONENT]: 'Pets',
+export const PetsSchema = Type.Array(reference('Pet'), {
   description: 'Animals, in ascending order of `id`.',
   maxItems: PAGE_LIMIT.maximum,
 });
@@ -103,23 +103,25 @@ export const ErrorSchema = Type.Object(
       example: 404,
     }),
   },
-  { [COMPONENT]: 'Error', description: 'The body of every error response.' },
+  { description: 'The body of every error response.' },
 );
 
-/** The largest number of animals on a page. */
-export const PageLimitSchema = described<number>({ type: 'integer', format: 'int32', ...PAGE_LIMIT });
-
-/** Where a page begins. Opaque. */
-export const CursorSchema = Type.String();
-
-/** The value of an Idempotency-Key header. */
-export const IdempotencyKeySchema = Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN });
+const NAMES = new Map<TSchema, string>([
+  [PetSchema, 'Pet'],
+  [NewPetSchema, 'NewPet'],
+  [PetsSchema, 'Pets'],
+  [PetStatusSchema, 'PetStatus'],
+  [ErrorSchema, 'Error'],
+]);
 
 /** The schemas that the document names. */
-export const COMPONENTS: readonly TSchema[] = [
-  PetSchema,
-  NewPetSchema,
-  PetsSchema,
-  PetStatusSchema,
-  ErrorSchema,
-];
+export const COMPONENTS: readonly TSchema[] = [...NAMES.keys()];
+
+/** The name of a schema in the document, if it has one. */
+export const componentName = (schema: TSchema): string | undefined => NAMES.get(schema);
+
+/** A schema as the document uses it: a reference if it has a name. */
+export function jsonSchema(schema: TSchema): TSchema {
+  const name = componentName(schema);
+  return name === undefined ? schema : reference(name);
+}

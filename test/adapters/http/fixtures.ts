@@ -1,7 +1,6 @@
 import {
   HttpInterface,
   Readiness,
-  createRouteFinder,
   type HttpInterfaceOptions,
   type HttpRequest,
   type HttpResponse,
@@ -16,9 +15,9 @@ import type { Pet } from '../../../src/domain/pet.js';
 export const KEY = { authorization: 'Bearer any' };
 export const REX = '{"name":"Rex","categoryId":1}';
 
-/** Accepts every key. */
+/** Accepts every key, whose id is the key itself. */
 export const anyKey: Authenticator = {
-  authenticate: async () => ({ ok: true, principal: { keyId: 'k-1', scopes: new Set(SCOPES) } }),
+  authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
 };
 
 type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
@@ -56,15 +55,15 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
     ...request,
   });
 
-/** Handles a request as a transport without its own router does. */
-export function handle(http: HttpInterface, request: HttpRequest): Promise<HttpResponse> {
-  const found = createRouteFinder(http.routes)(request.path);
-  return http.handle(request, found?.route, found?.parameters ?? {});
-}
-
 /** The status of a response, and the code of its error. */
-export const outcome = ({ status, body }: HttpResponse): string =>
+export const outcome = ({ status, body }: Pick<HttpResponse, 'status' | 'body'>): string =>
   [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');
+
+/** The same of a response that was sent. */
+export async function sentOutcome(response: Response | Promise<Response>): Promise<string> {
+  const sent = await response;
+  return outcome({ status: sent.status, body: await sent.text() });
+}
 
 interface HeldCall {
   readonly signal: AbortSignal | undefined;

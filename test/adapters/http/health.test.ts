@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { Readiness } from '../../../src/adapters/http/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { handle, httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
+import { httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
 
 describe('Readiness', () => {
   keepAlive();
@@ -48,8 +48,8 @@ describe('Readiness', () => {
     });
     const http = httpInterface({ readiness });
     const began = now();
-    const ready = handle(http, requestWith({}, { path: '/readyz' }));
-    expect(outcome(await handle(http, requestWith({}, { path: '/livez' })))).to.equal('200');
+    const ready = http.handle(requestWith({}, { path: '/readyz' }));
+    expect(outcome(await http.handle(requestWith({}, { path: '/livez' })))).to.equal('200');
     expect(outcome(await ready)).to.equal('503 service_unavailable');
     expect(now() - began).to.be.within(990, 10_000);
     expect(signal?.aborted).to.equal(true);

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { HttpRequest } from '../../../src/adapters/http/index.js';
-import type { AnimalStore } from '../../../src/application/animal-store.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -9,7 +8,6 @@ import {
   REX,
   anyKey,
   createWith,
-  handle,
   httpInterface,
   keepAlive,
   outcome,
@@ -25,17 +23,6 @@ function leaving(request: HttpRequest): { readonly request: HttpRequest; readonl
     request: { ...request, onGone: (listener) => void listeners.push(listener) },
     leave: () => listeners.forEach((listener) => listener()),
   };
-}
-
-/** An animal store that ignores its signals, and records its calls. */
-function recording(): { readonly animalStore: AnimalStore; readonly calls: string[] } {
-  const calls: string[] = [];
-  const record = (name: string) => (): Promise<never> => {
-    calls.push(name);
-    return new Promise(() => {});
-  };
-  const animalStore = { listPets: record('list'), createPet: record('create'), getPet: record('get') };
-  return { animalStore, calls };
 }
 
 /** Lets everything that can go on go on. */
@@ -55,64 +42,104 @@ describe('Requests beyond maxInFlight', () => {
       },
     };
     const http = httpInterface({ authenticator, settings: { maxInFlight: 2 } });
-    const inFlight = [handle(http, LIST), handle(http, LIST)];
+    const inFlight = [http.handle(LIST), http.handle(LIST)];
     for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
-      const refused = await handle(http, request);
+      const refused = await http.handle(request);
       expect(outcome(refused)).to.equal('503 service_unavailable');
       expect(refused.headers['Retry-After']).to.equal('1');
     }
     expect(checked).to.equal(2);
     for (const path of ['/livez', '/readyz']) {
-      expect(outcome(await handle(http, requestWith({}, { path })))).to.equal('200');
+      expect(outcome(await http.handle(requestWith({}, { path })))).to.equal('200');
     }
     ready.resolve();
     expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
   });
 
-  /** Each ends one request that occupies the only place, on a store whose calls end only if the test ends them. */
-  const ENDINGS: Readonly<
-    Record<string, (request: HttpRequest, pets: HeldPetRepository) => readonly [HttpRequest, () => void]>
-  > = {
-    'a response': (request, pets) => [request, () => pets.calls[0]?.resolve()],
-    'a failure': (request, pets) => [request, () => pets.calls[0]?.reject(new Error('broken'))],
-    'a client that disconnects': (request) => {
-      const { request: sent, leave } = leaving(request);
-      return [sent, leave];
-    },
-    'a deadline': (request) => [request, () => {}],
-  };
-  for (const [ending, prepare] of Object.entries(ENDINGS)) {
+  for (const ending of ['a response', 'a failure', 'a client that disconnects', 'a deadline']) {
     it(`are served again after ${ending}`, async () => {
+      const pets = new HeldPetRepository();
       const requestDeadline = ending === 'a deadline' ? 50 : 60_000;
-      for (const request of [LIST, createWith(REX)]) {
-        const pets = new HeldPetRepository();
-        const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
-        const [sent, end] = prepare(request, pets);
-        const first = handle(http, sent);
-        await pets.called(1);
-        expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
-        end();
-        await first;
-        const next = handle(http, LIST);
-        await pets.called(2);
-        pets.calls[1]?.resolve();
-        expect(outcome(await next)).to.equal('200');
-      }
+      const http = httpInterface({ pets, settings: { maxInFlight: 1, requestDeadline } });
+      const { request, leave } = leaving(LIST);
+      const first = http.handle(request);
+      await pets.called(1);
+      expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+      if (ending === 'a response') pets.calls[0]?.resolve();
+      if (ending === 'a failure') pets.calls[0]?.reject(new Error('broken'));
+      if (ending === 'a client that disconnects') leave();
+      await first;
+      const next = http.handle(LIST);
+      await pets.called(2);
+      pets.calls[1]?.resolve();
+      expect(outcome(await next)).to.equal('200');
     });
   }
 
   it('are served again after a client that disconnects within its body, which then is not stored', async () => {
-    const { animalStore, calls } = recording();
-    const http = httpInterface({ animalStore, settings: { maxInFlight: 1 } });
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings: { maxInFlight: 1 } });
     const body = Promise.withResolvers<Uint8Array>();
     const { request, leave } = leaving(createWith(REX, { readBody: () => body.promise }));
-    const first = handle(http, request);
+    const first = http.handle(request);
     await settled();
     leave();
     expect(outcome(await first)).to.equal('408 request_timeout');
     body.resolve(new TextEncoder().encode(REX));
-    const next = await handle(http, requestWith(KEY, { path: '/v1/orders' }));
-    expect([outcome(next), calls]).to.deep.equal(['404 route_not_found', []]);
+    const next = await http.handle(requestWith(KEY, { path: '/v1/orders' }));
+    expect([outcome(next), pets.calls]).to.deep.equal(['404 route_not_found', []]);
+  });
+});
+
+describe('The places for requests', () => {
+  keepAlive();
+  const OTHER_KEY = { authorization: 'Bearer other' };
+  const other = (request: HttpRequest): HttpRequest => ({
+    ...request,
+    header: (name) => requestWith(OTHER_KEY).header(name),
+  });
+
+  it('are left in part by each key to the others', async () => {
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings: { maxInFlight: 4 } });
+    const served = [LIST, LIST, LIST].map((request) => http.handle(request));
+    await pets.called(3);
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+    served.push(http.handle(other(LIST)));
+    await pets.called(4);
+    expect(outcome(await http.handle(other(LIST)))).to.equal('503 service_unavailable');
+    for (const call of pets.calls) call.resolve();
+    expect((await Promise.all(served)).map(outcome)).to.deep.equal(['200', '200', '200', '200']);
+  });
+
+  it('are not taken by bodies that come slowly, which have places of their own', async () => {
+    const http = httpInterface({ settings: { maxInFlight: 4 } });
+    const body = Promise.withResolvers<Uint8Array>();
+    const slow = createWith(REX, { readBody: () => body.promise });
+    const creates = [slow, slow, slow].map((request) => http.handle(request));
+    await settled();
+    expect(outcome(await http.handle(slow))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(LIST))).to.equal('200');
+    expect(outcome(await http.handle(other(createWith(REX))))).to.equal('201');
+    body.resolve(new TextEncoder().encode(REX));
+    expect((await Promise.all(creates)).map(outcome)).to.deep.equal(['201', '201', '201']);
+  });
+
+  it('are held until the response is out where the transport sees that, but not without a key', async () => {
+    const http = httpInterface({ settings: { maxInFlight: 1 } });
+    const { request, leave } = leaving({ ...LIST, seesSent: true });
+    expect(outcome(await http.handle(request))).to.equal('200');
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+    leave();
+    await http.handle({ ...requestWith({}, { path: '/openapi.json' }), seesSent: true });
+    expect(outcome(await http.handle(LIST))).to.equal('200');
+  });
+
+  it('are refused to a request that waited too long for its turn, except a health check', async () => {
+    const http = httpInterface({ settings: { maxWait: 100 } });
+    expect(outcome(await http.handle({ ...LIST, waited: 100 }))).to.equal('200');
+    expect(outcome(await http.handle({ ...LIST, waited: 101 }))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(requestWith({}, { path: '/livez', waited: 101 })))).to.equal('200');
   });
 });
 
@@ -127,7 +154,7 @@ describe('A request that takes too long', () => {
   ] as const) {
     it(`gets 503 when the store does not finish ${what}, and the store's signal is aborted`, async () => {
       const pets = new HeldPetRepository();
-      const late = await handle(httpInterface({ pets, settings }), request);
+      const late = await httpInterface({ pets, settings }).handle(request);
       expect(outcome(late)).to.equal('503 service_unavailable');
       expect(late.headers['Retry-After']).to.equal('1');
       expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
@@ -135,7 +162,7 @@ describe('A request that takes too long', () => {
   }
 
   it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
-    const { animalStore, calls } = recording();
+    const pets = new HeldPetRepository();
     const late = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;
     const authenticator: Authenticator = {
@@ -145,21 +172,21 @@ describe('A request that takes too long', () => {
         return anyKey.authenticate(credential);
       },
     };
-    const response = await handle(httpInterface({ animalStore, settings, authenticator }), LIST);
+    const response = await httpInterface({ pets, settings, authenticator }).handle(LIST);
     expect(outcome(response)).to.equal('503 service_unavailable');
     expect(signal?.reason).to.be.instanceOf(UnavailableError);
     late.resolve();
     await settled();
-    expect(calls).to.deep.equal([]);
+    expect(pets.calls).to.deep.equal([]);
   });
 
   it('is not one whose client takes long to send its body', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets, settings });
     const body = Promise.withResolvers<Uint8Array>();
-    const slow = handle(http, createWith(REX, { readBody: () => body.promise }));
+    const slow = http.handle(createWith(REX, { readBody: () => body.promise }));
     // The deadline of another request that began later passes.
-    expect(outcome(await handle(http, LIST))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
     body.resolve(new TextEncoder().encode(REX));
     await pets.called(2);
     pets.calls[1]?.resolve();
@@ -171,11 +198,11 @@ describe('A request that takes too long', () => {
     const began = performance.now();
     let read = began;
     const readBody = async (): Promise<Uint8Array> => {
-      await handle(httpInterface({ pets, settings }), LIST);
+      await httpInterface({ pets, settings }).handle(LIST);
       read = performance.now();
       return new TextEncoder().encode(REX);
     };
-    const late = await handle(httpInterface({ pets, settings }), createWith(REX, { readBody }));
+    const late = await httpInterface({ pets, settings }).handle(createWith(REX, { readBody }));
     expect(outcome(late)).to.equal('503 service_unavailable');
     expect(performance.now() - read).to.be.greaterThan(45);
   });
@@ -185,7 +212,7 @@ describe('A request that takes too long', () => {
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
     Object.assign(globalThis, { setTimeout: numbers });
     try {
-      const late = await handle(httpInterface({ pets: new HeldPetRepository(), settings }), LIST);
+      const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
       expect(outcome(late)).to.equal('503 service_unavailable');
     } finally {
       Object.assign(globalThis, { setTimeout: original });
@@ -199,7 +226,7 @@ describe('A client that disconnects', () => {
     const failed: unknown[] = [];
     const log = { responded: () => {}, failed: (_: string, error: unknown) => void failed.push(error) };
     const { request, leave } = leaving(LIST);
-    const response = handle(httpInterface({ pets, log }), request);
+    const response = httpInterface({ pets, log }).handle(request);
     await pets.called(1);
     expect(pets.calls[0]?.signal?.aborted).to.equal(false);
     leave();
@@ -211,7 +238,7 @@ describe('A client that disconnects', () => {
   it('after its response changes nothing', async () => {
     const pets = new HeldPetRepository();
     const { request, leave } = leaving(LIST);
-    const response = handle(httpInterface({ pets }), request);
+    const response = httpInterface({ pets }).handle(request);
     await pets.called(1);
     pets.calls[0]?.resolve();
     await response;

@@ -28,10 +28,6 @@ describe('readNewPet', () => {
     ).to.deep.equal({ name: 'Bella', categoryId: INT64_MAX });
   });
 
-  it('leaves it to the domain to judge the fields', () => {
-    expect(readNewPet('{"name":" ","status":null}')).to.deep.equal({ name: ' ', status: null });
-  });
-
   it('names every fault of the fields when JSON has faults of its own', () => {
     const deep = '['.repeat(17) + ']'.repeat(17);
     expect(faultsOf(() => readNewPet(`{"name":" ","categoryId":1.5,"x":1,"x":${deep}}`))).to.deep.equal([
@@ -54,25 +50,13 @@ describe('readNewPet', () => {
   });
 });
 
-/** The text of a body with this Content-Type. */
-const read = (contentType: string): Promise<string> =>
-  readJsonText(createWith('"ü"', { header: (name) => (name === 'content-type' ? contentType : undefined) }));
-
 describe('readJsonText', () => {
-  for (const parameters of [
-    '; x="a;charset=latin1"; charset=utf8',
-    '; xcharset=latin1',
-    '; charset = "UTF-8"',
-  ]) {
-    it(`reads UTF-8 with the parameters ${parameters}`, async () => {
-      expect(await read(`application/json${parameters}`)).to.equal('"ü"');
-    });
-  }
-
-  it('takes no longer for a header that is made to be slow', async () => {
+  it('takes no longer for a Content-Type that is made to be slow', async () => {
     const began = performance.now();
     for (const part of [';', '; ', ';a', ';a=', ';a="', '; a = "\\', ' ']) {
-      await read(`application/json${part.repeat(16_000 / part.length)}`);
+      const type = `application/json${part.repeat(16_000 / part.length)}; charset = utf8`;
+      const header = (name: string): string | undefined => (name === 'content-type' ? type : undefined);
+      await readJsonText(createWith('"ü"', { header }));
     }
     expect(performance.now() - began).to.be.below(5_000);
   });
@@ -80,10 +64,8 @@ describe('readJsonText', () => {
 
 describe('readPetQuery', () => {
   for (const [query, read] of [
-    ['', {}],
     ['&&', {}],
-    ['limit=%31%30&%73tatus=sold', { limit: 10, status: 'sold' }],
-    ['cursor=anything%20at+all', { cursor: 'anything at all' }],
+    ['limit=%31%30&%73tatus=sold&cursor=any%20at+all', { limit: 10, status: 'sold', cursor: 'any at all' }],
     ['Limit=0&limit[]=0&=&a=b&a=c&__proto__=1', {}],
     ['limit=05&status=x&cursor=', { limit: Number.NaN, status: 'x', cursor: '' }],
   ] as const) {
@@ -93,12 +75,7 @@ describe('readPetQuery', () => {
     });
   }
 
-  it('refuses repeated parameters, and names every other fault too', () => {
-    expect(faultsOf(() => readPetQuery('cursor=a&status=x&cursor=b&limit=0'))).to.deep.equal([
-      'limit must be an integer from 1 to 100',
-      'status must be one of available, pending, sold',
-      'cursor must be given once',
-    ]);
+  it('says of a repeated parameter only that it is repeated', () => {
     expect(faultsOf(() => readPetQuery('limit=0&limit=5'))).to.deep.equal(['limit must be given once']);
   });
 });

@@ -161,15 +161,22 @@ export class ReplicaSet {
     this.members = members;
   }
 
-  /** Resolves when it has a primary, and the others follow it. */
-  static async start(binary: string): Promise<ReplicaSet> {
+  /**
+   * Resolves when it has a primary, and the others follow it.
+   * @param hostOf where clients and the other members reach a member, such as a proxy
+   */
+  static async start(
+    binary: string,
+    hostOf: (member: Mongod) => Promise<string> = async ({ host }) => host,
+  ): Promise<ReplicaSet> {
     const members = await Promise.all([0, 1, 2].map(() => Mongod.create(binary, { replicaSet: true })));
     const set = new ReplicaSet(members);
+    const hosts = await Promise.all(members.map(hostOf));
     await Promise.all(members.map((member) => member.listen()));
     await members[0]?.administer({
       replSetInitiate: {
         _id: SET,
-        members: members.map(({ host }, _id) => ({ _id, host })),
+        members: hosts.map((host, _id) => ({ _id, host })),
         settings: { electionTimeoutMillis: ELECTION_TIMEOUT, heartbeatIntervalMillis: ELECTION_TIMEOUT / 8 },
       },
     });

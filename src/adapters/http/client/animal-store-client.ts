@@ -10,7 +10,7 @@ import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../applic
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { stringify } from '../../../exact-json.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
 import { UnexpectedResponseError, readBody, type ReceivedResponse } from './response-errors.js';
 import { sendRequest } from './send-request.js';

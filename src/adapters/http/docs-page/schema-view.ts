@@ -1,5 +1,4 @@
-import { componentName, componentSchema } from '../open-api/json-schema.js';
-import { COMPONENTS } from '../schemas.js';
+import { COMPONENTS, componentName } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
 type Schema = (typeof COMPONENTS)[number];
@@ -18,11 +17,11 @@ interface Keywords {
 }
 
 /** The keywords of a schema, references resolved. */
-export const keywordsOf = (schema: Schema): Keywords => resolved(componentSchema(schema));
+export const keywordsOf = (schema: Schema): Keywords => resolved(schema);
 
 function resolved({ $ref, ...beside }: Keywords): Keywords {
   const named = COMPONENTS.find((schema) => $ref === `#/components/schemas/${componentName(schema)}`);
-  return named === undefined ? beside : { ...componentSchema(named), ...beside };
+  return named === undefined ? beside : { ...named, ...beside };
 }
 
 export const schemaName = (schema: Schema): string => componentName(schema) ?? '';

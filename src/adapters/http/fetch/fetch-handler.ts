@@ -3,7 +3,6 @@ import type { HttpInterface } from '../http-interface.js';
 import type { HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
 import { commonHeaders } from '../response-headers.js';
-import { createRouteFinder } from '../routes.js';
 import { FetchRequest } from './fetch-request.js';
 
 /** Handles a request. Never rejects. Aborting the request's signal ends the work: the client has disconnected. */
@@ -14,12 +13,10 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  * no more of a body than `settings.bodyLimit`; the server that calls it limits the time for that.
  */
 export function createFetchHandler(http: HttpInterface): FetchHandler {
-  const findRoute = createRouteFinder(http.routes);
   return async (request) => {
     try {
       const sent = new FetchRequest(request, http.settings.bodyLimit);
-      const found = findRoute(sent.path);
-      return toResponse(await http.handle(sent, found?.route, found?.parameters ?? {}), sent.method);
+      return toResponse(await http.handle(sent), sent.method);
     } catch (error) {
       // A header that cannot be sent. The server would make its own response of the error.
       const id = requestId(request.headers.get('x-request-id') ?? undefined);

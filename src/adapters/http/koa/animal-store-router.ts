@@ -4,7 +4,6 @@ import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpResponse } from '../http-message.js';
 import type { OperationId } from '../operations.js';
-import { createRouteFinder } from '../routes.js';
 import { koaRequests } from './koa-request.js';
 
 /** What the router adds to `ctx.state`. */
@@ -31,7 +30,7 @@ export function animalStoreRouter(http: HttpInterface): Router {
         // Koa decodes and resolves some targets that the interface takes as they are: those have another path.
         if (request.path !== context.path) return next();
         context.state['operation'] = operation;
-        respond(context, await http.handle(request, route, context['params']));
+        respond(context, await http.handle(request, { route, parameters: context['params'] }));
       };
       router.register(path, [method], handle, { name: operation });
     }
@@ -43,13 +42,8 @@ export function animalStoreRouter(http: HttpInterface): Router {
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new Koa();
   app.use(animalStoreRouter(http).routes());
-  const findRoute = createRouteFinder(http.routes);
   const requestOf = koaRequests(http);
-  app.use(async (context) => {
-    const request = requestOf(context);
-    const found = findRoute(request.path);
-    respond(context, await http.handle(request, found?.route, found?.parameters ?? {}));
-  });
+  app.use(async (context) => respond(context, await http.handle(requestOf(context))));
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);

@@ -1,5 +1,5 @@
 import bodyParser from 'koa-bodyparser';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
@@ -9,13 +9,13 @@ import { NodeRequest } from '../node/node-request.js';
 class KoaRequest extends NodeRequest {
   readonly #context: Context;
   readonly #bodyLimit: number;
-  readonly #readBody: BodyReader;
+  readonly #parse: Middleware;
 
-  constructor(context: Context, bodyLimit: number, readBody: BodyReader) {
+  constructor(context: Context, bodyLimit: number, parse: Middleware) {
     super(context.req, context.res, bodyLimit);
     this.#context = context;
     this.#bodyLimit = bodyLimit;
-    this.#readBody = readBody;
+    this.#parse = parse;
   }
 
   override header(name: string): string | undefined {
@@ -34,13 +34,29 @@ class KoaRequest extends NodeRequest {
 
   override async readBody(): Promise<Uint8Array> {
     const context = this.#context;
-    if (this.#bytesRead() === undefined && !context.req.readableEnded) await this.#readBody(context);
+    if (this.#bytesRead() === undefined && !context.req.readableEnded) await this.#parseBody();
     const bytes = this.#bytesRead() ?? new Uint8Array();
     if (bytes.length > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
     return bytes;
   }
 
-  onAuthenticated(principal: Principal): void {
+  /** In a context of its own: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts. */
+  async #parseBody(): Promise<void> {
+    const { req, request } = this.#context;
+    const own = { req, request: { is: () => 'text', rawBody: undefined } };
+    if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
+    try {
+      await this.#parse(own as unknown as Context, async () => {});
+    } catch (error) {
+      const { type } = error as { readonly type?: unknown };
+      if (type === 'entity.too.large') throw payloadTooLarge(this.#bodyLimit);
+      throw type === 'request.aborted' ? clientGone() : error;
+    }
+    request.rawBody = own.request.rawBody;
+  }
+
+  override onAuthenticated(principal: Principal): void {
+    super.onAuthenticated(principal);
     this.#context.state['principal'] = principal;
   }
 
@@ -56,36 +72,13 @@ class KoaRequest extends NodeRequest {
   }
 }
 
-/** Makes requests of the contexts of Koa. */
+/** Makes requests of the contexts of Koa. koa-bodyparser reads and limits; the interface decodes and parses strictly. */
 export function koaRequests({ settings: { bodyLimit } }: HttpInterface): (context: Context) => KoaRequest {
-  const readBody = bodyReader(bodyLimit);
-  return (context) => new KoaRequest(context, bodyLimit, readBody);
-}
-
-/** Reads the body into `ctx.request.rawBody`, as bytes. */
-type BodyReader = (context: Context) => Promise<void>;
-
-/** A reader made of koa-bodyparser: it reads and limits, the interface decodes and parses strictly. */
-function bodyReader(limit: number): BodyReader {
   const options = {
     enableTypes: ['text'],
-    textLimit: limit,
+    textLimit: bodyLimit,
     encoding: null, // Gives bytes. Its types do not know it.
   };
   const parse = bodyParser(options as unknown as bodyParser.Options);
-  return async ({ req, request }) => {
-    // In its own context: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts.
-    const own = { req, request: { is: () => 'text', rawBody: undefined } };
-    if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
-    try {
-      await parse(own as unknown as Context, done);
-    } catch (error) {
-      const { type } = error as { readonly type?: unknown };
-      if (type === 'entity.too.large') throw payloadTooLarge(limit);
-      throw type === 'request.aborted' ? clientGone() : error;
-    }
-    request.rawBody = own.request.rawBody;
-  };
+  return (context) => new KoaRequest(context, bodyLimit, parse);
 }
-
-const done = async (): Promise<void> => {};

@@ -33,9 +33,7 @@ export interface ServerState {
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
-  /** Who sent the last request that was authenticated. Empty before. */
   caller = '';
-  /** Since when input waits for its turn. Kept by `Turns`. */
   waitingSince: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
@@ -179,14 +177,15 @@ export class Connection extends Duplex {
   #receive(chunk: Buffer): void {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      this.#server.turns.run(this);
+      // A client may have given up before it was accepted: the end of its side is seen before the next turn.
+      if (this.#requests === 0) this.#server.turns.defer(this);
+      else this.#server.turns.run(this);
     } else {
       this.#discarded += chunk.length;
       if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
     }
   }
 
-  /** Called when it is this connection's turn. `waited` says how long its input waited for that, in milliseconds. */
   parse(waited: number): void {
     this.#waited = waited;
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {

@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
 import { splitRequestTarget } from '../http-message.js';
-import { createRouteFinder } from '../routes.js';
+import { Connection } from './connection.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
-  const findRoute = createRouteFinder(http.routes);
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = new NodeRequest(request, response, http.settings.bodyLimit);
-    const found = findRoute(sent.path);
-    const { status, headers, body } = await http.handle(sent, found?.route, found?.parameters ?? {});
+    const { status, headers, body } = await http.handle(sent);
     const hasBody = status !== 204 && status !== 304;
     const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
@@ -26,6 +25,8 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly seesSent = true;
+  readonly waited: number;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #bodyLimit: number;
@@ -35,6 +36,8 @@ export class NodeRequest implements HttpRequest {
     const { method = '', url = '' } = request;
     this.method = method;
     ({ path: this.path, query: this.query } = splitRequestTarget(url));
+    const { socket } = request;
+    this.waited = socket instanceof Connection ? socket.waited : 0;
     this.#request = request;
     this.#response = response;
     this.#bodyLimit = bodyLimit;
@@ -83,6 +86,12 @@ export class NodeRequest implements HttpRequest {
 
   onGone(listener: () => void): void {
     this.#response.once('close', listener);
+  }
+
+  /** From now on the connection takes its turns with the others of this key. */
+  onAuthenticated({ keyId }: Principal): void {
+    const { socket } = this.#request;
+    if (socket instanceof Connection) socket.caller = keyId;
   }
 
   /** From the raw headers: `headers` drops repeated ones. */

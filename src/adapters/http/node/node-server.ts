@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse } from '../error-responses.js';
 import type { HttpError } from '../error-responses.js';
 import { silentLog, type HttpLog } from '../http-log.js';
@@ -32,6 +33,10 @@ export interface NodeServerOptions {
 
 /** How often a stopping server looks for idle connections, in milliseconds. */
 const STOPPING_INTERVAL = 20;
+/** How long a stopping server accepts, in milliseconds, until nobody waits for it. */
+const ACCEPTING_TIME = 1_000;
+/** A turn of the event loop that accepts nobody and is this short, in milliseconds: nobody waits. */
+const SHORT_TURN = 0.2;
 
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a
@@ -46,6 +51,7 @@ export class NodeServer {
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
+  #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
 
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
@@ -80,8 +86,9 @@ export class NodeServer {
    * Connections that are still open after `milliseconds` are cut off.
    * @returns whether every request was answered
    */
-  close(milliseconds: number): Promise<boolean> {
-    this.drain();
+  async close(milliseconds: number): Promise<boolean> {
+    await this.#acceptAll(Math.min(milliseconds, ACCEPTING_TIME));
+    this.drain(); // not before: whose connection closes opens another
     this.#state.isStopping = true;
     this.#checkEvery(STOPPING_INTERVAL);
     return new Promise((resolve) => {
@@ -100,14 +107,29 @@ export class NodeServer {
     });
   }
 
+  /** Accepts who is connected already: the operating system resets them when the listening socket closes. */
+  async #acceptAll(milliseconds: number): Promise<void> {
+    const until = performance.now() + milliseconds;
+    await nextTurn(); // Node accepts one connection a turn
+    for (let began = performance.now(); began < until;) {
+      const accepted = this.#accepted;
+      await nextTurn();
+      const now = performance.now();
+      if (this.#accepted === accepted && now - began < SHORT_TURN) return;
+      began = now;
+    }
+  }
+
   #checkEvery(interval: number): void {
     clearInterval(this.#checking);
-    this.#checking = setInterval(() => {
+    const check = (): void => {
       const now = performance.now();
       for (const connection of this.#connections) {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
-    }, interval).unref();
+    };
+    // What has arrived is read before: a server that was busy must not end a connection with a request in it.
+    this.#checking = setInterval(() => setImmediate(check), interval).unref();
   }
 
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
@@ -137,7 +159,9 @@ export class NodeServer {
 
   /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
   #accept(socket: Socket): void {
-    const { limits, waiting } = this.#state;
+    this.#accepted += 1;
+    const { limits, waiting, turns } = this.#state;
+    turns.accepted();
     if (this.#connections.size >= limits.maxConnections) {
       const [longest] = waiting;
       if (longest === undefined) return void socket.destroy();

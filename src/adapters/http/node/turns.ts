@@ -1,7 +1,15 @@
-import type { Connection } from './connection.js';
-
 /** How many connections parse in one turn of the event loop. */
 const PER_TURN = 32;
+
+/** A connection, as far as turns go. */
+interface Waiting {
+  /** Who sent the last request that was authenticated. Empty before. */
+  readonly caller: string;
+  /** Since when input waits for its turn. Kept by `Turns`. */
+  waitingSince: number | undefined;
+  /** Called when it is this connection's turn. `waited` says how long its input waited for that, in milliseconds. */
+  parse(waited: number): void;
+}
 
 /**
  * Shares the event loop among connections with input. In each of its turns only so many parse; the others wait. Callers
@@ -9,12 +17,22 @@ const PER_TURN = 32;
  * flood nor a greedy key delays the requests of another, timers and health checks by more than a few milliseconds.
  */
 export class Turns {
-  readonly #waiting = new Map<string, Set<Connection>>();
+  readonly #waiting = new Map<string, Set<Waiting>>();
   #left = PER_TURN;
   #isScheduled = false;
+  #hasAccepted = false;
+
+  /**
+   * Called for each new connection. Node accepts one a turn, so turns are short while there are more: else clients
+   * would have given up before they are accepted.
+   */
+  accepted(): void {
+    this.#hasAccepted = true;
+    this.#schedule();
+  }
 
   /** Lets the connection parse at once if this turn has room left, else in a later one. */
-  run(connection: Connection): void {
+  run(connection: Waiting): void {
     if (this.#left === 0 || this.#waiting.size > 0) return this.defer(connection);
     this.#schedule();
     this.#left -= 1;
@@ -22,7 +40,7 @@ export class Turns {
   }
 
   /** Lets the connection parse in a later turn. It waits once, however often this is called. */
-  defer(connection: Connection): void {
+  defer(connection: Waiting): void {
     this.#schedule();
     const { caller } = connection;
     const others = this.#waiting.get(caller);
@@ -39,7 +57,8 @@ export class Turns {
 
   readonly #begin = (): void => {
     this.#isScheduled = false;
-    this.#left = PER_TURN;
+    this.#left = this.#hasAccepted ? 1 : PER_TURN;
+    this.#hasAccepted = false;
     const now = performance.now();
     for (const [caller, connections] of this.#waiting) {
       if (this.#left === 0) break;

@@ -1,15 +1,15 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
 import type { ErrorCode } from '../error-responses.js';
-import type { HeaderName } from './headers.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
+import type { HeaderName } from './headers.js';
 
 /** What the document says about an error code. */
 export interface ErrorDescription {
   /** What it means, and what to do. A sentence. */
   readonly meaning: string;
-  /** An example of the message. */
-  readonly message: string | ((operation: Operation, settings: HttpSettings) => string);
+  /** An example of the message. Omit it if it is the meaning. */
+  readonly message?: string | ((operation: Operation, settings: HttpSettings) => string);
   /** Headers beyond those of every response. */
   readonly headers?: readonly HeaderName[];
 }
@@ -56,17 +56,10 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     message: ({ scope }) => `The API key lacks the scope ${scope}.`,
     headers: ['Challenge'],
   },
-  pet_not_found: {
-    meaning: 'No animal has this identifier.',
-    message: 'No animal has this identifier.',
-  },
-  route_not_found: {
-    meaning: 'Nothing is served at this path.',
-    message: 'Nothing is served at this path.',
-  },
+  pet_not_found: { meaning: 'No animal has this identifier.' },
+  route_not_found: { meaning: 'Nothing is served at this path.' },
   method_not_allowed: {
     meaning: 'The path does not support this method. `Allow` lists those that it supports.',
-    message: 'This path answers to GET, HEAD, POST, OPTIONS only.',
   },
   request_timeout: {
     meaning: 'The request did not arrive completely in time.',
@@ -98,10 +91,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     meaning: 'The idempotency key was used for another animal. Nothing was stored.',
     message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
   },
-  headers_too_large: {
-    meaning: 'The request line and headers are too large.',
-    message: 'The request line and headers are too large.',
-  },
+  headers_too_large: { meaning: 'The request line and headers are too large.' },
   internal_error: {
     meaning: 'An error of the service. A create may or may not have happened.',
     message: 'An unexpected fault. Tell the operator the request id 7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00.',

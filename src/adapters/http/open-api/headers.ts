@@ -1,6 +1,6 @@
 import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
 import { writeCursor } from '../../../application/page-cursor.js';
-import type { Keywords } from './json-schema.js';
+import type { Keywords } from '../schemas.js';
 
 /** A response header, as the document describes it. */
 export interface DocumentedHeader {
@@ -8,9 +8,12 @@ export interface DocumentedHeader {
   readonly name: string;
   readonly description: string;
   readonly schema: Keywords;
-  /** Whether every response that may have it has it. */
-  readonly required: boolean;
-  readonly example: (baseUrl: string) => unknown;
+  /** Whether a response that declares it may lack it. */
+  readonly optional?: true;
+  readonly example: (
+    baseUrl: string,
+    deprecation: Record<'Deprecation' | 'Sunset' | 'Link', string>,
+  ) => unknown;
 }
 
 /** The headers that clients can use, by component name. */
@@ -20,7 +23,6 @@ export const HEADERS = {
     description:
       "Identifies the request in the service's log: the client's own value if it matches the pattern, else a new one.",
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
-    required: true,
     example: () => '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
   },
   NextLink: {
@@ -29,7 +31,7 @@ export const HEADERS = {
       'The next page (RFC 8288): `<URL>; rel="next"`. Resolve the URL against that of the request and follow it as it ' +
       'is. Absent on the last page.',
     schema: { type: 'string', pattern: '^<[^<>]+>; rel="next"$' },
-    required: false,
+    optional: true,
     example: (baseUrl) => {
       const cursor = writeCursor(BigInt(PAGE_LIMIT.default), 'available');
       return `<${baseUrl}/pets?status=available&limit=${PAGE_LIMIT.default}&cursor=${cursor}>; rel="next"`;
@@ -39,7 +41,6 @@ export const HEADERS = {
     name: 'Location',
     description: 'URL of the new animal (RFC 9110, 10.2.2).',
     schema: { type: 'string', format: 'uri-reference' },
-    required: true,
     example: (baseUrl) => `${baseUrl}/pets/1`,
   },
   EntityTag: {
@@ -47,14 +48,13 @@ export const HEADERS = {
     description:
       'Identifies this response, including its `Link` (RFC 9110, 8.8.3). Send it in `If-None-Match`.',
     schema: { type: 'string', pattern: '^"[^"]+"$' },
-    required: true,
     example: () => '"47DEQpj8HBSa-_TImW-5JC"',
   },
   IdempotencyReplayed: {
     name: 'Idempotency-Replayed',
     description: 'An earlier request with the same `Idempotency-Key` added the animal.',
     schema: { type: 'string', const: 'true' },
-    required: false,
+    optional: true,
     example: () => 'true',
   },
   Challenge: {
@@ -63,49 +63,46 @@ export const HEADERS = {
       'What is wrong with the key (RFC 6750): `error="invalid_token"` for an invalid key, ' +
       '`error="insufficient_scope"` with the missing scope.',
     schema: { type: 'string', pattern: '^Bearer realm="animal-store"' },
-    required: true,
     example: () => 'Bearer realm="animal-store", error="invalid_token"',
   },
   RetryAfter: {
     name: 'Retry-After',
     description: 'Seconds to wait before a retry (RFC 9110, 10.2.3).',
     schema: { type: 'integer', minimum: 1 },
-    required: true,
     example: () => 1,
   },
   Accept: {
     name: 'Accept',
     description: 'The media type to send, if that was the fault.',
     schema: { type: 'string', const: 'application/json' },
-    required: false,
+    optional: true,
     example: () => 'application/json',
   },
   AcceptEncoding: {
     name: 'Accept-Encoding',
     description: 'The encoding to send, if that was the fault: none.',
     schema: { type: 'string', const: 'identity' },
-    required: false,
+    optional: true,
     example: () => 'identity',
+  },
+  Deprecation: {
+    name: 'Deprecation',
+    description: 'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
+    schema: { type: 'string', pattern: '^@-?[0-9]+$' },
+    example: (_, { Deprecation }) => Deprecation,
+  },
+  Sunset: {
+    name: 'Sunset',
+    description: 'When the operation will be removed, as an HTTP-date (RFC 8594).',
+    schema: { type: 'string' },
+    example: (_, { Sunset }) => Sunset,
+  },
+  SuccessorLink: {
+    name: 'Link',
+    description: 'What to use instead (RFC 5829).',
+    schema: { type: 'string', pattern: '^<[^<>]+>; rel="successor-version"$' },
+    example: (_, { Link }) => Link,
   },
 } as const satisfies Record<string, DocumentedHeader>;
 
 export type HeaderName = keyof typeof HEADERS;
-
-/** The headers of a deprecated operation's route, by name. */
-export const DEPRECATION_HEADERS = {
-  Deprecation: {
-    component: 'Deprecation',
-    description: 'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
-    schema: { type: 'string', pattern: '^@-?[0-9]+$' },
-  },
-  Sunset: {
-    component: 'Sunset',
-    description: 'When the operation will be removed, as an HTTP-date (RFC 8594).',
-    schema: { type: 'string' },
-  },
-  Link: {
-    component: 'SuccessorLink',
-    description: 'What to use instead (RFC 5829).',
-    schema: { type: 'string', pattern: '^<[^<>]+>; rel="successor-version"$' },
-  },
-} as const;

@@ -8,7 +8,7 @@ import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
-import { KEY, REX, httpInterface } from '../fixtures.js';
+import { KEY, REX, httpInterface, outcome, sentOutcome } from '../fixtures.js';
 
 const servers: Server[] = [];
 const failures: unknown[] = [];
@@ -44,12 +44,6 @@ const create = (
   headers: { ...KEY, 'content-type': 'application/json', ...headers },
   body,
 });
-
-const outcome = async (response: Response | Promise<Response>): Promise<string> => {
-  const { status } = await response;
-  const text = await (await response).text();
-  return [status, /"code":"(\w+)"/.exec(text)?.[1]].filter(Boolean).join(' ');
-};
 
 /** Sends bytes, and resolves to everything that comes back until the connection ends. */
 const exchange = (url: string, message: string): Promise<string> =>
@@ -114,9 +108,9 @@ describe('animalStoreRouter', () => {
     await fetch(`${url}/v1/pets/1`);
     await fetch(`${url}/elsewhere`);
     expect(seen).to.deep.equal([
-      ['/v1/pets', 'listPets', 'listPets', 'k-1'],
-      ['/v1/pets', 'createPet', 'createPet', 'k-1'],
-      ['/v1/pets/:petId', 'getPet', 'getPet', 'k-1'],
+      ['/v1/pets', 'listPets', 'listPets', 'any'],
+      ['/v1/pets', 'createPet', 'createPet', 'any'],
+      ['/v1/pets/:petId', 'getPet', 'getPet', 'any'],
       ['/v1/pets/:petId', 'getPet', 'getPet', undefined],
       [undefined, undefined, undefined, undefined],
     ]);
@@ -182,8 +176,8 @@ describe('animalStoreRouter', () => {
   it('decodes an id once', async () => {
     const url = await mounted([]);
     await fetch(`${url}/v1/pets`, create());
-    expect(await outcome(fetch(`${url}/v1/pets/%31`, { headers: KEY }))).to.equal('200');
-    expect(await outcome(fetch(`${url}/v1/pets/%2531`, { headers: KEY }))).to.equal('404 pet_not_found');
+    expect(await sentOutcome(fetch(`${url}/v1/pets/%31`, { headers: KEY }))).to.equal('200');
+    expect(await sentOutcome(fetch(`${url}/v1/pets/%2531`, { headers: KEY }))).to.equal('404 pet_not_found');
   });
 
   it("works behind a stranger's rate limiter, which counts by principal and operation", async () => {
@@ -212,24 +206,14 @@ describe('animalStoreRouter', () => {
     for (const [headers, expected] of [
       ['Authorization: Bearer a\nX-Set: ', '401 missing_api_key'],
       ['Authorization: Basic a\nX-Set: Bearer b', '200'],
-      ['Authorization: Bearer a\nAuthorization: Bearer a', '401 invalid_api_key'],
       ['Authorization: Bearer a\nAuthorization: Basic c\nX-Set: Bearer b', '200'],
     ] as const) {
       it(`uses what earlier middleware left of ${headers.replaceAll('\n', ', ')}`, async () => {
         const received = await exchange(await mounted([change]), `GET /v1/pets HTTP/1.1\n${headers}`);
         const [, status] = /^HTTP\/1\.1 (\d+)/.exec(received) ?? [];
-        const [, code] = /"code":"(\w+)"/.exec(received) ?? [];
-        expect([status, code].filter(Boolean).join(' ')).to.equal(expected);
+        expect(outcome({ status: Number(status), body: received })).to.equal(expected);
       });
     }
-
-    it('refuses a repeated Idempotency-Key', async () => {
-      const received = await exchange(
-        await mounted([]),
-        'POST /v1/pets HTTP/1.1\nAuthorization: Bearer a\nIdempotency-Key: a\nIdempotency-Key: a\nContent-Length: 0',
-      );
-      expect(received).to.match(/^HTTP\/1\.1 400 .*Idempotency-Key must be sent once/s);
-    });
   });
 
   describe('and a body', () => {
@@ -245,33 +229,35 @@ describe('animalStoreRouter', () => {
         const url = await mounted(parser ? [parser] : [], { settings: { bodyLimit: 100 } });
         const response = await fetch(`${url}/v1/pets`, create(EXACT));
         expect(await response.text()).to.include('"categoryId":9007199254740993');
-        expect(await outcome(fetch(`${url}/v1/pets`, create('{"name":"Rex"}')))).to.equal('400 invalid_pet');
+        expect(await sentOutcome(fetch(`${url}/v1/pets`, create('{"name":"Rex"}')))).to.equal(
+          '400 invalid_pet',
+        );
         const large = JSON.stringify({ name: 'x'.repeat(100) });
-        expect(await outcome(fetch(`${url}/v1/pets`, create(large)))).to.equal('413 payload_too_large');
-        expect(await outcome(fetch(`${url}/v1/pets`, create('')))).to.equal('400 missing_body');
-        expect(await outcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
+        expect(await sentOutcome(fetch(`${url}/v1/pets`, create(large)))).to.equal('413 payload_too_large');
+        expect(await sentOutcome(fetch(`${url}/v1/pets`, create('')))).to.equal('400 missing_body');
+        expect(await sentOutcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
         const form = create('name=Rex', { 'content-type': 'application/x-www-form-urlencoded' });
-        expect(await outcome(fetch(`${url}/v1/pets`, form))).to.equal('415 unsupported_media_type');
+        expect(await sentOutcome(fetch(`${url}/v1/pets`, form))).to.equal('415 unsupported_media_type');
         expect(failures).to.deep.equal([]);
       });
     }
 
     it('that koa-bodyparser has skipped is read', async () => {
       const url = await mounted([bodyParser({ enableTypes: ['form'] })]);
-      expect(await outcome(fetch(`${url}/v1/pets`, create()))).to.equal('201');
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, create()))).to.equal('201');
       const untyped = { ...create(new TextEncoder().encode(REX)), headers: KEY };
-      expect(await outcome(fetch(`${url}/v1/pets`, untyped))).to.equal('201');
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, untyped))).to.equal('201');
     });
 
     it('that another parser has read and thrown away is a failure that says so, not a missing body', async () => {
       const url = await mounted([reads('nothing')]);
       for (const type of ['application/json', 'text/plain']) {
         const response = fetch(`${url}/v1/pets`, create(REX, { 'content-type': type }));
-        expect(await outcome(response)).to.equal('500 internal_error');
+        expect(await sentOutcome(response)).to.equal('500 internal_error');
       }
       expect(failures).to.have.length(2);
       expect(String(failures[0])).to.match(/has read the body.*rawBody/);
-      expect(await outcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, create(null)))).to.equal('400 missing_body');
     });
 
     it('leaves the bytes of a body and the headers to later middleware', async () => {
@@ -294,14 +280,16 @@ describe('animalStoreRouter', () => {
     try {
       const url = await serve(createKoaApp(httpInterface({ settings: { maxInFlight: 1 } })));
       const { hostname, port } = new URL(url);
+      const add = () => fetch(`${url}/v1/pets`, create(REX));
       for (let round = 0; round < 3; round += 1) {
         const socket = connect(Number(port), hostname);
         const head =
           'POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nContent-Length: 30\r\n\r\n{';
         await new Promise<void>((resolve) => socket.write(head, () => resolve()));
-        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 503);
+        while ((await add()).status !== 503);
+        expect((await fetch(`${url}/v1/pets`, { headers: KEY })).status).to.equal(200);
         socket.resetAndDestroy();
-        while ((await fetch(`${url}/v1/pets`, { headers: KEY })).status !== 200);
+        while ((await add()).status !== 201);
       }
     } finally {
       console.error = print;

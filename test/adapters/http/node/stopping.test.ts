@@ -1,7 +1,14 @@
 import { expect } from 'chai';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import { Held, closeServers, echoBody, echoTarget, head, inTime, listening } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
+
+/** Resolves when nobody listens there any more. */
+async function untilRefused(port: number): Promise<void> {
+  const open = (): Promise<RawConnection | undefined> => RawConnection.open(port).catch(() => undefined);
+  for (let opened; (opened = await open()); await delay(10)) opened.socket.destroy();
+}
 
 describe('A listening server that drains', () => {
   afterEach(closeServers);
@@ -43,12 +50,36 @@ describe('A listening server that is closed', () => {
     await used.responses(1);
     const unused = await RawConnection.open(port);
     const closed = server.close(60_000);
+    await untilRefused(port);
     for (const connection of [used, unused]) {
       connection.send(head('GET /late'));
       const answer = (await connection.allResponses()).at(-1);
       expect([answer?.body, answer?.headers.get('connection')]).to.deep.equal(['/late', 'close']);
     }
     expect(await closed).to.equal(true);
+  });
+
+  it('answers those that are connected, but not accepted yet', async () => {
+    const { server, port } = await listening(echoTarget);
+    const opening = Array.from({ length: 20 }, () => RawConnection.open(port, head('GET /')));
+    await new Promise((resolve) => process.nextTick(resolve)); // the operating system has connected them
+    const closed = server.close(30_000);
+    const answers = await Promise.all(opening.map(async (opened) => (await opened).allResponses()));
+    expect(answers.map(([answer]) => answer?.body)).to.deep.equal(opening.map(() => '/'));
+    expect(await inTime(closed)).to.equal(true);
+  });
+
+  it('answers a request that came while it was too busy to read', async () => {
+    const { server, port } = await listening(echoTarget, { limits: { stopGrace: 200 } });
+    const connection = await RawConnection.open(port, head('GET /'));
+    await connection.responses(1);
+    const closed = server.close(30_000);
+    await untilRefused(port);
+    await setImmediate(); // timers are next, before input
+    connection.send(head('GET /late'));
+    for (const until = performance.now() + 300; performance.now() < until;);
+    expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['/', '/late']);
+    expect(await inTime(closed)).to.equal(true);
   });
 
   it('answers a request whose body is on its way', async () => {

@@ -1,0 +1,194 @@
+// Two services on a replica set of three, each member behind a proxy that can lose connections without a word: the primary
+// steps down, loses its clients, is killed, goes silent. The bare driver writes to the same set with the same options, and
+// retries at once: the service should not be away for longer.
+import http from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { startService } from '../service.mjs';
+import { HalfOpenProxy } from './half-open-proxy.mjs';
+import { KEY, Ledger, create, send } from './keyed-creates.mjs';
+import { ReplicaSet, mongodPath, until } from './own-mongod.mjs';
+
+const WRITERS = 8;
+const PAUSE = 20; // before a client's retry, in milliseconds
+const AWAY = 2000; // how long a member is away, in milliseconds
+
+export async function attack({ short, show }) {
+  const binary = await mongodPath();
+  if (binary === undefined) return 'needs mongod';
+  const proxies = new Map();
+  const set = await ReplicaSet.start(binary, (member) => {
+    proxies.set(member, new HalfOpenProxy(member.host));
+    return proxies.get(member).open();
+  });
+  const { config } = await (await set.primary()).administer({ replSetGetConfig: 1 });
+  const seeds = config.members.map(({ host }) => host).join(',');
+  const uri = `mongodb://${seeds}/animals?replicaSet=animals`;
+  const services = [];
+  // As the service has them.
+  const client = new MongoClient(uri, {
+    connectTimeoutMS: 1000,
+    heartbeatFrequencyMS: 2000,
+    serverSelectionTimeoutMS: 1500,
+    waitQueueTimeoutMS: 1500,
+    serverMonitoringMode: 'poll',
+    writeConcern: { w: 'majority', journal: true },
+  });
+  try {
+    for (let each = 0; each < 2; each += 1)
+      services.push(await startService({ API_KEYS: KEY, STORE_URL: uri }));
+    await client.connect();
+    const work = new Work(services, client.db('bare').collection('pets'));
+    const writing = work.begin();
+    await work.another(50);
+    const faults = {
+      'step-down': () => set.stepDown(),
+      'lost connections': async () => proxies.get(await set.primary()).loseClients(),
+      async kill() {
+        const primary = await set.primary();
+        await primary.kill();
+        await delay(AWAY);
+        await primary.listen();
+      },
+      async 'silent member'() {
+        const proxy = proxies.get(await set.primary());
+        proxy.silence();
+        await delay(AWAY);
+        proxy.restore();
+      },
+    };
+    if (short) delete faults['silent member']; // the members need more than 10 s to find out
+    const rounds = short ? 1 : 5;
+    const gaps = [];
+    for (const [fault, happen] of Object.entries(faults)) {
+      for (let round = 0; round < rounds; round += 1) {
+        work.resetGaps();
+        await happen();
+        await set.untilWhole();
+        await work.another(50);
+        gaps.push({ fault, service: Math.round(work.service.gap), driver: Math.round(work.driver.gap) });
+      }
+    }
+    work.over = true;
+    await writing;
+    const { lost } = await work.ledger.compare(services[0].url); // before replays, which restore an animal
+    let differing = 0;
+    for (const { url } of services) differing += await work.ledger.replay(url);
+    const { twice } = await work.ledger.compare(services[1].url);
+    console.log(
+      `${work.ledger.size} animals, ${work.retries} retries, ${work.driver.count} documents of the driver`,
+    );
+    console.log(`reads after 201, through the other service: ${work.reads}, with 404 ${work.missed}`);
+    console.table(gaps);
+    show('acknowledged creates that were lost', lost, 'equals', 0);
+    show('creates that made two animals', twice, 'equals', 0);
+    show('replays that differ', differing, 'equals', 0);
+    show('creates that were refused', work.refused, 'equals', 0);
+    const longest = (whose, among = gaps) => Math.max(...among.map((gap) => gap[whose]));
+    show('longest gap', longest('service'), 'at most', Math.round(longest('driver') * 1.1), ' ms');
+    for (const [fault, among] of Object.entries(Object.groupBy(gaps, (gap) => gap.fault))) {
+      // Each client asks its servers for their state every 2 s, not all at the same time.
+      const budget = longest('driver', among) + 2000;
+      show(`longest gap, ${fault}`, longest('service', among), 'at most', budget, ' ms');
+    }
+  } finally {
+    await client.close();
+    await Promise.all(services.map(({ stop }) => stop()));
+    await set.remove();
+    for (const proxy of proxies.values()) proxy.close();
+  }
+}
+
+/** The longest time without an acknowledgement, in milliseconds. */
+class Acknowledgements {
+  count = 0;
+  gap = 0;
+  #last = performance.now();
+
+  note() {
+    this.gap = Math.max(this.gap, performance.now() - this.#last);
+    this.#last = performance.now();
+    this.count += 1;
+  }
+}
+
+/** Writers on the services, which retry elsewhere what failed, and as many on the bare driver. */
+class Work {
+  ledger = new Ledger();
+  service = new Acknowledgements();
+  driver = new Acknowledgements();
+  retries = 0;
+  refused = 0;
+  reads = 0;
+  missed = 0;
+  over = false;
+  #services;
+  #bare;
+
+  constructor(services, bare) {
+    this.#services = services;
+    this.#bare = bare;
+  }
+
+  begin() {
+    const writers = Array.from({ length: WRITERS }, (_, number) => [this.#write(number), this.#writeBare()]);
+    return Promise.all(writers.flat());
+  }
+
+  /** Resolves when both have so many more. */
+  async another(count) {
+    const wanted = [this.service.count + count, this.driver.count + count];
+    await until('both write', async () => this.service.count >= wanted[0] && this.driver.count >= wanted[1]);
+  }
+
+  resetGaps() {
+    this.service.gap = 0;
+    this.driver.gap = 0;
+  }
+
+  async #write(number) {
+    const agent = new http.Agent({ keepAlive: true });
+    const baseOf = (attempt) => this.#services[(number + attempt) % 2].url;
+    while (!this.over) {
+      const name = this.ledger.name();
+      for (let attempt = 0; ; attempt += 1) {
+        const { status, body } = await create(agent, baseOf(attempt), name, name).catch(() => ({
+          status: 0,
+        }));
+        if (status === 201) {
+          this.service.note();
+          this.ledger.acknowledge(name, body);
+          await this.#read(agent, baseOf(attempt + 1), JSON.parse(body).id);
+          break;
+        }
+        if (status !== 0 && status !== 503 && status !== 409) {
+          this.refused += 1;
+          break;
+        }
+        this.retries += 1;
+        await delay(PAUSE);
+      }
+    }
+    agent.destroy();
+  }
+
+  async #read(agent, base, id) {
+    const { status } = await send(agent, new URL(`/v1/pets/${id}`, base)).catch(() => ({ status: 0 }));
+    if (status === 200 || status === 404) this.reads += 1;
+    if (status === 404) this.missed += 1;
+  }
+
+  async #writeBare() {
+    while (!this.over) {
+      const document = { _id: this.ledger.name() };
+      while (
+        !(await this.#bare.insertOne(document).then(
+          () => true,
+          ({ code }) => code === 11_000,
+        ))
+      )
+        await delay(PAUSE);
+      this.driver.note();
+    }
+  }
+}

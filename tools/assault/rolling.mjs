@@ -1,0 +1,178 @@
+// Restarts two services in turn behind nginx with docs/operations/nginx.conf, under a load of keyed creates and reads
+// that the clients do not retry: first on one SQLite file, then on MongoDB.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startService } from '../service.mjs';
+import { KEY, Ledger, create, send } from './keyed-creates.mjs';
+import { Mongod, mongodPath } from './own-mongod.mjs';
+
+const CLIENTS = 24;
+const PAUSE = 500; // between two restarts, in milliseconds
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+
+export async function attack({ short, show }) {
+  const missing = ['nginx', 'openssl'].filter(
+    (name) => spawnSync('which', [name], { env: { PATH } }).status !== 0,
+  );
+  if (missing.length > 0) return `needs ${missing.join(' and ')}`;
+  const restarts = short ? 2 : 20;
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-rolling-'));
+  const binary = await mongodPath();
+  const mongod = binary && (await Mongod.create(binary, { replicaSet: true }));
+  try {
+    await roll('SQLite', `sqlite:${join(folder, 'animals.db')}`, { folder, restarts, show });
+    if (mongod === undefined) return 'on MongoDB: needs mongod';
+    await mongod.start();
+    await roll('MongoDB', mongod.uri('animals'), { folder, restarts, show });
+  } finally {
+    await mongod?.remove();
+    rmSync(folder, { recursive: true, maxRetries: 3 });
+  }
+}
+
+async function roll(store, storeUrl, { folder, restarts, show }) {
+  const [front, ...ports] = await freePorts(3);
+  const start = (port) => startService({ API_KEYS: KEY, STORE_URL: storeUrl, PORT: String(port) });
+  const services = await Promise.all(ports.map(start));
+  const nginx = await startNginx(folder, front, ports);
+  const load = new Load(new URL(`https://127.0.0.1:${front}`));
+  const clients = Array.from({ length: CLIENTS }, () => load.client());
+  let unclean = 0;
+  for (let turn = 0; turn < restarts; turn += 1) {
+    await delay(PAUSE);
+    const [code] = await services[turn % 2].stop();
+    if (code !== 0) unclean += 1;
+    services[turn % 2] = await start(ports[turn % 2]);
+  }
+  await delay(PAUSE);
+  load.over = true;
+  await Promise.all(clients);
+  const { lost, twice } = await load.ledger.compare(services[0].url);
+  await Promise.all(services.map(({ stop }) => stop()));
+  const log = await nginx.stop();
+
+  const noted =
+    /(?:connect|recv|send|writev)\(\) failed \([^)]*\)|upstream prematurely closed|no live upstreams/g;
+  console.log(`${store}: ${restarts} restarts; what nginx noted:\n${tally(log.match(noted) ?? [])}`);
+  console.log(`requests:\n${tally(load.requests)}`);
+  show(`${store}: keyed creates and reads that failed`, load.failed, 'equals', 0);
+  show(`${store}: acknowledged creates that were lost`, lost, 'equals', 0);
+  show(`${store}: creates that made two animals`, twice, 'equals', 0);
+  show(`${store}: stops that did not end with 0`, unclean, 'equals', 0);
+  show(`${store}: longest response`, Math.round(load.longest), 'at most', 3000, ' ms');
+}
+
+/** Clients that send one request after the other and retry none. */
+class Load {
+  ledger = new Ledger();
+  requests = [];
+  failed = 0;
+  longest = 0;
+  over = false;
+  #base;
+
+  constructor(base) {
+    this.#base = base;
+  }
+
+  async client() {
+    const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    const get = (path) => this.#judge('read', 200, send(agent, new URL(path, this.#base)));
+    while (!this.over) {
+      const name = this.ledger.name();
+      const created = await this.#judge('keyed create', 201, create(agent, this.#base, name, name));
+      if (created === undefined) continue;
+      this.ledger.acknowledge(name, created);
+      await get(`/v1/pets/${JSON.parse(created).id}`);
+      await get('/v1/pets?limit=5');
+      // nginx may not retry it, so that it is only shown.
+      await this.#judge('create without a key', 201, create(agent, this.#base, this.ledger.name()));
+    }
+    agent.destroy();
+  }
+
+  /** Resolves to the body of the response, if it is the expected one. */
+  async #judge(what, expected, sending) {
+    const began = performance.now();
+    const { status, body } = await sending.catch(({ message }) => ({ status: message }));
+    this.longest = Math.max(this.longest, performance.now() - began);
+    this.requests.push(`${what}: ${status}`);
+    if (status === expected) return body;
+    if (what !== 'create without a key') this.failed += 1;
+  }
+}
+
+/** The documented file with other ports, and a certificate that was made just now. */
+async function startNginx(folder, front, [first, second]) {
+  const [pem, key] = [join(folder, 'pem'), join(folder, 'key')];
+  const subject = ['-nodes', '-days', '2', '-subj', '/CN=animals.example', '-keyout', key, '-out', pem];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject], { stdio: 'ignore' });
+  const documented = readFileSync(new URL('../../docs/operations/nginx.conf', import.meta.url), 'utf8');
+  const site = documented
+    .replace('127.0.0.1:8081', `127.0.0.1:${first}`)
+    .replace('127.0.0.1:8082', `127.0.0.1:${second}`)
+    .replace('listen 443 ', `listen 127.0.0.1:${front} `)
+    .replace('/etc/ssl/certs/animals.example.pem', pem)
+    .replace('/etc/ssl/private/animals.example.key', key);
+  writeFileSync(join(folder, 'site.conf'), site);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (of) => `${of}_temp_path ${folder}/${of};`,
+  );
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const main = `${user} daemon off; pid ${folder}/pid; events {} http { access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`;
+  writeFileSync(join(folder, 'nginx.conf'), main);
+  const errors = join(folder, 'error.log');
+  const child = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', errors], {
+    env: { PATH },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'close');
+  const end = () => child.kill();
+  process.on('exit', end);
+  while (!(await accepts(front))) {
+    if (child.exitCode !== null) throw new Error(`nginx does not start: ${readFileSync(errors, 'utf8')}`);
+    await delay(20);
+  }
+  return {
+    async stop() {
+      child.kill('SIGQUIT');
+      await ended;
+      process.off('exit', end);
+      const log = readFileSync(errors, 'utf8');
+      rmSync(errors);
+      return log;
+    },
+  };
+}
+
+/** Whether somebody listens on the port. */
+const accepts = (port) =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+async function freePorts(count) {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => server.address().port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+/** How often each line is there. */
+function tally(lines) {
+  const counts = Object.groupBy(lines, (line) => line);
+  return (
+    Object.entries(counts)
+      .map(([line, { length }]) => `  ${length} x ${line}`)
+      .join('\n') || '  nothing'
+  );
+}
