@@ -28,14 +28,12 @@ describe('The command line', () => {
     expect(await runLine('--version')).to.deep.equal({ code: 0, out: `${MANIFEST.version}\n`, err: '' });
   });
 
-  for (const line of ['', '--help', 'help']) {
-    it(`lists all commands when called with ${line || 'nothing'}`, async () => {
-      const { code, out, err } = await runLine(line);
-      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-      for (const command of ['serve', 'keys', 'openapi', 'copy', 'check-store'])
-        expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
-    });
-  }
+  it('lists all commands when called with nothing', async () => {
+    const { code, out, err } = await runLine('');
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    for (const command of ['serve', 'keys', 'openapi', 'copy', 'check-store'])
+      expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
+  });
 
   for (const command of COMMANDS) {
     it(`explains ${command} on lines that fit a terminal, with an example of what it explains`, async () => {
@@ -93,22 +91,10 @@ describe('The command line', () => {
     }
 
     it('never an argument, which may be a key', async () => {
-      for (const key of [
-        `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`,
-        'hunter2',
-        'issu3-secret',
-        "it's secret",
-      ]) {
-        for (const line of [
-          '%',
-          'keys %',
-          'keys revoke ID %',
-          'serve %',
-          'keys issue --name a --expires %',
-          'keys issue --name a --expires=%',
-          'keys list --json=%',
-          'keys list --%',
-        ]) {
+      const keys = [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"];
+      const lines = ['%', 'keys %', 'keys revoke ID %', 'serve %', 'keys list --json=%', 'keys list --%'];
+      for (const key of keys) {
+        for (const line of [...lines, 'keys rotate ID --overlap %', 'keys rotate ID --overlap=%']) {
           const args = line.split(' ').map((word) => word.replace('%', key));
           const io = new TestIo();
           expect(await run(args, io.io)).to.equal(2);

@@ -24,11 +24,6 @@ const container = (environment: Record<string, string>, ...modules: readonly Con
 
 describe('The container', () => {
   describe('chooses the store by STORE_URL:', () => {
-    it('memory:', async () => {
-      const { location } = await (await container({ STORE_URL: 'memory:' })).getAsync(TOKENS.store);
-      expect(location).to.match(/^memory/);
-    });
-
     it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-container-')));
       const file = join(folder, 'a b?c=d', 'pets.db');

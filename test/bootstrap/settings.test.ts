@@ -74,15 +74,12 @@ describe('The settings', () => {
     ['PORT', '0', 0],
     ['PORT', '065535', 65_535],
     ['BASE_PATH', '/animals/of~the_shop.eu/v1', '/animals/of~the_shop.eu/v1'],
-    ['PUBLIC_URL', 'https://example.org:443/v1', 'https://example.org/v1'],
     ['PUBLIC_URL', 'HTTPS://Example.ORG/Shop/v1', 'https://example.org/Shop/v1'],
-    ['STAGING_URL', 'http://[::1]:80/v1', 'http://[::1]/v1'],
     ['STAGING_URL', 'https://bücher.example/v1', 'https://xn--bcher-kva.example/v1'],
     ['BODY_LIMIT', '1', 1],
     ['BODY_LIMIT', '64KB', 65_536],
     ['BODY_LIMIT', '16mb', 16_777_216],
     ['REQUEST_DEADLINE', '1ms', 1],
-    ['REQUEST_DEADLINE', '596h', 2_145_600_000],
     ['REQUEST_DEADLINE', '24d', 2_073_600_000],
     ['MAX_IN_FLIGHT', '100000', 100_000],
     ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
@@ -98,8 +95,6 @@ describe('The settings', () => {
     ['API_KEY', 'one,two', ['one', 'two']],
     ['KEY_ENVIRONMENT', 'staging2', 'staging2'],
     ['DRAIN_DELAY', '0', 0],
-    ['DRAIN_DELAY', '10s', 10_000],
-    ['SHUTDOWN_DEADLINE', '1m', 60_000],
   ];
   describe('accept', () => {
     for (const [name, text, value] of VALID) {
@@ -180,19 +175,9 @@ describe('The settings', () => {
   });
 
   describe('with API_KEYS_FILE', () => {
-    let folder: string;
-    let file: string;
-    beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
-      file = join(folder, 'keys');
-    });
-    afterEach(() => rmSync(folder, { recursive: true }));
-
-    it('hold its keys beside those of API_KEYS and API_KEY', () => {
-      writeFileSync(file, 'five\n\n six , seven\r\n');
-      const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEY: 'three', API_KEYS_FILE: file });
-      expect(staticKeys).to.deep.equal(['one', 'two', 'three', 'five', 'six', 'seven']);
-    });
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
+    const file = join(folder, 'keys');
+    after(() => rmSync(folder, { recursive: true }));
 
     it('say what is wrong with the file', () => {
       const fault = (): readonly string[] => faultsOf({ API_KEYS_FILE: file });
@@ -201,6 +186,12 @@ describe('The settings', () => {
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
       writeFileSync(file, 'one\nsec ret\n');
       expect(fault()).to.deep.equal(['API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2']);
+    });
+
+    it('hold its keys beside those of API_KEYS and API_KEY', () => {
+      writeFileSync(file, 'five\n\n six , seven\r\n');
+      const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEY: 'three', API_KEYS_FILE: file });
+      expect(staticKeys).to.deep.equal(['one', 'two', 'three', 'five', 'six', 'seven']);
     });
   });
 });

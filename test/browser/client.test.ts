@@ -93,12 +93,10 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     expect(refused).to.deep.equal(['UnavailableError', true]);
   });
 
-  it('follows no redirect', async () => {
-    const refused = await page.evaluate(
-      async (options) => new AnimalStoreClient(options).listPets().catch((error: Error) => error.message),
-      options(`${origin}/moved/v1`),
-    );
-    expect(refused).to.match(/redirect/);
+  it('follows no redirect, although the browser hides it', async () => {
+    const list = (options: { baseUrl: string; apiKey: string }) =>
+      new AnimalStoreClient(options).listPets().catch((error: Error) => error.message);
+    expect(await page.evaluate(list, options(`${origin}/moved/v1`))).to.match(/redirect/);
   });
 
   it('ends a call by its signal, with its reason, and by its deadline', async () => {
