@@ -80,7 +80,7 @@ const adding: PetBites = {
     categoryId: BigInt(Number(categoryId)),
   })),
   'stores the name exactly: leading and trailing spaces': addsOther(({ name }) => ({ name: name.trim() })),
-  'stores the name exactly: 10,000 characters': addsOther(({ name }) => ({ name: name.slice(0, 255) })),
+  'stores the name exactly: 1,000 characters': addsOther(({ name }) => ({ name: name.slice(0, 255) })),
   'stores the status exactly: sold': addsOther(() => ({ status: 'available' })),
   'assigns positive ids': returns({
     add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }),

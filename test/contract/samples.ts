@@ -42,7 +42,7 @@ export const TRICKY_NAMES: Readonly<Record<string, string>> = {
   'the look of a number': '007',
   'the look of null': 'null',
   'the look of a template': '${1+1} {{1+1}} %s',
-  '10,000 characters': 'Fido the 🐕 '.repeat(1000).slice(0, 10_000),
+  '1,000 characters': '🐕'.repeat(1000),
 };
 
 /** A valid animal. The fields that are not given do not matter to the case. */

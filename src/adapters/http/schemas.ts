@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES } from '../../domain/pet.js';
+import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } from '../../domain/pet.js';
 
 /* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
 
@@ -46,7 +46,7 @@ export const NewPetSchema = Type.Object(
     categoryId: CategoryIdSchema,
     // No `default` keyword: generators would make the member required.
     status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
-  },
+  } satisfies Record<keyof NewPet, TSchema>,
   {
     description:
       'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
@@ -71,7 +71,7 @@ export const PetSchema = Type.Object(
     name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
     categoryId: CategoryIdSchema,
     status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
-  },
+  } satisfies Record<keyof Pet, TSchema>,
   {
     description: 'An animal of the store.',
     examples: [{ id: 1n, name: 'Bella', categoryId: INT64_MAX, status: 'available' }],

@@ -3,6 +3,7 @@ import { UnavailableError } from '../../domain/errors.js';
 
 // Primary result codes of SQLite: the low byte of its extended codes (https://sqlite.org/rescode.html).
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 const SQLITE_PROTOCOL = 15; // several connections opened the write-ahead log at once
 
 /** Whether SQLite itself reported the error. All others are faults of the program. */
@@ -12,6 +13,10 @@ export const isSqliteError = (error: unknown): error is Error & { readonly errco
 /** Whether another connection holds a lock, so that a retry can succeed. Nothing was changed. */
 export const isBusy = (error: unknown): boolean =>
   isSqliteError(error) && [SQLITE_BUSY, SQLITE_PROTOCOL].includes(error.errcode & 0xff);
+
+/** Whether there was no room on the disk. */
+export const isFull = (error: unknown): boolean =>
+  isSqliteError(error) && (error.errcode & 0xff) === SQLITE_FULL;
 
 /** Milliseconds before the next try: short at first, at most 75, and different in every process. */
 export const retryDelay = (tries: number): number => Math.min(50, 2 ** tries) * (0.5 + Math.random());

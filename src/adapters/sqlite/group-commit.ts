@@ -25,12 +25,18 @@ export class GroupCommit {
   readonly #queue = new Set<Write>();
   #scheduled = false;
   #tries = 0;
+  #failing = false;
 
   /** @param beforeEach called before each transaction; when it throws, the whole group rejects */
   constructor(database: DatabaseSync, beforeEach: () => void, busyTimeout: number) {
     this.#database = database;
     this.#beforeEach = beforeEach;
     this.#busyTimeout = busyTimeout;
+  }
+
+  /** Whether the latest transaction did not commit. */
+  get failing(): boolean {
+    return this.#failing;
   }
 
   /**
@@ -74,6 +80,7 @@ export class GroupCommit {
 
   /** Returns `false` after refusing a write that failed by itself: the others have to run again without it. */
   #commitQueue(): boolean {
+    this.#failing = true; // until the commit: what happens in between is one synchronous step
     this.#beforeEach();
     this.#database.exec('BEGIN IMMEDIATE');
     const settle: (() => void)[] = [];
@@ -86,6 +93,7 @@ export class GroupCommit {
       }
     }
     this.#database.exec('COMMIT');
+    this.#failing = false;
     this.#queue.clear();
     for (const resolve of settle) resolve();
     return true;

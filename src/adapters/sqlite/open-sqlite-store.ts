@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FullStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, retryWhileBusy } from './busy.js';
+import { isBusy, isFull, retryWhileBusy } from './busy.js';
 import { APPLICATION_ID, readPragma, schemaVersion, upgradeSchema } from './schema.js';
 import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
 import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqlitePetRepository } from './sqlite-pet-repository.js';
-import { findOrCreateFile, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
+import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
 export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist'> {
@@ -44,12 +44,15 @@ function openFile(file: string, mustExist: boolean, busyTimeout: number): FullSt
   // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
   if (!mustExist) accessSync(file, constants.W_OK);
   if (!empty) checkContent(file);
+  if (!mustExist) makePrivate(file);
+  const hasLog = existsSync(`${file}-wal`);
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
     if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
     upgradeSchema(database, file);
+    if (hasLog && !mustExist) syncLog(database);
     const connection = new SqliteConnection(database, file, busyTimeout);
     return {
       pets: new SqlitePetRepository(connection),
@@ -61,6 +64,19 @@ function openFile(file: string, mustExist: boolean, busyTimeout: number): FullSt
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * Brings the log to the disk. A process that died in a commit may have left it there unsynced. It is read as committed,
+ * and a retry of the create would acknowledge it without another sync.
+ */
+function syncLog(database: DatabaseSync): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint');
+  } catch (error) {
+    // On a full disk the file cannot grow, but the log was synced before.
+    if (!isFull(error)) throw error;
   }
 }
 

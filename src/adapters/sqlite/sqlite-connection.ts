@@ -54,12 +54,17 @@ export class SqliteConnection {
     return this.#writes.submit(doing, signal, run);
   }
 
-  /** Reads by `run`, if the file is still in its place. */
-  check(call: Call, run: () => unknown): Promise<void> {
-    return this.read('checking the store', call, () => {
+  /**
+   * Reads by `read`, if the file is still in its place. When the latest write failed, it also commits `write`: only
+   * a write shows that writes succeed again, and nobody may send one to a store that is reported away.
+   */
+  async check(call: Call, read: () => unknown, write: () => unknown): Promise<void> {
+    const doing = 'checking the store';
+    await this.read(doing, call, () => {
       this.#requireInPlace();
-      run();
+      read();
     });
+    if (this.#writes.failing) await this.write(doing, call, write);
   }
 
   /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */

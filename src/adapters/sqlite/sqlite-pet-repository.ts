@@ -1,4 +1,5 @@
 import type { Call } from '../../application/animal-store.js';
+import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type {
   AddedPet,
   AddOptions,
@@ -14,6 +15,15 @@ import type { SqliteConnection } from './sqlite-connection.js';
 
 /** How long a lapsed claim is kept for calls whose clock is behind: an hour, in milliseconds. */
 const SWEEP_DELAY = 60n * 60n * 1000n;
+
+/** Written and removed in one transaction, to find out whether writes succeed. Large, so that it needs new pages. */
+const PROBE: PetClaim = {
+  scope: '',
+  key: '',
+  fingerprint: 'x'.repeat(16_384),
+  petId: 0n,
+  keepUntil: new Date(0),
+};
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
 export class SqlitePetRepository implements PetRepository {
@@ -71,7 +81,14 @@ export class SqlitePetRepository implements PetRepository {
   }
 
   check(call: Call = {}): Promise<void> {
-    return this.#connection.check(call, () => this.#sql.list.get(0n, 1));
+    return this.#connection.check(
+      call,
+      () => this.#sql.list.get(0n, 1),
+      () => {
+        this.#sql.putClaim.run(...claimRow(PROBE));
+        this.#sql.sweepClaims.run(0n);
+      },
+    );
   }
 
   close(): Promise<void> {

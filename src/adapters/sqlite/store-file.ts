@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
@@ -58,6 +67,20 @@ function create(path: string, make: () => void): void {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+/**
+ * Closes a store that every user can open, as version 0.1 made it, to all but its owner. A mode that lets in no more
+ * than the group stays: somebody chose it.
+ */
+export function makePrivate(file: string): void {
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) {
+    try {
+      if ((statSync(path).mode & 0o007) !== 0) chmodSync(path, 0o600);
+    } catch {
+      // There is none, or only its owner can do it.
+    }
   }
 }
 

@@ -46,10 +46,33 @@ describe('an SQLite store in trouble', () => {
         expect(outcome).to.have.nested.property('reason.cause.errcode', 13);
       }
       expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
-      await pets.check();
       connection.exec('PRAGMA max_page_count = 4294967294');
       expect((await pets.add(big, claim)).replayed).to.equal(false);
       expect(await pets.list({ limit: 5 })).to.have.length(2);
+    }),
+  );
+
+  it(
+    'is unavailable from a failed add on, until writes succeed again, which it finds out by itself',
+    onStore(async ({ pets, connection, transfer }) => {
+      await pets.add(rex);
+      for (const [fault, repair, errcode] of [
+        ['PRAGMA max_page_count = 1', 'PRAGMA max_page_count = 4294967294', 13],
+        ['PRAGMA query_only = ON', 'PRAGMA query_only = OFF', 8],
+      ] as const) {
+        connection.exec(fault);
+        await pets.check();
+        await rejection(pets.add(big));
+        for (let check = 0; check < 3; check += 1) {
+          const error = await rejection(pets.check());
+          expect(error, fault).to.be.instanceOf(UnavailableError);
+          expect(error, fault).to.have.nested.property('cause.errcode', errcode);
+        }
+        connection.exec(repair);
+        await pets.check();
+      }
+      expect(await pets.list({ limit: 5 })).to.have.length(1);
+      expect(await transfer.readClaims({ limit: 5, now: new Date(-1) })).to.deep.equal([]);
     }),
   );
 

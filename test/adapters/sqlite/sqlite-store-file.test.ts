@@ -265,6 +265,42 @@ describe('openSqliteStore', () => {
   );
 
   it(
+    'closes a store to other users that an older version left open to them, with what a crash left beside it',
+    inFolder(async (folder) => {
+      const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
+      const store = await openSqliteStore(file);
+      await store.pets.add(rex);
+      for (const suffix of ['', '-wal', '-shm']) {
+        await writeFile(crashed + suffix, await readFile(file + suffix));
+        await chmod(crashed + suffix, 0o644);
+      }
+      await store.close();
+      const opened = await openSqliteStore(crashed);
+      for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
+      expect(await opened.pets.list({ limit: 5 })).to.have.length(1);
+      await opened.close();
+    }),
+  );
+
+  it(
+    'brings what a crash left in the log to the disk before it serves it',
+    inFolder(async (folder) => {
+      const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
+      const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
+      const store = await openSqliteStore(file);
+      await store.pets.add(rex);
+      for (const suffix of ['', '-wal']) await writeFile(crashed + suffix, await readFile(file + suffix));
+      await store.close();
+      const opened = await openSqliteStore(crashed);
+      await writeFile(alone, await readFile(crashed));
+      await opened.close();
+      const rest = await openSqliteStore(alone);
+      expect(await rest.pets.list({ limit: 5 })).to.have.length(1);
+      await rest.close();
+    }),
+  );
+
+  it(
     'finishes a store whose creation a crash has cut off',
     inFolder(async (folder) => {
       const file = join(folder, 'animals.db');

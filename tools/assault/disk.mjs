@@ -1,0 +1,183 @@
+// Lets the disk fail under the service: full, unable to sync or to write, its file removed or replaced, read-only and
+// damaged. strace injects the errors of system calls; a full disk is a small tmpfs, which only root can mount.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { compare, create, inFolder, serve, statusOf, until } from './sqlite-service.mjs';
+
+const succeeds = (command, ...args) => spawnSync(command, args).status === 0;
+
+/** Creates animals of `size` characters until `enough` says so, and adds those acknowledged to the ledger. */
+async function createUntil(enough, url, acknowledged, size = 20) {
+  for (let tries = 1; ; tries += 1) {
+    const name = `animal-${acknowledged.size}-${tries}-`.padEnd(size, 'x');
+    const { status, body } = await create(url, name);
+    if (status === 201) acknowledged.set(name, String(JSON.parse(body).id));
+    if (enough(status, tries)) return;
+  }
+}
+
+/** A service with 20 animals, to which `happen` does something; then the ledger is compared. */
+async function survives(what, { show, file, wrapper }, happen) {
+  const acknowledged = new Map();
+  const service = await serve(file, { wrapper });
+  await createUntil((_, tries) => tries >= 20, service.url, acknowledged);
+  await happen(service, acknowledged);
+  show(`${what}: exit code of the stop`, await service.end('SIGTERM'), 'equals', 0);
+  const { lost, twice, others } = await compare(file, acknowledged);
+  show(`${what}: acknowledged animals lost or doubled`, lost + twice, 'equals', 0);
+  show(`${what}: refused animals stored`, others, 'equals', 0);
+}
+
+/** Until a repair creates are refused with one line each, reads are served, and the store is reported away. */
+async function refuses(what, show, { url, lines }, reason) {
+  let refused = 0;
+  let line;
+  for (let number = 0; number < 5; number += 1) {
+    const { status, headers } = await create(url, `refused-${number}`);
+    const told = () => lines.filter((text) => text.includes(headers['x-request-id']));
+    await until(() => told().length > 0, 1000);
+    [line] = told();
+    if (status === 503 && told().length === 1 && reason.test(line)) refused += 1;
+  }
+  console.log(line);
+  show(`${what}: creates refused with 503 and one line that says why, of 5`, refused, 'equals', 5);
+  const read = [await statusOf(url, '/pets'), await statusOf(url, '/livez')];
+  show(`${what}: of list and /livez, served`, read.filter((status) => status === 200).length, 'equals', 2);
+  const away = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
+  show(`${what}: until /readyz is 503`, away, 'at most', 2000, ' ms');
+}
+
+/** After the repair the store is ready before anybody creates, and then creates succeed. */
+async function recovers(what, show, { url }, acknowledged) {
+  const back = await until(async () => (await statusOf(url, '/readyz')) === 200, 10_000);
+  show(`${what}: until /readyz is 200 again`, back, 'at most', 5000, ' ms');
+  let status = 0;
+  await createUntil((last) => (status = last), url, acknowledged);
+  show(`${what}: status of the next create`, status, 'equals', 201);
+}
+
+/** A start must fail with one line and leave the files as they are. */
+async function refusesToStart(what, show, file) {
+  const before = readFileSync(file);
+  const { url, lines, end } = await serve(file);
+  const code = await end(url && 'SIGKILL');
+  console.log(lines.join('\n'));
+  show(`${what}: lines of the start, which is refused`, url ? 0 : lines.length, 'equals', 1);
+  show(`${what}: exit code`, code, 'equals', 1);
+  show(`${what}: files changed`, Number(!readFileSync(file).equals(before)), 'equals', 0);
+}
+
+async function fullDisk(show, folder) {
+  const disk = join(folder, 'full');
+  const file = join(disk, 'animals.db');
+  mkdirSync(disk);
+  if (!succeeds('mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk)) {
+    return console.log('not run: a full disk, which only root can mount');
+  }
+  try {
+    const filler = join(disk, 'filler');
+    writeFileSync(filler, Buffer.alloc(1 << 20));
+    await survives('full', { show, file }, async (service, acknowledged) => {
+      await createUntil((status, tries) => status !== 201 || tries > 5000, service.url, acknowledged, 900);
+      await refuses('full', show, service, /full/);
+      const other = await serve(file);
+      show('full: status of a list after another start', await statusOf(other.url, '/pets'), 'equals', 200);
+      await other.end('SIGTERM');
+      rmSync(filler);
+      await recovers('full', show, service, acknowledged);
+    });
+    succeeds('mount', '-o', 'remount,ro', disk);
+    await refusesToStart('read-only disk', show, file);
+  } finally {
+    succeeds('umount', disk);
+  }
+}
+
+/** The system calls fail for some time, from the one numbered `from` on. */
+async function failingCalls(what, show, folder, { calls, error, from, reason }) {
+  const wrapper = `strace -D -f -qq -o /dev/null -e trace=${calls} -e inject=${calls}:error=${error}:when=${from}..${from + 9}`;
+  const at = { show, file: join(folder, `${error}-${from}.db`), wrapper: wrapper.split(' ') };
+  await survives(what, at, async (service, acknowledged) => {
+    await createUntil((status, tries) => status !== 201 || tries > 500, service.url, acknowledged);
+    await refuses(what, show, service, reason);
+    await recovers(what, show, service, acknowledged);
+  });
+}
+
+async function otherFile(show, folder, happenings) {
+  const file = join(folder, 'moved.db');
+  for (const what of happenings) {
+    rmSync(file, { force: true });
+    await survives(what, { show, file }, async (service, acknowledged) => {
+      renameSync(file, `${file}.away`);
+      if (what === 'replaced') copyFileSync(`${file}.away`, file);
+      await refuses(what, show, service, /was removed or replaced/);
+      renameSync(`${file}.away`, file);
+      await recovers(what, show, service, acknowledged);
+    });
+  }
+  // Another service makes a new store in the place of one that is in use. The end of the first must not touch it.
+  rmSync(file);
+  const first = await serve(file);
+  await create(first.url, 'of-the-first');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix);
+  const acknowledged = new Map();
+  const second = await serve(file);
+  await createUntil((_, tries) => tries >= 20, second.url, acknowledged);
+  await first.end('SIGTERM');
+  const { status } = await create(second.url, 'after-the-first');
+  show('taken over: status of a create after the first service ended', status, 'equals', 201);
+  await second.end('SIGKILL');
+  const { lost } = await compare(file, acknowledged);
+  show('taken over: acknowledged animals lost', lost, 'equals', 0);
+}
+
+async function damaged(show, folder) {
+  const file = join(folder, 'damaged.db');
+  const service = await serve(file);
+  await createUntil((_, tries) => tries >= 60, service.url, new Map(), 900);
+  await service.end('SIGTERM');
+  const sound = readFileSync(file);
+  const noise = Buffer.from(sound);
+  randomBytes(8192).copy(noise, sound.length - 8192);
+  writeFileSync(file, noise);
+  await refusesToStart('noise in its pages', show, file);
+  writeFileSync(file, sound);
+  truncateSync(file, 16_384);
+  await refusesToStart('cut short', show, file);
+  writeFileSync(file, 'dear diary '.repeat(999));
+  await refusesToStart('another file', show, file);
+}
+
+export const attack = ({ short, show }) =>
+  inFolder(async (folder) => {
+    await fullDisk(show, folder);
+    if (succeeds('strace', '-f', 'true')) {
+      const io = /disk I\/O error/;
+      await failingCalls('no sync', show, folder, {
+        calls: 'fsync,fdatasync',
+        error: 'EIO',
+        from: 40,
+        reason: io,
+      });
+      if (!short)
+        await failingCalls('no write', show, folder, {
+          calls: 'pwrite64',
+          error: 'EROFS',
+          from: 400,
+          reason: io,
+        });
+    } else console.log('not run: failing system calls, which need strace');
+    await otherFile(show, folder, short ? ['replaced'] : ['removed', 'replaced']);
+    await damaged(show, folder);
+  });

@@ -1,0 +1,157 @@
+// What a power cut can leave of files: reads a record that strace made of a process, and rebuilds the disk as it may
+// have been at any point of it. The model is stricter than most file systems. What was not synced may be lost, kept,
+// reordered with other writes or torn between sectors; a name in a folder is not safe before the folder is synced.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+const SECTOR = 512;
+
+const CALLS = 'openat,mkdir,unlink,rename,write,writev,pwrite64,ftruncate,fsync,fdatasync';
+
+/**
+ * Arguments of strace for a record in the file `log`. -D: the process stays our child. Not --seccomp-bpf: with it
+ * signals are not injected.
+ */
+export const recording = (log) => [
+  '-D',
+  '-f',
+  '-qq',
+  '-y',
+  '-xx',
+  '-s',
+  '200000',
+  '-o',
+  log,
+  '-e',
+  `trace=${CALLS}`,
+];
+
+const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
+
+/**
+ * Reads a record. Returns in order what was done to files below `folder`, and for each 201 that began to leave
+ * `{ call: 'ack', acknowledged }` with its body.
+ */
+export function events(record, folder) {
+  const found = [];
+  const begun = new Map(); // the beginnings of unfinished calls, by thread
+  for (const line of record.split('\n')) {
+    const [, thread, resumed, rest] = /^(\d+) +(<\.\.\. \w+ resumed>)?(.*)$/.exec(line) ?? [];
+    if (thread === undefined) continue;
+    const isUnfinished = rest.endsWith('<unfinished ...>');
+    const text = resumed ? begun.get(thread) + rest : rest.replace(' <unfinished ...>', '');
+    if (isUnfinished) begun.set(thread, text);
+    const [, call, inside = '', result] = /^(\w+)\((.*?)(?:\) += (-?\d+).*)?$/.exec(text) ?? [];
+    // The first text is a path, or what the file descriptor stands for; the others are data.
+    const [first, ...others] = inside
+      .matchAll(/(?:^\d+<|")((?:\\x\w\w)*)[>"]/g)
+      .map(([, hex]) => bytesOf(hex));
+    const path = String(first ?? '');
+    const data = Buffer.concat(others);
+    if (/^writev?$/.test(call) && !path.startsWith('/')) {
+      // Counted from its beginning on: nobody knows when the client reads it.
+      const [head, body] = resumed ? [] : String(data).split('\r\n\r\n');
+      if (head?.startsWith('HTTP/1.1 201')) found.push({ call: 'ack', acknowledged: JSON.parse(body) });
+    } else if (!isUnfinished && Number(result) >= 0 && path.startsWith(folder) && !path.endsWith('-shm')) {
+      found.push({
+        call,
+        path,
+        to: call === 'rename' && String(data),
+        bytes: data.subarray(0, Number(result)),
+        at: Number(/, (\d+)$/.exec(inside)?.[1]),
+        creates: inside.includes('O_CREAT'),
+        empties: inside.includes('O_TRUNC'),
+      });
+    }
+  }
+  return found;
+}
+
+/** A disk, of which some is safe and the rest still in memory. */
+export class Disk {
+  #names = new Map(); // from paths to files, as the process sees them
+  #safeNames = new Map();
+  #unsafeNames = []; // changes of names
+
+  apply({ call, path, to, bytes, at, creates, empties }) {
+    const file = this.#names.get(path);
+    if (call === 'openat' && creates && !file) this.#name(path, { safe: Buffer.alloc(0), writes: [] });
+    else if (call === 'openat' && empties) file?.writes.push({ size: 0 });
+    else if (call === 'mkdir') this.#name(path, 'folder');
+    else if (call === 'unlink') this.#name(path, undefined);
+    else if (call === 'rename') {
+      this.#name(to, file);
+      this.#name(path, undefined);
+    } else if (call === 'pwrite64') file?.writes.push({ at, bytes });
+    else if (call === 'ftruncate') file?.writes.push({ size: at });
+    else if (call.endsWith('sync') && file?.writes) {
+      if (file.writes.length > 0) file.safe = written(file.safe, file.writes);
+      file.writes = [];
+    } else if (call.endsWith('sync')) {
+      const isHere = (change) => dirname(change.path) === path;
+      for (const change of this.#unsafeNames.filter(isHere)) this.#safeNames.set(change.path, change.file);
+      this.#unsafeNames = this.#unsafeNames.filter((change) => !isHere(change));
+    } else if (call !== 'openat') throw new Error(`the model does not know ${call}`);
+  }
+
+  #name(path, file) {
+    if (file) this.#names.set(path, file);
+    else this.#names.delete(path);
+    this.#unsafeNames.push({ path, file });
+  }
+
+  /** Writes what is left after a power cut into the folder `image`, for the store's folder `store`. */
+  cutInto(image, store, how) {
+    const { ofNames, ofWrites } = CUTS[how];
+    const names = new Map(this.#safeNames);
+    for (const { path, file } of ofNames(this.#unsafeNames)) names.set(path, file);
+    rmSync(image, { recursive: true, force: true });
+    mkdirSync(image);
+    if (names.get(store) !== 'folder') return;
+    for (const [path, file] of names) {
+      if (file?.writes) writeFileSync(join(image, basename(path)), written(file.safe, ofWrites(file.writes)));
+    }
+  }
+}
+
+const coin = () => Math.random() < 0.5;
+const none = () => [];
+const some = (all) => all.filter(coin);
+const first = (all) => all.slice(0, Math.floor(Math.random() * (all.length + 1)));
+
+/** Each write in sectors of its own. */
+const sectors = (writes) =>
+  writes.flatMap((write) => {
+    if (!write.bytes) return [write];
+    const pieces = [];
+    for (let from = 0; from < write.bytes.length;) {
+      const to = from + SECTOR - ((write.at + from) % SECTOR);
+      pieces.push({ at: write.at + from, bytes: write.bytes.subarray(from, to) });
+      from = to;
+    }
+    return pieces;
+  });
+
+/** What survives of the changes that were not safe. */
+export const CUTS = {
+  dropped: { ofNames: none, ofWrites: none },
+  'cut off': { ofNames: first, ofWrites: first },
+  reordered: { ofNames: some, ofWrites: some },
+  torn: { ofNames: some, ofWrites: (writes) => some(sectors(writes)) },
+  kept: { ofNames: (all) => all, ofWrites: (all) => all },
+};
+
+const end = ({ at, bytes, size }) => size ?? at + bytes.length;
+
+/** The content after the writes, which may be truncations to a size too. */
+function written(content, writes) {
+  let size = content.length;
+  const next = Buffer.alloc(Math.max(size, ...writes.map(end)));
+  content.copy(next);
+  for (const write of writes) {
+    if (write.bytes) write.bytes.copy(next, write.at);
+    else next.fill(0, write.size);
+    size = write.bytes ? Math.max(size, end(write)) : write.size;
+  }
+  return next.subarray(0, size);
+}

@@ -1,0 +1,133 @@
+// Records what the service does to the files of its store, and cuts the power at many points of the record: rebuilds
+// the files as they may then be, opens them with the product, and compares them with what was acknowledged before.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CUTS, Disk, events, recording } from './power-record.mjs';
+import { compare, create, inFolder, serve } from './sqlite-service.mjs';
+
+const WRITERS = 8;
+
+/** Makes the store of the control sync less, as synchronous=NORMAL does. */
+const LESS = `import { DatabaseSync } from 'node:sqlite';
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function (sql) {
+    return exec.call(this, sql.replace('synchronous = FULL', 'synchronous = NORMAL'));
+  };`;
+
+/**
+ * Runs the service under strace and creates animals. It ends once in order, and then `crashes` times while a commit is
+ * being synced; the writers retry what they do not know of. Returns the record.
+ */
+async function recordOf(folder, { creates, crashes, options }) {
+  const file = join(folder, 'store', 'animals.db');
+  let service;
+  let logs = 0;
+  const start = async (...inject) => {
+    const log = join(folder, `log${logs}`);
+    logs += 1;
+    service = await serve(file, { wrapper: ['strace', ...recording(log), ...inject], options });
+    if (service.url === undefined) throw new Error(service.lines.join('\n'));
+  };
+  let number = 0;
+  let last = creates;
+  const write = async () => {
+    while (number < last) {
+      number += 1;
+      const name = `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x');
+      while ((await create(service.url, name).catch(() => undefined))?.status !== 201) await delay(50);
+    }
+  };
+  const writeAll = () => Promise.all(Array.from({ length: WRITERS }, write));
+
+  await start();
+  await writeAll();
+  await service.end('SIGTERM');
+  for (let crash = 0; crash < crashes; crash += 1) {
+    // It dies in a sync of its log, when all of the commit is written.
+    await start('-e', `inject=fsync,fdatasync:signal=KILL:when=${10 + crash}`);
+    last += 1000;
+    const writing = writeAll();
+    await service.end();
+    last = number; // from here on only retries: they must not depend on what comes after them
+    await start();
+    await writing;
+    await service.end(crash % 2 ? 'SIGKILL' : 'SIGTERM');
+  }
+  await delay(200); // strace may have a line to write
+  const logNames = Array.from({ length: logs }, (_, index) => join(folder, `log${index}`));
+  return logNames.flatMap((name) => events(readFileSync(name, 'latin1'), folder));
+}
+
+/** Cuts the power at `points` points, in each way. Returns how many of these disks lack or double something. */
+async function cut(folder, record, points) {
+  const store = join(folder, 'store');
+  const image = join(folder, 'image');
+  // Half of the points are right after an acknowledgement, when the least time was left to sync.
+  const everywhere = [...record.keys()];
+  const acks = everywhere.filter((index) => record[index].acknowledged);
+  const chosen = new Set();
+  const choose = (from, count) => {
+    while (chosen.size < count) chosen.add(from[Math.floor(Math.random() * from.length)]);
+  };
+  choose(acks, Math.min(points / 2, acks.length));
+  choose(everywhere, points);
+  const disk = new Disk();
+  const acknowledged = new Map();
+  const found = { disks: 0, lost: 0, twice: 0, refused: 0 };
+  for (const [index, event] of record.entries()) {
+    if (event.acknowledged) acknowledged.set(event.acknowledged.name, String(event.acknowledged.id));
+    else disk.apply(event);
+    if (!chosen.has(index)) continue;
+    for (const how of Object.keys(CUTS)) {
+      disk.cutInto(image, store, how);
+      found.disks += 1;
+      const where = `event ${index} (${event.call}) of ${record.length}, unsafe changes ${how}`;
+      try {
+        const { lost, twice } = await compare(join(image, 'animals.db'), acknowledged);
+        if (lost > 0 && found.lost < 3) console.log(`${where}: ${lost} of ${acknowledged.size} lost`);
+        found.lost += Number(lost > 0);
+        found.twice += Number(twice > 0);
+      } catch (error) {
+        if (found.refused < 3) console.log(`${where}: ${error.message}`);
+        found.refused += 1;
+      }
+    }
+  }
+  // The record is complete if it makes the files as they are.
+  disk.cutInto(image, store, 'kept');
+  const files = readdirSync(store).filter((name) => !name.endsWith('-shm'));
+  const same = (name) =>
+    existsSync(join(image, name)) && readFileSync(join(image, name)).equals(readFileSync(join(store, name)));
+  if (!files.every(same)) throw new Error('the record does not make the files that are there');
+  return { ...found, acknowledged: acknowledged.size };
+}
+
+export async function attack({ short, show }) {
+  if (spawnSync('strace', ['-f', 'true']).status !== 0) return 'strace, and leave to trace';
+  const points = short ? 60 : 300;
+  await inFolder(async (folder) => {
+    const record = await recordOf(folder, { creates: short ? 200 : 800, crashes: short ? 2 : 6 });
+    const { acknowledged, disks, lost, twice, refused } = await cut(folder, record, points);
+    console.log(
+      `${record.length} events, ${acknowledged} creates acknowledged, ${points} cuts, ${disks} disks after them`,
+    );
+    show('disks that lack what was acknowledged', lost, 'equals', 0);
+    show('disks with an animal twice', twice, 'equals', 0);
+    show('disks that the service refuses', refused, 'equals', 0);
+  });
+  await inFolder(async (folder) => {
+    const options = ['--import', `data:text/javascript,${encodeURIComponent(LESS)}`];
+    const record = await recordOf(folder, { creates: short ? 100 : 400, crashes: 0, options });
+    const { disks, lost } = await cut(folder, record, points / 3);
+    console.log(`the control syncs less: ${lost} of its ${disks} disks lack something`);
+    show(
+      'share of the disks of the control that lack something',
+      Math.round((100 * lost) / disks),
+      'at least',
+      30,
+      ' %',
+    );
+  });
+}
