@@ -68,7 +68,7 @@ export type OpenSubject = () => Promise<{ readonly pets: unknown; readonly dispo
 /** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
 export interface Suites {
   readonly storeContracts: ReadonlyArray<{ port: string; cases: ReadonlyArray<{ name: string }> }>;
-  runContract(contract: object, open: OpenSubject, options: object): Promise<readonly CaseResult[]>;
+  readonly runContract: (of: object, open: OpenSubject, options: object) => Promise<readonly CaseResult[]>;
 }
 
 const SUITES: string = 'animal-store/contract';

@@ -54,7 +54,7 @@ export const decorate = <T>(
   to: Bindings,
   decorated: Token<T>,
   make: (inner: T, context: ResolutionContext) => NoInfer<T> | Promise<NoInfer<T>>,
-): void => void to.onActivation<T>(decorated, (context, inner) => make(inner, context));
+): void => to.onActivation<T>(decorated, (context, inner) => make(inner, context));
 
 type Source = readonly [value: unknown] | readonly [dependencies: unknown, make: unknown];
 

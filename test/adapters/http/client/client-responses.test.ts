@@ -85,7 +85,6 @@ describe('AnimalStoreClient reads', () => {
 describe('AnimalStoreClient rejects as unexpected', () => {
   const nonsense: ReadonlyArray<readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]> = [
     ['a page of a proxy with status 200', listing, html(200)],
-    ['an empty body', listing, json(200, '')],
     ['an object for a list', listing, json(200, '{}')],
     ['a list with something else in it', listing, json(200, `[${BELLA},null]`)],
     ['an id given twice', getting, animal('{', '{"id":2,')],
@@ -110,7 +109,6 @@ describe('AnimalStoreClient rejects as unexpected', () => {
       json(200, '[]', { Link: '</v1/pets?cursor=abc>; rel="next"' }),
     ],
     ['401 of a proxy', listing, html(401)],
-    ['500 of a proxy', listing, html(500)],
     ['an error without a code', listing, json(403, '{"message":"Forbidden"}')],
     ['an error whose code is no text', listing, json(400, '{"code":5,"message":"Forbidden"}')],
     ['an error that is a text', listing, json(400, '"invalid_pet"')],

@@ -42,11 +42,8 @@ const RETRIED: ReadonlyArray<readonly [string, Step]> = [
 const FINAL: ReadonlyArray<readonly [string, Step]> = [
   ['400', errorJson(400, 'invalid_parameter')],
   ['401', errorJson(401, 'invalid_api_key')],
-  ['403', errorJson(403, 'insufficient_scope')],
   ['404', errorJson(404, 'pet_not_found')],
   ['409 with another code', errorJson(409, 'a_code_of_later')],
-  ['410', errorJson(410, 'operation_removed')],
-  ['422', errorJson(422, 'idempotency_key_reused')],
   ['500', errorJson(500, 'internal_error')],
   ['a page of a proxy with status 200', html(200)],
 ];
