@@ -19,7 +19,6 @@ const animalStore = new AnimalStoreClient({
   apiKey: API_KEY,
   onRetry: ({ operation, retry, delay, error }) =>
     console.error(`${operation}: ${error.message} Retry ${retry} in ${Math.round(delay)} ms.`),
-  onDeprecated: ({ operation, sunset }) => console.error(`${operation} will be removed on ${sunset}`),
 });
 
 // Ctrl-C ends the current call. A reader that leaves (`| head`) ends the program.

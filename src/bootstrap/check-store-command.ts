@@ -10,10 +10,7 @@ import { UsageError, addCommand, interruptible, note, type Commands } from './co
 import * as modules from './load-adapters.js';
 import { readSettings } from './settings.js';
 
-type Options = { readonly url?: string; readonly only?: string; readonly json?: true };
-
-/** What became of the contract of a port. */
-type Check = { readonly port: string; readonly cases: readonly modules.CaseResult[] };
+type Options = { readonly url?: string; readonly only?: string };
 
 /** Adds `check-store`. */
 export function addCheckStoreCommand(program: Command, commands: Commands): void {
@@ -23,15 +20,10 @@ export function addCheckStoreCommand(program: Command, commands: Commands): void
     .argument('<MODULE>', 'file or package that exports openStore, or adapter as for ADAPTERS')
     .option('--url <url>', 'URL of the stores of adapter; {folder} becomes a new folder, {name} a new name')
     .option('--only <text>', 'run only cases with the text in their names')
-    .option('--json', 'print the result of every case as JSON, for machines')
     .action((module: string, options: Options) => checkStore(commands, module, options));
 }
 
-async function checkStore(
-  commands: Commands,
-  module: string,
-  { url, only = '', json }: Options,
-): Promise<void> {
+async function checkStore(commands: Commands, module: string, { url, only = '' }: Options): Promise<void> {
   const { io } = commands;
   const handlesBefore = process.getActiveResourcesInfo();
   const open = await subjectsOf(module, url);
@@ -39,20 +31,15 @@ async function checkStore(
   const isWanted = (name: string): boolean => name.includes(only);
   const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
   if (wanted.length === 0) throw new UsageError('No case has the text of --only in its name.');
-  const checks: Check[] = [];
   await interruptible(io, async (signal) => {
     await (await open()).dispose(); // a store that does not open is one error, not one for each case
     for (const contract of wanted) {
       const cases = await runContract(contract, open, { only: isWanted, signal });
-      checks.push({ port: contract.port, cases });
-      if (!json) io.stdout.write(report(contract.port, cases));
+      io.stdout.write(report(contract.port, cases));
+      if (cases.some(({ outcome }) => outcome === 'failed')) commands.exitCode = 1;
     }
   });
   const handles = await newHandles(handlesBefore);
-  const failed = checks.some(({ cases }) => cases.some(({ outcome }) => outcome === 'failed'));
-  commands.exitCode = failed || handles.length > 0 ? 1 : 0;
-  if (json)
-    io.stdout.write(`${JSON.stringify({ passed: commands.exitCode === 0, checks, handles }, withErrors)}\n`);
   if (handles.length === 0) return;
   note(io, `Handles that the store leaves open keep the process from ending: ${handles.join(', ')}`);
   io.exit(1);
@@ -60,10 +47,7 @@ async function checkStore(
 
 /** How to open fresh stores: by `openStore` of the module, or by the store factory of its `adapter`. */
 async function subjectsOf(module: string, url: string | undefined): Promise<modules.OpenSubject> {
-  const exported = await modules.importModule(module).catch((cause: unknown) => {
-    throw new UsageError(`${module} cannot be loaded: ${modules.whyNotLoaded(module, cause)}`);
-  });
-  const { openStore: open, adapter, removeStore } = exported;
+  const { openStore: open, adapter } = await modules.importModule(module);
   if (typeof open === 'function') return open as modules.OpenSubject;
   if (!modules.isContainerModule(adapter)) {
     throw new UsageError(`${module} exports neither openStore, a function, nor adapter, a ContainerModule.`);
@@ -71,15 +55,16 @@ async function subjectsOf(module: string, url: string | undefined): Promise<modu
   if (url === undefined || !/\{(?:folder|name)\}/.test(url)) {
     throw new UsageError('--url must hold {folder} or {name}, because each case needs a new store.');
   }
-  const { createContainer, openStore } = await import('./container.js');
+  const { TOKENS, createContainer, openStore } = await import('./container.js');
   const container = await createContainer(readSettings({}), [adapter]);
+  const factories = await container.getAllAsync(TOKENS.storeFactory);
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));
     const name = `check_${randomBytes(8).toString('hex')}`;
     const unique = url.replaceAll('{folder}', folder).replaceAll('{name}', name);
     const opened: Store[] = [];
     const another = async (): Promise<Store> => {
-      opened.push(await openStore(container, '--url', unique));
+      opened.push(await openStore('--url', unique, factories));
       return opened.at(-1) as Store;
     };
     const close = async (): Promise<void> => {
@@ -87,7 +72,6 @@ async function subjectsOf(module: string, url: string | undefined): Promise<modu
     };
     const dispose = async (): Promise<void> => {
       await close();
-      if (typeof removeStore === 'function') await removeStore(unique);
       await rm(folder, { recursive: true, force: true });
     };
     return { ...(await another()), another, reopen: () => close().then(another), dispose };
@@ -112,8 +96,6 @@ function report(port: string, cases: readonly modules.CaseResult[]): string {
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const withErrors = (_: string, value: unknown): unknown => (value instanceof Error ? textOf(value) : value);
 
 /** An assertion speaks for itself; other errors need their stack and causes. */
 const textOf = (error: unknown): string =>

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
 
@@ -36,13 +36,11 @@ const SAME_SIGNAL = 1000;
 /**
  * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one, a
  * second or more later, ends the process at once.
- * @param onSecond called just before that
  * @param now a clock in milliseconds that never goes back
  */
 export async function interruptible<T>(
   io: Io,
   work: (signal: AbortSignal) => Promise<T>,
-  onSecond: (signal: NodeJS.Signals) => void = () => {},
   now: () => number = () => performance.now(),
 ): Promise<T> {
   const stop = new AbortController();
@@ -52,10 +50,7 @@ export async function interruptible<T>(
     if (firstAt === undefined) {
       firstAt = now();
       stop.abort(error);
-    } else if (now() - firstAt >= SAME_SIGNAL) {
-      onSecond(name);
-      io.exit(error.exitCode);
-    }
+    } else if (now() - firstAt >= SAME_SIGNAL) io.exit(error.exitCode);
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) io.on(name, onSignal);
   try {
@@ -65,10 +60,8 @@ export async function interruptible<T>(
   }
 }
 
-/** How to call the program: differently in a checkout and where the package is installed. */
+/** How to call the program, and issue a key: differently in a checkout and where the package is installed. */
 export const PROGRAM = import.meta.url.includes('/node_modules/') ? 'animal-store' : 'npm run -s cli --';
-
-/** The command that issues a key, to be shown to people. */
 export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
 
 /** The width of help, in characters. */
@@ -87,37 +80,18 @@ export const createProgram = (io: Io, version: string): Command =>
       getOutHelpWidth: () => WIDTH,
       getErrHelpWidth: () => WIDTH,
     })
-    .showHelpAfterError('See: animal-store --help');
+    .showHelpAfterError('To see what it takes, add --help.');
 
 /** A message of commander without the arguments that it quotes. Only the name of an unknown option stays. */
 const withoutArguments = (message: string): string =>
   message
     .replace(/(unknown (?:command|option)) '(?!--?[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
-    .replace(/ argument '[^]*' is invalid/, ' argument is invalid')
+    .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 
 /** Adds a command, with an example that works as it stands. */
-export function addCommand(parent: Command, name: string, summary: string, example: string): Command {
-  const path = parent.parent === null ? name : `${parent.name()} ${name}`;
-  return parent
-    .command(name)
-    .description(summary)
-    .addHelpText('after', `\nExample:\n  ${example}`)
-    .showHelpAfterError(`See: animal-store ${path} --help`);
-}
-
-export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
-
-/** Makes a reader of values the reader of an option: its Error becomes wrong usage. */
-export const option =
-  <T>(read: (text: string) => T) =>
-  (text: string): T => {
-    try {
-      return read(text);
-    } catch (error) {
-      throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is not valid'}.`);
-    }
-  };
+export const addCommand = (parent: Command, name: string, summary: string, example: string): Command =>
+  parent.command(name).description(summary).addHelpText('after', `\nExample:\n  ${example}`);
 
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>

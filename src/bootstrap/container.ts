@@ -23,8 +23,9 @@ export const TOKENS = {
   openOptions: token<core.OpenOptions>('OpenOptions'),
   store: token<core.Store>('Store'),
   petRepository: token<core.PetRepository>('PetRepository'),
-  /** `undefined` if the store keeps no keys. */
+  /** These two are `undefined` if the store keeps no keys. */
   apiKeyRepository: token<core.ApiKeyRepository | undefined>('ApiKeyRepository'),
+  managedApiKeys: token<ManagedApiKeys | undefined>('ManagedApiKeys'),
   animalStore: token<core.AnimalStore>('AnimalStore'),
   authenticator: token<core.Authenticator>('Authenticator'),
   readiness: token<Readiness>('Readiness'),
@@ -40,19 +41,19 @@ export const TOKENS = {
 
 const t = TOKENS;
 
-const URL_OF_MEMORY = 'must be memory: alone: such a store has no name';
-const URL_OF_SQLITE = 'must name a file, such as sqlite:data/animal-store.db';
-
 /** A module for each store. An adapter is loaded when it is first needed: a driver takes longer than a command. */
 const factories: readonly core.StoreFactory[] = [
   {
     scheme: 'memory',
-    check: async (url) => (url === 'memory:' ? undefined : URL_OF_MEMORY),
+    check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
     open: async () => (await import('../adapters/memory/open-memory-store.js')).openMemoryStore(),
   },
   {
     scheme: 'sqlite',
-    check: async (url) => (/^sqlite:(?::memory:)?$/.test(url) ? URL_OF_SQLITE : undefined),
+    check: async (url) =>
+      /^sqlite:(?::memory:)?$/.test(url)
+        ? 'must name a file, such as sqlite:data/animal-store.db'
+        : undefined,
     // Everything after the first colon is the path, taken literally.
     open: async (url, options) =>
       (await import('../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(url.slice(7), options),
@@ -72,12 +73,8 @@ const stores = factories.map(
 const application = new ContainerModule((options) => {
   add(options, t.clock, systemClock);
   add(options, t.openOptions, {});
-  add(
-    options,
-    t.store,
-    [t.settings, every(t.storeFactory), t.openOptions],
-    async ({ storeUrl }, factories, open) =>
-      (await factoryFor('STORE_URL', storeUrl, factories)).open(storeUrl, open),
+  add(options, t.store, [t.settings, every(t.storeFactory), t.openOptions], ({ storeUrl }, factories, open) =>
+    openStore('STORE_URL', storeUrl, factories, open),
   );
   add(options, t.petRepository, [t.store], ({ pets }) => pets);
   add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
@@ -88,12 +85,12 @@ const application = new ContainerModule((options) => {
 /** Static keys of the settings, managed keys of the store. */
 const apiKeyAuthentication = new ContainerModule((options) => {
   add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
-  add(
-    options,
-    t.authenticator,
-    [t.settings, t.apiKeyRepository, t.clock],
-    ({ staticKeys }, apiKeys, clock) => new ApiKeyAuthenticator({ staticKeys, apiKeys, clock }),
-  );
+  add(options, t.managedApiKeys, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
+    return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: settings.keyEnvironment });
+  });
+  add(options, t.authenticator, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
+    return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });
+  });
 });
 
 /** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
@@ -112,7 +109,7 @@ const http = new ContainerModule((options) => {
       const { HttpInterface } = await import('../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../adapters/http/node/docs-files.js');
       const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall };
-      return new HttpInterface({ ...parts, settings: settings.http, docs: await readDocsFiles() });
+      return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
     },
   );
   add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {
@@ -148,50 +145,39 @@ export async function configure(
   const loaded = await loadAdapters(settings.adapters);
   faults.push(...loaded.faults);
   const container = await createContainer(settings, [...modules, ...loaded.adapters]);
-  try {
-    await factoryFor('STORE_URL', settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    faults.push(...error.faults);
-  }
+  const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+  if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
 }
 
-/** The managed keys of the store; `undefined` if it keeps none. */
-export async function managedKeys(container: Container): Promise<ManagedApiKeys | undefined> {
-  const apiKeys = await container.getAsync(TOKENS.apiKeyRepository);
-  const clock = await container.getAsync(TOKENS.clock);
-  const { keyEnvironment } = container.get(TOKENS.settings);
-  return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: keyEnvironment });
-}
-
 /**
- * Finds the factory for a URL: the last one with its scheme, so that adapters of others can replace ours.
- * @param setting the setting or option that the URL comes from
- * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ * The factory for a URL, or what is wrong with the URL. It is the last factory with its scheme, so that adapters of
+ * others can replace ours.
  */
 async function factoryFor(
-  setting: string,
   url: string,
   factories: readonly core.StoreFactory[],
-): Promise<core.StoreFactory> {
+): Promise<core.StoreFactory | string> {
   const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
   const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
-  const fault = factory ? await factory.check?.(url) : unknown;
-  if (factory === undefined || fault !== undefined) throw new SettingsError([`${setting} ${fault}`]);
-  return factory;
+  return (await factory?.check?.(url)) ?? factory ?? unknown;
 }
 
-/** Opens another store than that of `STORE_URL`. Parameters and errors are those of `factoryFor` and of its `open`. */
+/**
+ * Opens a store.
+ * @param setting the setting or option that the URL comes from
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
 export async function openStore(
-  container: Container,
   setting: string,
   url: string,
+  factories: readonly core.StoreFactory[],
   options?: core.OpenOptions,
 ): Promise<core.Store> {
-  const factories = await container.getAllAsync(TOKENS.storeFactory);
-  return (await factoryFor(setting, url, factories)).open(url, options);
+  const factory = await factoryFor(url, factories);
+  if (typeof factory === 'string') throw new SettingsError([`${setting} ${factory}`]);
+  return factory.open(url, options);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import * as copying from '../application/copy-catalogue.js';
 import type { Store } from '../application/ports/store.js';
 import { stringify } from '../exact-json.js';
-import { JSON_OPTION, UsageError, addCommand, interruptible, note } from './command-line.js';
+import { UsageError, addCommand, interruptible, note } from './command-line.js';
 import type { Commands, Io } from './command-line.js';
 
 interface Options {
@@ -19,7 +19,7 @@ export function addCopyCommand(program: Command, commands: Commands): void {
   addCommand(program, 'copy', summary, example)
     .requiredOption('--from <url>', 'store to copy, written as in STORE_URL')
     .requiredOption('--to <url>', 'empty store to copy to; it is created if it does not exist')
-    .option(...JSON_OPTION)
+    .option('--json', 'print JSON, for machines')
     .action((options: Options) => interruptible(commands.io, (signal) => copy(commands, options, signal)));
 }
 
@@ -33,10 +33,11 @@ async function copy(
   }
   const { TOKENS, configure, openStore } = await import('./container.js');
   const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
+  const factories = await container.getAllAsync(TOKENS.storeFactory);
   const opened: Store[] = [];
   const open = async (option: string, url: string, mustExist: boolean): Promise<Store> => {
     const onNotice = (line: string): void => note(io, `${option}: ${line}`);
-    opened.unshift(await openStore(container, option, url, { mustExist, onNotice }));
+    opened.unshift(await openStore(option, url, factories, { mustExist, onNotice }));
     return opened[0] as Store;
   };
   try {
@@ -45,18 +46,15 @@ async function copy(
     if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
     for (const { pets } of opened) await pets.check({ signal });
     const start = copying.copyCatalogue({ source, target, clock: await container.getAsync(TOKENS.clock) });
-    const report = await shown(io, (onProgress) => start({ signal, onProgress }));
-    const where = { from: source.location, to: target.location };
-    io.stdout.write(json ? `${stringify({ ...where, ...report })}\n` : sentences(where, report));
+    const copied = await shown(io, (onProgress) => start({ signal, onProgress }));
+    const report = { from: source.location, to: target.location, ...copied };
+    io.stdout.write(json ? `${stringify(report)}\n` : sentences(report));
   } finally {
     for (const store of opened) await store.close();
   }
 }
 
-/**
- * Shows how far a copy is, with a bar for each phase on a terminal; elsewhere with a line at the start, every 5 seconds
- * and at the end. If the copy fails, says what became of the target.
- */
+/** Shows on a terminal how far a copy is, with a bar for each phase. If the copy fails, says what became of the target. */
 async function shown(
   io: Io,
   start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
@@ -65,12 +63,8 @@ async function shown(
   const bar = new SingleBar({
     stream: io.stderr,
     format: '{phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left',
-    formatValue: (value) => value.toLocaleString('en-US'),
     barsize: 20,
     linewrap: true, // cuts what is too long for the terminal
-    clearOnComplete: !io.stderr.isTTY, // else it ends with an empty line
-    noTTYOutput: true,
-    notTTYSchedule: 5000,
   });
   let shown = '';
   try {
@@ -94,15 +88,9 @@ async function shown(
   }
 }
 
-const sentences = (
-  { from, to }: Omit<Options, 'json'>,
-  { pets, claims, apiKeys, lastId }: copying.CopyReport,
-): string => `\
-Copied ${count(pets, 'animal')}, ${count(claims, 'live idempotency key')} and ${count(apiKeys, 'API key')}
+const sentences = ({ from, to, pets, claims, apiKeys, lastId }: Options & copying.CopyReport): string => `\
+Copied animals: ${pets}, live idempotency keys: ${claims}, API keys: ${apiKeys}
   from ${from}
   to   ${to}
-The two stores are equal. New animals get ids greater than ${lastId.toLocaleString('en-US')}.
+The two stores are equal. New animals get ids greater than ${lastId}.
 `;
-
-const count = (amount: number, what: string): string =>
-  `${amount.toLocaleString('en-US')} ${what}${amount === 1 ? '' : 's'}`;

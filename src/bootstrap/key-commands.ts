@@ -2,14 +2,10 @@ import type { Command } from 'commander';
 import type { ManagedApiKey, ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
-import type { OpenOptions } from '../application/ports/store.js';
-import { JSON_OPTION, PROGRAM, addCommand, note, option, type Commands } from './command-line.js';
+import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
 import { reasonOf } from './logger.js';
-import { duration, list } from './setting-values.js';
+import { duration, list, refuse } from './setting-values.js';
 import { replace } from './wiring.js';
-
-/** For commands on keys that exist: a mistyped `STORE_URL` must not create a store. */
-const EXISTING = { mustExist: true } as const;
 
 interface Options {
   readonly name: string;
@@ -30,54 +26,50 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 
   addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
-    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, option(scopes))
-    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', option(duration))
-    .option(...JSON_OPTION)
+    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
+    .option('--json', 'print JSON, for machines')
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, {}, async (managed, clock) => {
+      withKeys(commands, false, async (managed, clock) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         print(json, { key, ...record }, `${key}\n`);
-        note(io, `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. ${validity(record)}`);
+        note(io, `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
       }),
     );
 
   addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
-    .option(...JSON_OPTION)
+    .option('--json', 'print JSON, for machines')
     .action(({ json }: Options) =>
-      withKeys(commands, EXISTING, async (managed) => {
+      withKeys(commands, true, async (managed) => {
         const all = await managed.list();
-        const lines = [HEAD, ...all.map(cellsOf)].map(tableLine);
-        print(json, all, all.length === 0 ? '' : lines.join(''));
-        if (!json && all.length === 0) note(io, 'The store has no API keys.');
+        print(json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
       }),
     );
 
   const revoke = 'Revokes an API key. Every running service notices within a second.';
   addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa --after 24h')
     .argument('<ID>', 'id of the key, as keys list shows it')
-    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', option(duration))
-    .option(...JSON_OPTION)
-    .action((id: string, { after, json }: Options) =>
-      withKeys(commands, EXISTING, async (managed) => {
+    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
+    .action((id: string, { after }: Options) =>
+      withKeys(commands, true, async (managed) => {
         const revoked = await managed.revoke(id, { after });
-        print(json, revoked, '');
-        note(io, `Revoked key ${revoked.id} (${revoked.name}). ${validity(revoked)}`);
+        note(io, `Revoked key ${revoked.id} (${revoked.name}). End: ${endOf(revoked)}`);
       }),
     );
 
   const rotate = 'Issues an API key like an old one, prints it, and revokes the old one after the overlap.';
   addCommand(keys, 'rotate', rotate, 'animal-store keys rotate 4fZk02Qa --overlap 24h')
     .argument('<ID>', 'id of the old key, as keys list shows it')
-    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', option(duration))
-    .option(...JSON_OPTION)
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
+    .option('--json', 'print JSON, for machines')
     .action((id: string, { overlap = duration('24h'), json }: Options) =>
-      withKeys(commands, EXISTING, async (managed) => {
+      withKeys(commands, true, async (managed) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
         print(json, { key, ...record, old, error }, `${key}\n`);
-        note(io, `Issued key ${record.id} (${record.name}). ${validity(record)}`);
-        if (old) return note(io, `Revoked key ${id}. ${validity(old)}`);
+        note(io, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
+        if (old) return note(io, `Revoked key ${id}. End: ${endOf(old)}`);
         commands.exitCode = 1;
         note(
           io,
@@ -88,21 +80,24 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-/** Opens the keys of the store for `use`, and closes the store afterwards. */
+/**
+ * Opens the keys of the store for `use`, and closes the store afterwards.
+ * @param mustExist for commands on keys that exist: a mistyped `STORE_URL` must not create a store
+ */
 async function withKeys(
   { io, modules }: Commands,
-  openOptions: OpenOptions,
+  mustExist: boolean,
   use: (managed: ManagedApiKeys, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const { TOKENS, configure, managedKeys } = await import('./container.js');
+  const { TOKENS, configure } = await import('./container.js');
   const container = await configure(io.env, modules);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') {
     throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');
   }
-  replace(container, TOKENS.openOptions, openOptions);
+  replace(container, TOKENS.openOptions, { mustExist });
   const store = await container.getAsync(TOKENS.store);
   try {
-    const managed = await managedKeys(container);
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
     await use(managed, await container.getAsync(TOKENS.clock));
   } finally {
@@ -113,18 +108,12 @@ async function withKeys(
 function scopes(text: string): readonly Scope[] {
   const read = list(text);
   if (read.length > 0 && read.every(isScope)) return read;
-  throw new Error(`must be ${SCOPES.join(' or ')}, or both separated by a comma`);
+  return refuse(`must be ${SCOPES.join(' or ')}, or both separated by a comma`);
 }
 
 /** When a key expires or is revoked, whichever is first. */
-const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): Date | undefined =>
-  expiresAt && revokedAt ? (expiresAt < revokedAt ? expiresAt : revokedAt) : (expiresAt ?? revokedAt);
-
-function validity(key: ManagedApiKey): string {
-  const end = endOf(key);
-  if (end === undefined) return 'It does not expire.';
-  return key.state === 'active' ? `It is valid until ${end.toISOString()}.` : 'It is no longer valid.';
-}
+const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
+  [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
 
 /** The cells of a line and their widths. A key's name may be longer than any: it is last. */
 const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
@@ -137,6 +126,6 @@ const tableLine = (cells: readonly string[]): string => {
 };
 
 const cellsOf = (key: ManagedApiKey): string[] => {
-  const ends = endOf(key)?.toISOString() ?? '-';
-  return [key.id, key.state, key.createdAt.toISOString(), ends, key.scopes.join(','), key.name];
+  const { id, state, createdAt, scopes, name } = key;
+  return [id, state, createdAt.toISOString(), endOf(key), scopes.join(','), name];
 };

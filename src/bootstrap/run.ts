@@ -35,7 +35,7 @@ export async function run(
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
     .action(async () => {
       const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
-      io.stdout.write(openApiDocument(readSettings(io.env).http));
+      io.stdout.write(openApiDocument(readSettings(io.env)));
     });
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
@@ -44,7 +44,7 @@ export async function run(
     return commands.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
-    cli.note(io, description(error, io.env['HOST']));
+    cli.note(io, description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
@@ -61,15 +61,12 @@ function settingsHelp(command: Command): string {
 }
 
 /** One line for what a user can correct, a stack for faults of the program. */
-function description(error: unknown, host: string | undefined): string {
+function description(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
-  const { code, syscall, hostname }: NodeJS.ErrnoException & { readonly hostname?: string } = error;
-  // The host of a store may be unknown, too.
-  if (syscall === 'listen' || (hostname !== undefined && hostname === host)) {
-    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
-    return `${error.message}. Set ${isPort ? 'PORT to a free one, or to 0' : 'HOST to an address of this machine'}.`;
-  }
+  const { syscall }: NodeJS.ErrnoException = error;
+  if (syscall === 'listen')
+    return `${error.message}. Set HOST to an address of this machine, and PORT to a free one or 0.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
 }

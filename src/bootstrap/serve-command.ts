@@ -3,33 +3,29 @@ import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './command-line.js';
-import { TOKENS, configure, managedKeys } from './container.js';
-import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable, reasonOf } from './logger.js';
+import { TOKENS, configure } from './container.js';
+import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable } from './logger.js';
 import { startService, type Service } from './service.js';
 import { isLoopback, type Settings } from './settings.js';
 import { add, replace } from './wiring.js';
 
-/** What the service logs. `notices` collects what the store says. */
-const logging = (io: Io, notices: string[]): ContainerModule =>
+/** What the service logs. */
+const logging = (io: Io): ContainerModule =>
   new ContainerModule((options) => {
-    const { settings, logger, clock } = TOKENS;
-    add(options, logger, [settings], (read) => createLogger(read, io));
+    const { logger } = TOKENS;
+    add(options, logger, [TOKENS.settings], (read) => createLogger(read, io));
     replace(options, TOKENS.httpLog, [logger], httpLogTo);
-    replace(options, TOKENS.onDeprecatedCall, [logger, clock], deprecatedCallLogTo);
+    replace(options, TOKENS.onDeprecatedCall, [logger, TOKENS.clock], deprecatedCallLogTo);
     replace(options, TOKENS.openOptions, [logger], (log) => ({
-      onNotice(line) {
-        notices.push(line);
-        log.warn(`store: ${line}`);
-      },
+      onNotice: (line) => log.warn(`store: ${line}`),
     }));
   });
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
 export async function serve(io: Io, modules: readonly ContainerModule[] = []): Promise<number> {
-  const notices: string[] = [];
-  const container = await configure(io.env, [logging(io, notices), ...modules]);
+  const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
-  const work = async (signal: AbortSignal): Promise<number> => {
+  return interruptible(io, async (signal) => {
     const interrupted = once(signal, 'abort').then(() => undefined);
     signal.addEventListener('abort', () => {
       logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
@@ -39,7 +35,7 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
     if (service === undefined) return io.exit(0);
     try {
       // It listens already: a port that is taken must not cost a key that nobody saw.
-      await Promise.race([announce(container, service, io, notices), interrupted]);
+      await Promise.race([announce(container, service, io), interrupted]);
     } catch (error) {
       await service.stop(0);
       throw error;
@@ -48,17 +44,11 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
     const inTime = await service.stop();
     logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
     return inTime ? 0 : 1;
-  };
-  return interruptible(io, work, (name) => logger.warn(`ended at once by a second ${name}`));
+  });
 }
 
 /** Prints a first key and logs that the service is ready. */
-async function announce(
-  container: Container,
-  { url, docsUrl }: Service,
-  { stdout }: Io,
-  notices: readonly string[],
-): Promise<void> {
+async function announce(container: Container, { url, docsUrl }: Service, { stdout }: Io): Promise<void> {
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
   const { location } = await container.getAsync(TOKENS.store);
@@ -68,16 +58,15 @@ async function announce(
   try {
     // An authenticator of others has credentials of its own.
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
-      const managed = await managedKeys(container);
+      const managed = await container.getAsync(TOKENS.managedApiKeys);
       const key = await firstKey(settings, managed, (message) => logger.warn(message));
-      if (key !== undefined) stdout.write(firstKeyNotice(key, { url, docsUrl }));
+      if (key !== undefined) stdout.write(firstKeyNotice(key, url));
       else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
     }
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     // Not ready until the store is back; until then nobody gets in.
-    const isKnown = error.cause instanceof Error && notices.join().includes(error.cause.message);
-    logger.warn(isKnown ? {} : { reason: reasonOf(error) }, 'the store is away: its API keys are unknown');
+    logger.warn('the store is away: its API keys are unknown');
   }
   const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${hint}`;
   logger.info({ url, docs: docsUrl, store: location }, ready);
@@ -95,19 +84,17 @@ export async function firstKey(
   warn: (message: string) => void,
 ): Promise<string | undefined> {
   if (staticKeys.length > 0) return undefined;
-  if (managed === undefined) throw new Error('There is no API key, and this store keeps none: set API_KEYS.');
-  const keys = await managed.list();
+  const keys = (await managed?.list()) ?? [];
   if (keys.length > 0 && keys.every(({ state }) => state !== 'active'))
     warn('every API key is expired or revoked');
   if (keys.length > 0) return undefined;
-  if (isLoopback(host)) return (await managed.issue({ name: 'first start' })).key;
-  if (storeUrl === 'memory:')
-    throw new Error('There is no API key, and commands cannot reach a store in memory: set API_KEYS.');
-  throw new Error(`There is no API key: issue one with \`${ISSUE_COMMAND}\`, or set API_KEYS.`);
+  if (managed && isLoopback(host)) return (await managed.issue({ name: 'first start' })).key;
+  const issuing = managed && storeUrl !== 'memory:' ? `issue one with \`${ISSUE_COMMAND}\`, or ` : '';
+  throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
 }
 
 /** What a first start prints: the key, once, and commands that work when pasted. */
-export const firstKeyNotice = (key: string, { url, docsUrl }: Pick<Service, 'url' | 'docsUrl'>): string => `\
+export const firstKeyNotice = (key: string, url: string): string => `\
 There was no API key, so the service issued one. It is shown only this once:
 
   ${key}
@@ -117,7 +104,5 @@ Add an animal, and list all:
   curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'
 
   curl ${url}/pets -H 'Authorization: Bearer ${key}'
-
-Or try it in a browser: ${docsUrl}
 
 `;

@@ -22,16 +22,17 @@ export interface Service {
 
 /** Opens the store and listens. If that fails, closes what it opened. */
 export async function startService(container: Container): Promise<Service> {
-  const { host, port, http, shutdownDeadline, ...settings } = container.get(TOKENS.settings);
+  const settings = container.get(TOKENS.settings);
+  const { host, port, shutdownDeadline } = settings;
   const store = await container.getAsync(TOKENS.store);
   try {
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
-    const headers = (request: RefusedRequest) => crossOriginHeaders(http.corsOrigins, request);
+    const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
     const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { log, headers });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
-      url: origin + http.basePath,
+      url: origin + settings.basePath,
       docsUrl: origin + DOCS_PATH,
       async stop(drainDelay = settings.drainDelay) {
         readiness.stop();

@@ -1,58 +1,53 @@
+import { InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET } from '../adapters/http/http-settings.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
- * setting. No message quotes the value: it may be a secret.
+ * setting or option. No message quotes the value: it may be a secret.
  */
 
-function refuse(rule: string): never {
-  throw new Error(rule);
+export function refuse(rule: string): never {
+  throw new InvalidArgumentError(rule);
 }
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** A number with one of the units, in the smallest of them. Zero needs no unit. */
+const quantity =
+  (rule: string, units: Readonly<Record<string, number>>, minimum = 0, maximum = Infinity) =>
+  (text: string): number => {
+    const { amount, unit = '' } = /^(?<amount>\d{1,9})(?<unit>[a-z]*)$/i.exec(text)?.groups ?? {};
+    const value = text === '0' ? 0 : Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN);
+    return value >= minimum && value <= maximum ? value : refuse(rule);
+  };
+
+export const integer = (minimum: number, maximum: number) =>
+  quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
+
+const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
-export function duration(text: string): number {
-  const { amount, unit } = /^(?<amount>\d{1,9})(?<unit>ms|s|m|h|d)$/.exec(text)?.groups ?? {};
-  if (text === '0') return 0;
-  if (amount === undefined) refuse('must be a duration such as 500ms, 5s, 2m, 24h or 90d');
-  return Number(amount) * UNITS[unit as keyof typeof UNITS];
-}
+export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h or 90d', TIME);
 
 /** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
-export const milliseconds = (minimum: number) => (text: string) => {
-  const read = duration(text);
-  return read >= minimum && read < 2 ** 31 ? read : refuse(`must be from ${minimum}ms to 24d`);
-};
+export const milliseconds = (minimum: number) =>
+  quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
 
 /** None by default: it depends on the host. */
 export const drainDelay = (text: string): number | undefined =>
   text === '' ? undefined : milliseconds(0)(text);
 
-export const integer = (minimum: number, maximum: number) => (text: string) => {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= minimum && value <= maximum) return value;
-  return refuse(`must be an integer from ${minimum} to ${maximum}`);
-};
-
 /** A size in bytes: `65536`, `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-export function bytes(text: string): number {
-  const { amount = '', unit = '' } = /^(?<amount>\d{1,9})(?<unit>b|kb|mb)?$/i.exec(text)?.groups ?? {};
-  const size = Number(amount) * ({ kb: 1024, mb: 2 ** 20 }[unit.toLowerCase()] ?? 1);
-  return size >= 1 && size <= 2 ** 24 ? size : refuse('must be a size from 1b to 16mb, such as 256kb');
-}
+const SIZES = { '': 1, b: 1, kb: 1024, mb: 2 ** 20 };
 
-const DATE = /^(?<day>\d{4}-\d\d-\d\d)(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
+export const bytes = quantity('must be a size from 1b to 16mb, such as 256kb', SIZES, 1, 2 ** 24);
 
-/** Since when getPet is deprecated: a day (`2026-11-20`, at 00:00 UTC) or an instant of RFC 3339. */
+/** Since when getPet is deprecated: a day, from 00:00 UTC. */
 export function deprecatedSince(text: string): Date {
-  const { day } = DATE.exec(text)?.groups ?? {};
-  const since = new Date(day === undefined ? Number.NaN : text);
+  const since = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? text : Number.NaN);
   // Date takes 31 February for 3 March.
-  const exists = !Number.isNaN(since.getTime()) && new Date(`${day}`).toISOString().startsWith(`${day}T`);
-  if (!exists) refuse('must be a date such as 2026-11-20');
+  if (Number.isNaN(since.getTime()) || !since.toISOString().startsWith(text))
+    refuse('must be a date such as 2026-11-20');
   const sunset = GET_PET_SUNSET.toISOString().slice(0, 10);
   return since <= GET_PET_SUNSET ? since : refuse(`must not be later than the sunset of getPet, ${sunset}`);
 }
@@ -76,10 +71,9 @@ const listOf = (rule: string, isValid: (value: string) => boolean) => (text: str
 const matching = (pattern: RegExp, rule: string) => (text: string) =>
   pattern.test(text) ? text : refuse(rule);
 
-const hostText = matching(/^[^\s/]+$/, 'must be a host name or an address');
-
 /** A host name or an address, without the brackets of IPv6. */
-export const host = (text: string): string => hostText(text).replace(/^\[(.*)\]$/, '$1');
+export const host = (text: string): string =>
+  matching(/^[^\s/]+$/, 'must be a host name or an address')(text).replace(/^\[(.*)\]$/, '$1');
 
 export const basePath = matching(
   /^(?:\/[\w.~-]+)*\/v1$/,
@@ -93,12 +87,6 @@ export function serverUrl(text: string): string | undefined {
   if (/^https?:\/\/[^@?#]+\/v1$/.test(href) && !/[\s?#@]/.test(text)) return href;
   return refuse('must be an http or https URL that ends in /v1, without user and query');
 }
-
-/** Only the form: `ADAPTERS` may bring other schemes. */
-export const storeUrl = matching(
-  /^[a-z][a-z0-9+.-]*:/,
-  'must start with the scheme of a store, such as sqlite:data/animal-store.db or memory:',
-);
 
 const originList = listOf('must be * or origins such as https://animals.example', (origin) => {
   return URL.parse(origin)?.origin === origin && !origin.includes('*');
@@ -120,8 +108,7 @@ export function keysFile(file: string): readonly string[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
-    throw new Error(`names a file that cannot be read (${code})`, { cause });
+    return refuse(`names a file that cannot be read (${(cause as NodeJS.ErrnoException).code})`);
   }
   return list(text).length > 0 ? keys(text) : refuse('names a file without a key');
 }

@@ -13,52 +13,48 @@ const setting = <T>(name: string, text: string, reader: (text: string) => T, hel
   help,
 });
 
-type Setting<T = unknown> = Readonly<ReturnType<typeof setting<T>>>;
+type Setting = ReturnType<typeof setting<unknown>>;
 
 const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
 const STORE = 'sqlite:data/animal-store.db';
-const DRAIN = '0s on a loopback host, else 5s';
 
 /** All settings. `readSettings`, `serve --help` and the check of the README follow this table. */
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', read.integer(0, 65_535), 'port to listen on; 0 takes a free one'),
-  http: {
-    basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
-    publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
-    stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
-    bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
-    requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
-    maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
-    deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
-    getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
-    corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
-  },
-  storeUrl: setting('STORE_URL', STORE, read.storeUrl, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
+  basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
+  publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
+  stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
+  bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
+  requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
+  maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
+  deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
+  getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
+  corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
+  storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
-  staticKeys: {
-    list: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
-    one: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
-    file: setting('API_KEYS_FILE', '', read.keysFile, 'file with static API keys'),
-  },
+  apiKeys: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
+  apiKey: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
+  apiKeysFile: setting('API_KEYS_FILE', '', read.keysFile, 'file with static API keys'),
   keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
-  drainDelay: setting('DRAIN_DELAY', '', read.drainDelay, `delay of the stop (default: ${DRAIN})`),
+  drainDelay: setting('DRAIN_DELAY', '', read.drainDelay, 'delay of the stop (default: 5s; loopback 0s)'),
   shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.milliseconds(1), 'longest time for the stop'),
   logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
   logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
 };
 
-type Values<Table> = {
-  readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : Values<Table[K]>;
-};
+type Values = { readonly [K in keyof typeof TABLE]: ReturnType<(typeof TABLE)[K]['read']> };
 
-/** What the service runs on. */
-export type Settings = Omit<Values<typeof TABLE>, 'staticKeys'> & {
+/** What the service runs on. The keys are secrets. */
+export type Settings = Values & {
   readonly drainDelay: number;
-  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`: secrets. */
+  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`. */
   readonly staticKeys: readonly string[];
 };
+
+/** All settings, in the order of the table. */
+export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 
 /** Settings by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -97,25 +93,12 @@ export function judgeSettings(environment: Environment): { settings: Settings; f
       return reader(fallback);
     }
   };
-  const values = mapLines(TABLE, valueOf) as Values<typeof TABLE>;
-  const staticKeys = Object.values(values.staticKeys).flat();
+  const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
+  const values = Object.fromEntries(entries) as Values;
+  const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile].flat();
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }
-
-type Lines = { readonly [key: string]: Setting | Lines };
-
-const mapLines = (lines: Lines, use: (line: Setting) => unknown): object =>
-  Object.fromEntries(
-    Object.entries(lines).map(([key, line]) => [key, isLine(line) ? use(line) : mapLines(line, use)]),
-  );
-
-const isLine = (line: Setting | Lines): line is Setting => typeof line['read'] === 'function';
-
-/** All settings, in the order of the table. */
-export const SETTINGS: readonly Setting[] = Object.values<Setting | Lines>(TABLE).flatMap((line) =>
-  isLine(line) ? [line] : (Object.values(line) as Setting[]),
-);
 
 /** Whether only this machine can reach the host. */
 export const isLoopback = (host: string): boolean =>

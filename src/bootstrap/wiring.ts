@@ -1,4 +1,10 @@
-import type { BindToFluentSyntax, Container, ContainerModuleLoadOptions, ServiceIdentifier } from 'inversify';
+import type {
+  BindToFluentSyntax,
+  Container,
+  ContainerModuleLoadOptions,
+  ResolutionContext,
+  ServiceIdentifier,
+} from 'inversify';
 
 /*
  * Inversify checks neither the order nor the types of a factory's arguments. The functions here do: a swapped
@@ -18,21 +24,16 @@ export const token = <T>(name: string): Token<T> => Symbol.for(`animal-store.${n
 export const every = <T>(token: Token<T>): Token<readonly T[]> =>
   ({ serviceIdentifier: token, isMultiple: true }) as unknown as Token<readonly T[]>;
 
-/** One token for each dependency, in the same order. */
-export type TokensOf<Dependencies extends readonly unknown[]> = {
-  readonly [K in keyof Dependencies]: Token<Dependencies[K]>;
-};
-
 /** Where to bind: a Container, or the options that Inversify passes to a ContainerModule. */
 export type Bindings = Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'> | Container;
 
-/** Binds a token to a value, or to what `make` returns for its dependencies when the token is first needed. */
+/** Binds a token to a value, or to what `make` returns for the dependencies when the token is first needed. */
 export interface Bind {
   <T>(to: Bindings, token: Token<T>, value: NoInfer<T>): void;
   <T, Dependencies extends unknown[]>(
     to: Bindings,
     token: Token<T>,
-    dependencies: TokensOf<Dependencies>,
+    dependencies: { readonly [K in keyof Dependencies]: Token<Dependencies[K]> },
     make: (...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
   ): void;
 }
@@ -46,24 +47,14 @@ export const replace: Bind = <T>(to: Bindings, token: Token<T>, ...source: Sourc
   bindTo(to.rebind<T>(token), source);
 
 /**
- * Wraps what is bound to a token: `make` gets it, then its own dependencies, and returns what takes its place.
- * Decorators compose: each gets what the one before returned. Call it before the token is first needed.
+ * Wraps what is bound to a token: what `make` returns for it takes its place. `make` gets its own dependencies from the
+ * context. Decorators compose: each gets what the one before returned. Call it before the token is first needed.
  */
-export function decorate<T, Dependencies extends unknown[]>(
+export const decorate = <T>(
   to: Bindings,
   decorated: Token<T>,
-  dependencies: TokensOf<Dependencies>,
-  make: (inner: T, ...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
-): void {
-  const values = token<Dependencies>(`dependencies of decorator ${crypto.randomUUID()}`);
-  add(to, values, dependencies, (...resolved) => resolved);
-  to.onActivation<T>(decorated, (context, inner) =>
-    // Without dependencies nothing is awaited, so that `container.get` still works.
-    dependencies.length === 0
-      ? make(inner, ...([] as unknown as Dependencies))
-      : context.getAsync(values).then((resolved) => make(inner, ...resolved)),
-  );
-}
+  make: (inner: T, context: ResolutionContext) => NoInfer<T> | Promise<NoInfer<T>>,
+): void => to.onActivation<T>(decorated, (context, inner) => make(inner, context));
 
 type Source = readonly [value: unknown] | readonly [dependencies: unknown, make: unknown];
 

@@ -28,14 +28,12 @@ describe('The command line', () => {
     expect(await runLine('--version')).to.deep.equal({ code: 0, out: `${MANIFEST.version}\n`, err: '' });
   });
 
-  for (const line of ['', '--help', 'help']) {
-    it(`lists all commands when called with ${line || 'nothing'}`, async () => {
-      const { code, out, err } = await runLine(line);
-      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-      for (const command of ['serve', 'keys', 'openapi', 'copy', 'check-store'])
-        expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
-    });
-  }
+  it('lists all commands when called with nothing', async () => {
+    const { code, out, err } = await runLine('');
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    for (const command of ['serve', 'keys', 'openapi', 'copy', 'check-store'])
+      expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
+  });
 
   for (const command of COMMANDS) {
     it(`explains ${command} on lines that fit a terminal, with an example of what it explains`, async () => {
@@ -67,62 +65,36 @@ describe('The command line', () => {
   });
 
   describe('used wrongly ends with 2 and says', () => {
-    const WRONG: ReadonlyArray<readonly [line: string, message: string, see: string]> = [
-      ['srve', 'unknown command\n(Did you mean serve?)', '--help'],
-      ['keys', 'Manages the API keys of the store.', 'keys issue --name shop-window'],
-      ['keys revke', 'unknown command\n(Did you mean revoke?)', 'keys --help'],
-      ['keys list --jsn', "unknown option '--jsn'\n(Did you mean --json?)", 'keys list --help'],
-      ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1.", 'serve --help'],
-      ['serve --port=80', 'unknown option', 'serve --help'],
-      ['keys issue', "required option '--name <name>' not specified", 'keys issue --help'],
-      ['keys issue --name', "option '--name <name>' argument missing", 'keys issue --help'],
-      ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters', ''],
+    const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
+      ['srve', 'unknown command\n(Did you mean serve?)'],
+      ['keys', 'Manages the API keys of the store.'],
       [
-        'keys issue --name a --scope pets:feed',
-        'It must be pets:read or pets:write, or both',
-        'keys issue --help',
+        'keys list --jsn',
+        "unknown option '--jsn'\n(Did you mean --json?)\nTo see what it takes, add --help.\n",
       ],
-      ['keys issue --name a --scope=', 'It must be pets:read or pets:write, or both', 'keys issue --help'],
-      ['keys issue --name a --expires soon', 'It must be a duration such as', 'keys issue --help'],
-      ['keys list --json=yes', 'unknown option', 'keys list --help'],
-      ['keys revoke', "missing required argument 'ID'", 'keys revoke --help'],
-      [
-        'keys revoke a b',
-        "too many arguments for 'revoke'. Expected 1 argument but got 2.",
-        'keys revoke --help',
-      ],
-      ['keys rotate a --overlap -1h', 'It must be a duration such as', 'keys rotate --help'],
-      ['copy --to sqlite:a', "required option '--from <url>' not specified", 'copy --help'],
-      ['copy --from sqlite:a', "required option '--to <url>' not specified", 'copy --help'],
-      ['check-store', "missing required argument 'MODULE'", 'check-store --help'],
+      ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
+      ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters'],
+      ['keys issue --name a --scope=', "'--scope <scopes>' must be pets:read or pets:write, or both"],
+      ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be pets:read or pets:write, or"],
+      ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
+      ['copy --to sqlite:a', "required option '--from <url>' not specified"],
+      ['check-store', "missing required argument 'MODULE'"],
     ];
-    for (const [line, message, see] of WRONG) {
-      it(`${message.replace(/\n.*/, '')}, to ${line}`, async () => {
+    for (const [line, message] of WRONG) {
+      it(`${message.replace(/\n[^]*/, '')}, to ${line}`, async () => {
         const shelf = new Shelf();
         const { code, out, err } = await runLine(line, SHELF, [shelf.module]);
         expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-        expect(err).to.include(message).and.include(see);
+        expect(err).to.include(message);
         expect(shelf.closed).to.equal(shelf.opened.length);
       });
     }
 
     it('never an argument, which may be a key', async () => {
-      for (const key of [
-        `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`,
-        'hunter2',
-        'issu3-secret',
-        "it's secret",
-      ]) {
-        for (const line of [
-          '%',
-          'keys %',
-          'keys revoke ID %',
-          'serve %',
-          'keys issue --name a --expires %',
-          'keys issue --name a --expires=%',
-          'keys list --json=%',
-          'keys list --%',
-        ]) {
+      const keys = [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"];
+      const lines = ['%', 'keys %', 'keys revoke ID %', 'serve %', 'keys list --json=%', 'keys list --%'];
+      for (const key of keys) {
+        for (const line of [...lines, 'keys rotate ID --overlap %', 'keys rotate ID --overlap=%']) {
           const args = line.split(' ').map((word) => word.replace('%', key));
           const io = new TestIo();
           expect(await run(args, io.io)).to.equal(2);
@@ -145,7 +117,7 @@ describe('The command line', () => {
     for (const [STORE_URL, fault] of Object.entries({
       'nosuch://user:hunter2@host':
         'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:',
-      'memory:hunter2': 'must be memory: alone: such a store has no name',
+      'memory:hunter2': 'must be memory: alone',
       'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
       'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
@@ -189,24 +161,22 @@ describe('A command that can be interrupted', () => {
   it('is told by the first signal, and ended at once by one that comes a second later or more', async () => {
     let now = 0;
     const io = new TestIo();
-    const last: string[] = [];
     const work = interruptible(
       io.io,
       (signal) =>
         new Promise((_, reject) =>
           signal.addEventListener('abort', () => setImmediate(reject, signal.reason)),
         ),
-      (name) => last.push(name),
       () => now,
     );
     io.emit('SIGINT', 'SIGINT');
     io.emit('SIGINT', 'SIGINT'); // the same Ctrl-C
     now = 999;
     io.emit('SIGTERM', 'SIGTERM');
-    expect([io.exits, last]).to.deep.equal([[], []]);
+    expect(io.exits).to.deep.equal([]);
     now = 1000;
     io.emit('SIGINT', 'SIGINT');
-    expect([io.exits, last]).to.deep.equal([[130], ['SIGINT']]);
+    expect(io.exits).to.deep.equal([130]);
     await rejects(work, (error) => error instanceof InterruptedError && error.exitCode === 130);
     expect(io.listenerCount('SIGINT') + io.listenerCount('SIGTERM')).to.equal(0);
   });

@@ -43,7 +43,7 @@ describe('copy', () => {
     const { code, out, closed } = await copy();
     expect({ code, closed }).to.deep.equal({ code: 0, closed: [1, 1] });
     expect(out).to.equal(
-      'Copied 3 animals, 3 live idempotency keys and 1 API key\n  from old 1\n  to   new 1\n' +
+      'Copied animals: 3, live idempotency keys: 3, API keys: 1\n  from old 1\n  to   new 1\n' +
         'The two stores are equal. New animals get ids greater than 3.\n',
     );
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
@@ -72,7 +72,7 @@ describe('copy', () => {
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
-  it('draws a bar for each phase on a terminal, and writes plain lines elsewhere', async () => {
+  it('draws a bar for each phase, on a terminal only', async () => {
     const [from, to] = shelves();
     const terminal = new TestIo({}, { isTTY: true });
     expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
@@ -80,10 +80,7 @@ describe('copy', () => {
       expect(terminal.err).to.include(`${phase} [${'='.repeat(20)}] 100 % | 3 of 3`);
     expect(terminal.err).to.include('\u001b[');
     [old, target] = [target, openMemoryStore()];
-    const { err } = await copy();
-    expect(err)
-      .to.match(/^(?:(?:copying|comparing) \[[=-]{20}\] [^\n]*\n)+$/)
-      .and.not.include('\u001b');
+    expect((await copy()).err).to.equal('');
   });
 
   for (const [what, line, message] of [
@@ -117,7 +114,7 @@ describe('copy', () => {
     const { code, out, err, closed } = await copy(LINE, shelves(withTransfer({ writeClaims })));
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
     expect(err).to.match(
-      /\nThe target is incomplete: start again with a new target\.\nThe store is not available \(writing claims\)\. disk is full\n$/,
+      /^The target is incomplete: start again with a new target\.\nThe store is not available \(writing claims\)\. disk is full\n$/,
     );
   });
 

@@ -10,7 +10,7 @@ import { loadAdapters } from '../../src/bootstrap/load-adapters.js';
 const adapter = (id: number): string =>
   `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
 
-const NO_ADAPTER = 'which exports no adapter, a ContainerModule of inversify';
+const NO_ADAPTER = 'exports no adapter, a ContainerModule of inversify';
 
 describe('The modules of ADAPTERS', () => {
   let folder: string;
@@ -43,21 +43,21 @@ describe('The modules of ADAPTERS', () => {
   it('say where the leading dot of a file is missing', async () => {
     writeFileSync(file, adapter(1));
     const { faults } = await loadAdapters(['adapter.mjs']);
-    expect(faults[0]).to.match(/^ADAPTERS names adapter\.mjs, .*\(did you mean \.\/adapter\.mjs\?\)$/);
+    expect(faults[0]).to.match(/^ADAPTERS: adapter\.mjs .*\(did you mean \.\/adapter\.mjs\?\)$/);
   });
 
   const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> = [
-    ['does not exist', undefined, 'which cannot be loaded: Cannot find module '],
+    ['does not exist', undefined, 'cannot be loaded: Cannot find module '],
     ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
     ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
     ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
-    ['throws', "throw new Error('no licence\\nsecond line');", 'which cannot be loaded: no licence'],
-    ['throws a text', "throw 'in the towel';", 'which cannot be loaded: in the towel'],
-    ['is not JavaScript', 'export const = 1;', 'which cannot be loaded: Unexpected token'],
+    ['throws', "throw new Error('no licence\\nsecond line');", 'cannot be loaded: no licence'],
+    ['throws a text', "throw 'in the towel';", 'cannot be loaded: in the towel'],
+    ['is not JavaScript', 'export const = 1;', 'cannot be loaded: Unexpected token'],
     [
       'imports what is missing',
       "import 'no-such-package';",
-      "which cannot be loaded: Cannot find package 'no-such",
+      "cannot be loaded: Cannot find package 'no-such",
     ],
   ];
   it('that cannot be used are all named, each in one line', async () => {
@@ -71,7 +71,7 @@ describe('The modules of ADAPTERS', () => {
     for (const [index, [title, , fault]] of FAULTS.entries()) {
       expect(faults[index], title).to.match(/^[^\n]*$/);
       expect(
-        faults[index]?.startsWith(`ADAPTERS names ./${index}.mjs, ${fault}`),
+        faults[index]?.startsWith(`ADAPTERS: ./${index}.mjs ${fault}`),
         `${title}: ${faults[index]}`,
       ).to.equal(true);
     }

@@ -68,20 +68,10 @@ describe('The log', () => {
     const refused = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
     log.failed('r-1', new UnavailableError('reading an animal', { cause: refused }));
     log.failed('r-2', new UnavailableError('too many requests at once'));
-    const lines = io.lines.map(({ time: _time, ...rest }) => rest);
+    const lines = io.lines.map(({ time: _time, ...rest }) => Object.values(rest));
     expect(lines).to.deep.equal([
-      {
-        level: 50,
-        requestId: 'r-1',
-        reason: 'The store is not available (reading an animal). ECONNREFUSED',
-        msg: 'failed',
-      },
-      {
-        level: 40,
-        requestId: 'r-2',
-        reason: 'The store is not available (too many requests at once).',
-        msg: 'refused',
-      },
+      [50, 'r-1', 'The store is not available (reading an animal). ECONNREFUSED', 'failed'],
+      [40, 'r-2', 'The store is not available (too many requests at once).', 'refused'],
     ]);
   });
 

@@ -62,16 +62,16 @@ describe('The wiring', () => {
     it('composes: each decorator gets what the one before returned, once', () => {
       let times = 0;
       add(container, one, 'x');
-      decorate(container, one, [], (inner) => `<${inner}>${(times += 1)}`);
-      decorate(container, one, [], (inner) => `[${inner}]`);
+      decorate(container, one, (inner) => `<${inner}>${(times += 1)}`);
+      decorate(container, one, (inner) => `[${inner}]`);
       expect([container.get(one), container.get(one)]).to.deep.equal(['[<x>1]', '[<x>1]']);
     });
 
-    it('passes dependencies after what it decorates, those in the making and all of a kind too', async () => {
+    it('passes the context, for dependencies, those in the making too', async () => {
       add(container, one, [], async () => 'x');
-      for (const value of ['a', 'b']) add(container, two, [], async () => value);
-      decorate(container, one, [every(two)], (inner, values) => inner + values.join(''));
-      expect(await container.getAsync(one)).to.equal('xab');
+      add(container, two, [], async () => 'a');
+      decorate(container, one, async (inner, context) => inner + (await context.getAsync(two)));
+      expect(await container.getAsync(one)).to.equal('xa');
     });
 
     it('wraps the repository of the service in three lines, in a module or on a container', async () => {
@@ -84,10 +84,10 @@ describe('The wiring', () => {
           },
         });
       const adapter = new ContainerModule((options) =>
-        decorate(options, TOKENS.petRepository, [], noted('inner')),
+        decorate(options, TOKENS.petRepository, noted('inner')),
       );
       const service = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
-      decorate(service, TOKENS.petRepository, [], noted('outer'));
+      decorate(service, TOKENS.petRepository, noted('outer'));
       await (await service.getAsync(TOKENS.animalStore)).listPets();
       expect(calls).to.deep.equal(['outer', 'inner']);
     });
@@ -110,9 +110,7 @@ describe('The wiring', () => {
     // @ts-expect-error a symbol names nothing
     add(container, Symbol.for('animal-store.Clock'), systemClock);
     // @ts-expect-error a decorator of the repository returns a repository
-    decorate(container, TOKENS.petRepository, [TOKENS.clock], (pets, clock) => clock);
-    // @ts-expect-error a clock is not a repository
-    decorate(container, TOKENS.petRepository, [TOKENS.clock], (pets, clock: PetRepository) => clock);
+    decorate(container, TOKENS.petRepository, (pets, context) => context.get(TOKENS.clock));
     replace(container, TOKENS.clock, systemClock);
     // @ts-expect-error a clock is not a repository
     const pets: PetRepository = container.get(TOKENS.clock);

@@ -4,18 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, startedService, temporaryFolder } from './running-service.js';
-import { StoreClient, statusOf } from './store-client.js';
-
-/** Waits until requests with a key get a status; resolves to the milliseconds that it took. */
-async function untilStatus(status: number, url: string, key: string): Promise<number> {
-  const began = performance.now();
-  const client = new StoreClient(key);
-  while ((await client.get(url)).status !== status) {
-    if (performance.now() - began > 10_000) throw new Error(`still not ${status}`);
-  }
-  client.close();
-  return performance.now() - began;
-}
+import { StoreClient, statusOf, untilStatus } from './store-client.js';
 
 describe('API keys', () => {
   let folder: string;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { openMongoStore } from '../../src/adapters/mongodb/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
 import type { FullStore } from '../../src/application/ports/store.js';
@@ -14,7 +13,7 @@ import {
 import { apiKey, claimOn, rex } from '../adapters/mongodb/mongo-store-tests.js';
 import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
 import { inFolder } from '../adapters/sqlite/temporary-store.js';
-import { StoreClient, type Received } from './store-client.js';
+import { StoreClient, expectShared, untilStatus, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -34,16 +33,6 @@ async function ask(url: string, method = 'GET', body?: string): Promise<Timed> {
 
 const add = (url: string, name: string): Promise<Timed> =>
   ask(`${url}/pets`, 'POST', JSON.stringify({ name, categoryId: 1 }));
-
-/** How long it takes until a status is answered, in milliseconds. */
-async function untilStatus(status: number, url: string): Promise<number> {
-  const began = performance.now();
-  while ((await ask(url)).status !== status) {
-    if (performance.now() - began > 30_000) throw new Error(`still not ${status}`);
-    await delay(20);
-  }
-  return performance.now() - began;
-}
 
 /** What is promised while the database is away. */
 async function expectAway(url: string): Promise<void> {
@@ -76,7 +65,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     expect(reasons[0]?.match(/ECONNREFUSED/g)).to.have.length(1);
 
     await server.start();
-    expect(await untilStatus(200, `${url}/pets`)).to.be.below(2000 + BUSY);
+    expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);
     const names = ['Bella', 'Rex', 'Milo'];
     for (const name of names) expect((await add(url, name)).status).to.equal(201);
 
@@ -148,23 +137,7 @@ describeOnMongo('The service on MongoDB', (server) => {
       const settings = { ...SETTINGS, STORE_URL: uriOf(server, database) };
       const [one, other] = await Promise.all([new Serving(settings).ready(), new Serving(settings).ready()]);
       const issued = runLine('keys issue --name $where', settings);
-      const clients = [one, other, one, other].map((url, index) => ({
-        url,
-        index,
-        client: new StoreClient(KEY),
-      }));
-      const ids = await Promise.all(
-        clients.map(async ({ url, index, client }) => {
-          const added: string[] = [];
-          for (let turn = 0; turn < 25; turn += 1) added.push(await client.add(url, `${index}-${turn}`));
-          client.close();
-          return added;
-        }),
-      );
-      const all = await Promise.all([one, other].map((url) => new StoreClient(KEY, false).all(url)));
-      expect(new Set(all[0]?.keys())).to.deep.equal(new Set(ids.flat()));
-      expect(all[0]?.size).to.equal(100);
-      expect([...(all[1] ?? [])]).to.deep.equal([...(all[0] ?? [])]);
+      await expectShared([one, other], KEY);
       const { code, out } = await issued;
       expect(code).to.equal(0);
       for (const url of [one, other]) {

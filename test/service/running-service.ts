@@ -42,14 +42,10 @@ export class Child {
     this.process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
     Child.#running.add(this);
-    this.ended = once(this.process, 'close').then(([code, signal]) => {
+    this.ended = once(this.process, 'close').then((ending) => {
+      const [code, signal] = ending as [code: number | null, signal: NodeJS.Signals | null];
       Child.#running.delete(this);
-      return {
-        code: code as number | null,
-        signal: signal as NodeJS.Signals | null,
-        out: this.out,
-        err: this.err,
-      };
+      return { code, signal, out: this.out, err: this.err };
     });
   }
 

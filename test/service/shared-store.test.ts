@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { cleanUp, startedService, temporaryFolder } from './running-service.js';
-import { StoreClient } from './store-client.js';
+import { StoreClient, expectShared } from './store-client.js';
 
 const CLIENTS = 8;
 const ROUNDS = 2;
@@ -65,24 +65,7 @@ describe('An SQLite store', () => {
   it('serves two services at the same time, each with the animals and ids of both', async () => {
     const folder = await temporaryFolder();
     const [{ child, url: other }, here] = await Promise.all([startedService(folder), servedHere(folder)]);
-    const urls = [other, here];
-    const ids = await Promise.all(
-      urls.flatMap((url, service) =>
-        Array.from({ length: 4 }, async (_, worker) => {
-          const client = new StoreClient(KEY);
-          const added: string[] = [];
-          for (let turn = 0; turn < 10; turn += 1)
-            added.push(await client.add(url, `${service}-${worker}-${turn}`));
-          client.close();
-          return added;
-        }),
-      ),
-    );
-    const assigned = ids.flat();
-    expect(new Set(assigned).size).to.equal(80);
-    const [first, second] = await Promise.all(urls.map((url) => new StoreClient(KEY, false).all(url)));
-    expect(new Set(first?.keys())).to.deep.equal(new Set(assigned));
-    expect([...(second ?? [])]).to.deep.equal([...(first ?? [])]);
+    await expectShared([other, here], KEY);
     expect((await child.stop()).code).to.equal(0);
   });
 });

@@ -25,8 +25,6 @@ export interface AnimalStoreClientOptions {
    * each further one, at most 5 s; a `Retry-After` of the service is added. Errors of the hook are ignored.
    */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
-  /** Called once for each deprecated operation that this client uses. Errors of the hook are ignored. */
-  readonly onDeprecated?: ((notice: DeprecationNotice) => void) | undefined;
 }
 
 /** A retry is about to happen. */
@@ -40,21 +38,13 @@ export interface RetryNotice {
   readonly error: Error;
 }
 
-/** The service marks an operation as deprecated. */
-export interface DeprecationNotice {
-  readonly operation: OperationId;
-  /** When the service will remove it, as its Sunset header says (RFC 8594). */
-  readonly sunset: string | undefined;
-}
-
 /** The options, checked, with defaults. */
 export type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** @throws {TypeError} naming the option that is wrong, never quoting the key */
 export function clientSettings(options: AnimalStoreClientOptions) {
-  const { apiKey, fetch, onRetry, onDeprecated } = options;
+  const { apiKey, fetch, onRetry } = options;
   const key = typeof apiKey === 'function' ? apiKey : requireBearerToken(apiKey);
-  const deprecated = new Set<OperationId>();
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey: async () => (typeof key === 'string' ? key : requireBearerToken(await key())),
@@ -63,19 +53,12 @@ export function clientSettings(options: AnimalStoreClientOptions) {
     attemptDeadline: integer('attemptDeadline', options.attemptDeadline ?? 10_000, 1),
     callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1),
     retries: integer('retries', options.retries ?? 5, 0),
-    onRetry: (notice: RetryNotice) => call(onRetry, notice),
-    onDeprecated: (notice: DeprecationNotice) => {
-      if (!deprecated.has(notice.operation)) call(onDeprecated, notice);
-      deprecated.add(notice.operation);
-    },
+    // A hook that fails must not fail the call.
+    onRetry: (notice: RetryNotice) =>
+      void Promise.resolve(notice)
+        .then(onRetry)
+        .catch(() => {}),
   };
-}
-
-/** A hook that fails must not fail the call: it would report a create that succeeded as failed. */
-function call<Notice>(hook: ((notice: Notice) => unknown) | undefined, notice: Notice): void {
-  Promise.resolve(notice)
-    .then(hook)
-    .catch(() => {});
 }
 
 function readBaseUrl(baseUrl: string | URL): string {

@@ -84,7 +84,8 @@ export function responseError(response: ReceivedResponse, petId: string): unknow
       throw new UnexpectedResponseError('its body has no code and message', response);
     }
     const cause = new ServiceError(code, message, response);
-    return isDomainCode(code) ? DOMAIN_ERRORS[code](cause, petId) : cause;
+    const domainError = Object.hasOwn(DOMAIN_ERRORS, code) && DOMAIN_ERRORS[code as AnimalStoreErrorCode];
+    return domainError ? domainError(cause, petId) : cause;
   } catch (cause) {
     if (![502, 503, 504].includes(response.status)) return cause;
     return new UnavailableError('reaching the service', { cause, retryAfter: response.retryAfter });
@@ -101,8 +102,6 @@ const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, (cause: ServiceError,
   idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
   service_unavailable: (cause) => new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
 };
-
-const isDomainCode = (code: string): code is AnimalStoreErrorCode => Object.hasOwn(DOMAIN_ERRORS, code);
 
 /** Faults arrive as one sentence. The error's class adds its beginning and end again. */
 const faultsOf = ({ message }: Error): Fault[] => [

@@ -18,9 +18,6 @@ export interface ClientRequest {
   readonly create?: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 }
 
-/** The largest response, in bytes once decoded. */
-const RESPONSE_LIMIT = 64 * 1024 * 1024;
-
 /**
  * Sends a request and retries it with exponential backoff and full jitter until the call's deadline.
  * @throws what the last attempt failed with, or the signal's reason
@@ -54,12 +51,12 @@ export async function sendRequest(
 }
 
 async function attempt(
-  { baseUrl, fetch, onDeprecated }: ClientSettings,
-  { operation, target, create }: ClientRequest,
+  { baseUrl, fetch }: ClientSettings,
+  { target, create }: ClientRequest,
   apiKey: string,
   signal: AbortSignal,
 ): Promise<ReceivedResponse> {
-  const sent = await fetch(baseUrl + target, {
+  const response = await fetch(baseUrl + target, {
     method: create ? 'POST' : 'GET',
     headers: { ...create?.headers, Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
     ...(create && { body: create.body }),
@@ -68,11 +65,25 @@ async function attempt(
     redirect: 'manual',
     credentials: 'omit',
   });
-  const response = await receive(sent, signal);
   const { status, headers } = response;
-  if (status !== (create ? 201 : 200)) throw responseError(response, target.slice('/pets/'.length));
-  if (headers.has('deprecation')) onDeprecated({ operation, sunset: headers.get('sunset') ?? undefined });
-  return response;
+  const body: Uint8Array[] = [];
+  const retryAfter = readRetryAfter(headers.get('retry-after') ?? '');
+  const received = { status, headers, body, requestId: headers.get('x-request-id') ?? undefined, retryAfter };
+  // Browsers hide the status of a redirect: they report 0.
+  if ([0, 301, 302, 303, 307, 308].includes(status)) {
+    const fault = 'it is a redirect, and the API key goes nowhere else; set baseUrl to the final address';
+    throw new UnexpectedResponseError(fault, received);
+  }
+  let size = 0;
+  const write = (part: Uint8Array): void => {
+    size += part.byteLength;
+    if (size > 64 * 2 ** 20) throw new UnexpectedResponseError('it is larger than 64 MiB', received);
+    body.push(part);
+  };
+  // A fetch of the caller's own may ignore the signal.
+  await response.body?.pipeTo(new WritableStream({ write }), { signal });
+  if (status === (create ? 201 : 200)) return received;
+  throw responseError(received, target.slice('/pets/'.length));
 }
 
 /** Milliseconds to wait before this retry; `undefined` if a retry is not safe or would not help. */
@@ -84,36 +95,8 @@ function pauseBefore(retry: number, error: Error): number | undefined {
   return (response?.retryAfter ?? 0) * 1000 + Math.random() * Math.min(5000, 200 * 2 ** (retry - 1));
 }
 
-/** @throws {UnexpectedResponseError} it is a redirect or too large */
-async function receive(response: Response, signal: AbortSignal): Promise<ReceivedResponse> {
-  const { status, headers } = response;
-  const body: Uint8Array[] = [];
-  const requestId = headers.get('x-request-id') ?? undefined;
-  const retryAfter = readRetryAfter(headers.get('retry-after'));
-  const received = { status, headers, body, requestId, retryAfter };
-  const reader = response.body?.getReader();
-  // A fetch of the caller's own may ignore the signal.
-  const cancel = (): void => void reader?.cancel().catch(() => {});
-  signal.addEventListener('abort', cancel);
-  if (signal.aborted) cancel();
-
-  // Browsers hide the status of a redirect: they report 0.
-  if ([0, 301, 302, 303, 307, 308].includes(status)) {
-    const fault = 'it is a redirect, and the API key goes nowhere else; set baseUrl to the final address';
-    throw new UnexpectedResponseError(fault, received);
-  }
-  let size = 0;
-  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-    size += part.value.byteLength;
-    if (size > RESPONSE_LIMIT) throw new UnexpectedResponseError('it is larger than 64 MiB', received);
-    body.push(part.value);
-  }
-  return received;
-}
-
 /** Seconds (RFC 9110, section 10.2.3); `undefined` if the header is absent or not valid. */
-function readRetryAfter(text: string | null): number | undefined {
-  if (text === null) return undefined;
+function readRetryAfter(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text);
   const time = text.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000));

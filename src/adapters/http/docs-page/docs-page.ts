@@ -41,7 +41,7 @@ export const docsPage = (settings: HttpSettings): string =>
   <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => body?.schema ?? []))}</section>
   ${Object.entries(guide(settings)).map(
     ([title, paragraphs]) =>
-      markup`<section class="guide" id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
+      markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
   )}
 </main>
 </body>
@@ -61,19 +61,15 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
     markup`<option value="${basePath.slice(1)}" class="own">This service</option>`,
   ];
   return markup`<form class="access" autocomplete="off" aria-label="Access">
-    <div class="field wide">
+    <div class="wide">
       <label for="key">API key</label>
-      <div class="beside">
-        <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-fault key-hint">
-        <button type="button" aria-pressed="false" aria-controls="key">Show</button>
-      </div>
+      <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-fault key-hint">
       <p class="fault" id="key-fault" role="alert"></p>
       <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
     </div>
-    <div class="field wide">
+    <div class="wide">
       <label for="address">Address</label>
-      <select id="address" aria-describedby="address-url">${addresses}</select>
-      <p class="hint"><code id="address-url"></code></p>
+      <select id="address">${addresses}</select>
     </div>
   </form>`;
 }

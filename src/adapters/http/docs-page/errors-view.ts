@@ -1,6 +1,5 @@
 import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { ERROR_DESCRIPTIONS } from '../open-api/error-descriptions.js';
-import { OPERATIONS, type Operation } from '../operations.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
 /** Every error code, by status. */
@@ -11,17 +10,10 @@ export function errorsView(): Markup {
     .map(
       (code) => markup`<div id="${code}">
       <dt>${statusView(ERROR_STATUS[code])} <code><b>${code}</b></code></dt>
-      <dd><p>${prose(ERROR_DESCRIPTIONS[code].meaning)}</p>${onlyFrom(code)}</dd>
+      <dd><p>${prose(ERROR_DESCRIPTIONS[code].meaning)}</p></dd>
     </div>`,
     );
   return markup`<dl class="members">${rows}</dl>`;
-}
-
-/** The operations that a code belongs to. Others belong to every operation. */
-function onlyFrom(code: ErrorCode): Content {
-  const operations: ReadonlyArray<[id: string, operation: Operation]> = Object.entries(OPERATIONS);
-  const ids = operations.filter(([, { errors }]) => errors.includes(code)).map(([id]) => id);
-  return ids.length > 0 && markup`<p class="hint">Only from ${links(ids)}</p>`;
 }
 
 /** The codes of an operation with links to their meanings, in a row for each status. */

@@ -16,9 +16,9 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
   return markup`<article class="operation" id="${id}" aria-labelledby="${id}-title">
   <div class="about">
     <h2><span id="${id}-title">${summary}</span>
-      ${mark && markup`<span class="badge warning">${mark}</span>`}
-      ${stability && markup`<span class="badge">${stability}</span>`}</h2>
-    <p><code><b class="${method.toLowerCase()}">${method}</b> ${path}</code> <span class="hint">operation <code>${id}</code></span></p>
+      ${mark && markup`<span class="warning">${mark}</span>`}
+      ${stability && markup`<span class="hint">${stability}</span>`}</h2>
+    <p><code><b>${method}</b> ${path}</code> <span class="hint">operation <code>${id}</code></span></p>
     ${deprecation && noteView(id, deprecation, removed, settings)}
     <p>${prose(description)}</p>
     <p>The API key needs the scope <code>${scope}</code>.</p>

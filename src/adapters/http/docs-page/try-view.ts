@@ -45,21 +45,19 @@ function fieldView(fieldId: string, name: string, parameter: Parameter): Markup 
     : markup`<input ${attributes} value="${isRequired && String(parameter.example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
   const newKey = markup`<button type="button" class="new-key" aria-label="Fill in a new Idempotency-Key">New</button>`;
   const hasButton = name === 'Idempotency-Key';
-  return markup`<div class="field ${hasButton && 'wide'}">
+  return markup`<div class="${hasButton && 'wide'}">
       <label for="${fieldId}">${name}</label>
       <div class="beside">${field}${hasButton && newKey}</div>
     </div>`;
 }
 
-const bodyFieldView = (fieldId: string): Markup => markup`<div class="field wide">
+const bodyFieldView = (fieldId: string): Markup => markup`<div class="wide">
       <label for="${fieldId}">Body</label>
-      <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off" aria-describedby="${fieldId}-fault">
+      <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off">
 ${EXAMPLE_BODY}</textarea>
-      <p class="fault" id="${fieldId}-fault" role="status"></p>
     </div>`;
 
 const sampleView = (tool: string, open: boolean): Markup => markup`<details class="sample" ${open && 'open'}>
     <summary>${tool}</summary>
     <pre tabindex="0" role="group" aria-label="${tool} sample"><code class="${tool}"></code></pre>
-    <p class="beside"><button type="button" aria-label="Copy the ${tool} sample">Copy</button><span class="hint" role="status"></span></p>
   </details>`;

@@ -5,7 +5,7 @@ import type { DocsFile } from '../docs-routes.js';
 const PACKAGE = new URL('../../../../../', import.meta.url);
 
 const PAGE = 'src/adapters/http/docs-page/';
-const SCRIPTS = ['page.js', 'request.js', 'response.js', 'elements.js'];
+const SCRIPTS = ['page.js', 'request.js', 'response.js'];
 
 /** The static files in the package: styles and pictures as they were written, scripts as they were compiled. */
 const FILES = [

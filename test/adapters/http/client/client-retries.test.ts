@@ -24,10 +24,6 @@ const OPERATIONS: Readonly<
   listPets: [(client) => client.listPets(), json(200, '[]')],
   getPet: [(client) => client.getPet(1n), json(200, BELLA)],
   createPet: [(client) => client.createPet(bella), json(201, BELLA)],
-  'createPet with a key': [
-    (client) => client.createPet(bella, { idempotencyKey: { scope: 'a', key: 'b' } }),
-    json(201, BELLA),
-  ],
 };
 
 const RETRIED: ReadonlyArray<readonly [string, Step]> = [
@@ -46,11 +42,8 @@ const RETRIED: ReadonlyArray<readonly [string, Step]> = [
 const FINAL: ReadonlyArray<readonly [string, Step]> = [
   ['400', errorJson(400, 'invalid_parameter')],
   ['401', errorJson(401, 'invalid_api_key')],
-  ['403', errorJson(403, 'insufficient_scope')],
   ['404', errorJson(404, 'pet_not_found')],
   ['409 with another code', errorJson(409, 'a_code_of_later')],
-  ['410', errorJson(410, 'operation_removed')],
-  ['422', errorJson(422, 'idempotency_key_reused')],
   ['500', errorJson(500, 'internal_error')],
   ['a page of a proxy with status 200', html(200)],
 ];
@@ -128,10 +121,7 @@ describe('AnimalStoreClient pauses before a retry', () => {
     ['of nothing', '0', 0],
     ['as a date', 'Tue, 01 Jan 2030 00:00:05 GMT', 5000],
     ['as a date that is over', 'Mon, 31 Dec 2029 00:00:00 GMT', 0],
-    ['as a number that is none', '1.5', 0],
-    ['below nothing', '-1', 0],
     ['as a word', 'soon', 0],
-    ['as a date of its own kind', '2030-01-01T00:00:05Z', 0],
   ] as const) {
     it(`at least as long as a Retry-After ${form}: ${value}`, async () => {
       const step = errorJson(503, 'service_unavailable', { 'Retry-After': value });

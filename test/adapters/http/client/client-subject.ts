@@ -3,22 +3,16 @@ import type { Fetch } from '../../../../src/adapters/http/client/client-options.
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
 import { NodeServer } from '../../../../src/adapters/http/node/node-server.js';
 import { TOKENS, createContainer } from '../../../../src/bootstrap/container.js';
-import { startService, type Service } from '../../../../src/bootstrap/service.js';
-import { readSettings, type Settings } from '../../../../src/bootstrap/settings.js';
+import { readSettings } from '../../../../src/bootstrap/settings.js';
 import type { AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
 
-export const KEY = 'a-key-of-the-client-tests';
+const KEY = 'a-key-of-the-client-tests';
 
-const settingsOf = (storeUrl: string): Settings =>
-  readSettings({ PORT: '0', STORE_URL: storeUrl, API_KEYS: KEY, LOG_LEVEL: 'silent' });
-
-/** The service as it is wired, over Koa, on a free port, in this process. */
-export const startAnimalService = async (storeUrl: string): Promise<Service> =>
-  startService(await createContainer(settingsOf(storeUrl)));
+const SETTINGS = readSettings({ STORE_URL: 'memory:', API_KEYS: KEY });
 
 /** A client of the service's listener on a server of its own, over Koa, on an empty memory store. */
 export async function clientSubject(): Promise<AnimalStoreSubject> {
-  const container = await createContainer(settingsOf('memory:'));
+  const container = await createContainer(SETTINGS);
   // A service would wait for more requests on the idle connections of fetch.
   const limits = { stopGrace: 0 };
   const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { limits });
@@ -35,7 +29,7 @@ export async function clientSubject(): Promise<AnimalStoreSubject> {
 
 /** A client of the fetch transport in this process, without a socket, on an empty memory store. */
 export async function socketlessSubject(): Promise<AnimalStoreSubject> {
-  const container = await createContainer(settingsOf('memory:'));
+  const container = await createContainer(SETTINGS);
   const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
   const fetch: Fetch = (url, init) => handle(new Request(url, init));
   return {

@@ -1,7 +1,5 @@
-import { JsonSyntaxError, readJson } from '../../../../exact-json.js';
-import { makeCopyable, required } from './elements.js';
 import { curlSample, fetchSample, nextCursor, prepareRequest, type PreparedRequest } from './request.js';
-import { exchange } from './response.js';
+import { exchange, required } from './response.js';
 
 type Field = HTMLInputElement | HTMLSelectElement;
 
@@ -16,20 +14,10 @@ let retry: (() => void) | undefined;
 /** Makes the fields for key and address work. */
 function prepareAccess(): void {
   selectAddress();
-  const showUrl = (): void =>
-    void (required(access.querySelector('#address-url')).textContent = address.value);
-  showUrl();
-  address.addEventListener('change', showUrl);
   key.addEventListener('input', acceptKey);
   access.addEventListener('submit', (event) => {
     event.preventDefault();
     retry?.();
-  });
-  const show = required(access.querySelector('button'));
-  show.addEventListener('click', () => {
-    const isHidden = key.type === 'password';
-    key.type = isHidden ? 'text' : 'password';
-    show.ariaPressed = String(isHidden);
   });
 }
 
@@ -75,7 +63,6 @@ function tryIt(section: HTMLElement): void {
     const request = prepare();
     required(section.querySelector('.curl')).textContent = curlSample(request);
     required(section.querySelector('.fetch')).textContent = fetchSample(request);
-    if (body) showFault(body, required(form.querySelector('.fault')));
   };
   const fill = (name: string, value: string): void => {
     const field = fields.find((each) => each.name === name);
@@ -121,24 +108,7 @@ function tryIt(section: HTMLElement): void {
     update();
   });
   address.addEventListener('change', update);
-  for (const sample of section.querySelectorAll<HTMLElement>('.sample')) makeCopyable(sample);
   update();
-}
-
-/** Says at the field why its text is not JSON. It can be sent all the same: the service decides. */
-function showFault(field: HTMLTextAreaElement, place: Element): void {
-  const fault = faultOf(field.value);
-  field.ariaInvalid = fault === '' ? null : 'true';
-  if (place.textContent !== fault) place.textContent = fault;
-}
-
-function faultOf(text: string): string {
-  try {
-    const [duplicate] = readJson(text).duplicates;
-    return duplicate === undefined ? '' : `The member ${duplicate} is repeated.`;
-  } catch (error) {
-    return error instanceof JsonSyntaxError ? `Not JSON: ${error.message}.` : String(error);
-  }
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing where a page comes over plain HTTP. */

@@ -1,5 +1,4 @@
 import { readJson, stringify } from '../../../../exact-json.js';
-import { element, required } from './elements.js';
 import type { PreparedRequest } from './request.js';
 
 /** How long the page waits for a response, in milliseconds. */
@@ -51,6 +50,16 @@ export async function exchange(
     );
     return undefined;
   }
+}
+
+/** What a query of the page found. The server renders the page with all that the script needs. */
+export function required<Found>(found: Found | null): Found {
+  if (found === null) throw new Error('The page lacks an element');
+  return found;
+}
+
+function element(name: string, text: string, style = ''): HTMLElement {
+  return Object.assign(document.createElement(name), { textContent: text, className: style });
 }
 
 function showOutcome(place: Element, outcome: string, style = '', rest = ''): void {
