@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET } from '../adapters/http/http-settings.js';
+import type { RateLimit } from '../adapters/http/rate-limiter.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -26,6 +27,16 @@ export const milliseconds = (minimum: number) => (text: string) => {
   const read = duration(text);
   return read >= minimum && read < 2 ** 31 ? read : refuse(`must be from ${minimum}ms to 24d`);
 };
+
+/** Requests in a window of whole seconds, `100/10s`, or none. */
+export function rateLimit(text: string): RateLimit | undefined {
+  const [requests = '', window = ''] = text.split('/');
+  if (text === '') return undefined;
+  const isLimit = /^[1-9]\d{0,8}\/\d{1,5}[smhd]$/.test(text);
+  const seconds = isLimit ? duration(window) / 1000 : 0;
+  if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
+  return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
+}
 
 /** None by default: it depends on the host. */
 export const drainDelay = (text: string): number | undefined =>

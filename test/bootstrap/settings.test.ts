@@ -39,7 +39,7 @@ describe('The settings', () => {
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
-      http: { publicUrl: undefined, stagingUrl: undefined, ...DEFAULT_HTTP_SETTINGS },
+      http: { publicUrl: undefined, stagingUrl: undefined, rateLimit: undefined, ...DEFAULT_HTTP_SETTINGS },
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
       staticKeys: [],
@@ -83,6 +83,9 @@ describe('The settings', () => {
     ['DEPRECATED_SINCE', '2026-11-20T10:20:30.5Z', new Date(1_795_170_030_500)],
     ['DEPRECATED_SINCE', '2026-11-20T00:20:30+02:00', new Date(1_795_126_830_000)],
     ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
+    ['RATE_LIMIT', '100/10s', { requests: 100, seconds: 10 }],
+    ['RATE_LIMIT', '999999999/1d', { requests: 999_999_999, seconds: 86_400 }],
+    ['RATE_LIMIT', '1/60m', { requests: 1, seconds: 3600 }],
     ['CORS_ORIGINS', '*', ['*']],
     ['CORS_ORIGINS', 'https://a.example, http://b:1', ['https://a.example', 'http://b:1']],
     ['STORE_URL', 'sqlite:/a b/c,d.db', 'sqlite:/a b/c,d.db'],
@@ -150,6 +153,11 @@ describe('The settings', () => {
       ['DEPRECATED_SINCE', DATE, ['2026-02-31T10:00:00Z', '+002026-11-20', ' 2026-11-20', '2026-11-20Z']],
       ['DEPRECATED_SINCE', SUNSET, ['2030-12-06', '9999-12-31']],
       ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
+      [
+        'RATE_LIMIT',
+        'must be requests and a window from 1s to 1d, such as 100/10s',
+        ['100', '0/10s', '100/0s', '100/500ms', '100/2d', '100/10', '-1/10s', '1.5/1s', '100/10s/1', '01/1s'],
+      ],
       [
         'CORS_ORIGINS',
         `${ORIGIN} 1`,
