@@ -5,6 +5,7 @@ import { Capacity, Place } from './capacity.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { FailedKeys } from './failed-keys.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
@@ -68,6 +69,7 @@ export class HttpInterface {
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #capacity: Capacity;
+  readonly #failedKeys = new FailedKeys();
 
   constructor(options: HttpInterfaceOptions) {
     const rateLimit = options.rateLimiter?.limit;
@@ -153,7 +155,7 @@ export class HttpInterface {
       place.enter();
     }
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-      context.principal = await authenticate(authenticator, request, deadline);
+      context.principal = await authenticate(authenticator, request, this.#failedKeys, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
       place.passTo(context.principal.keyId);
