@@ -6,6 +6,7 @@ import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import type { HttpInterface, DeprecatedCall } from '../adapters/http/http-interface.js';
 import { silentLog, type HttpLog } from '../adapters/http/http-log.js';
 import type { Readiness } from '../adapters/http/health.js';
+import type { RateLimiter } from '../adapters/http/rate-limiter.js';
 import { createAnimalStore } from '../application/create-animal-store.js';
 import { systemClock } from '../application/ports/clock.js';
 import type * as core from '../index.js';
@@ -32,6 +33,8 @@ export const TOKENS = {
   /** Bound by `serve` only. */
   logger: token<Logger>('Logger'),
   httpLog: token<HttpLog>('HttpLog'),
+  /** `undefined` if requests are not limited. */
+  rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
   /** Called once a day for each key and deprecated operation that it calls. */
   onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
   httpInterface: token<HttpInterface>('HttpInterface'),
@@ -97,6 +100,11 @@ const apiKeyAuthentication = new ContainerModule((options) => {
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, silentLog);
   add(options, t.onDeprecatedCall, () => {});
+  add(options, t.rateLimiter, [t.settings], async ({ rateLimit }) => {
+    if (rateLimit === undefined) return undefined;
+    const { memoryRateLimiter } = await import('./memory-rate-limiter.js');
+    return memoryRateLimiter(rateLimit);
+  });
   add(options, t.readiness, [t.petRepository], async (pets) => {
     const { Readiness } = await import('../adapters/http/health.js');
     return new Readiness((call) => pets.check(call));
@@ -104,11 +112,11 @@ const http = new ContainerModule((options) => {
   add(
     options,
     t.httpInterface,
-    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall],
-    async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall) => {
+    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall, t.rateLimiter],
+    async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall, rateLimiter) => {
       const { HttpInterface } = await import('../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../adapters/http/node/docs-files.js');
-      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall };
+      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter };
       return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
     },
   );

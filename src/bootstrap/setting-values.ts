@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET } from '../adapters/http/http-settings.js';
+import type { RateLimit } from '../adapters/http/rate-limiter.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -32,6 +33,16 @@ export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h 
 /** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
 export const milliseconds = (minimum: number) =>
   quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
+
+/** Requests in a window of whole seconds, `100/10s`, or none. */
+export function rateLimit(text: string): RateLimit | undefined {
+  const [requests = '', window = ''] = text.split('/');
+  if (text === '') return undefined;
+  const isLimit = /^[1-9]\d{0,8}\/\d{1,5}[smhd]$/.test(text);
+  const seconds = isLimit ? duration(window) / 1000 : 0;
+  if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
+  return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
+}
 
 /** None by default: it depends on the host. */
 export const drainDelay = (text: string): number | undefined =>

@@ -31,6 +31,7 @@ const TABLE = {
   maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
+  rateLimit: setting('RATE_LIMIT', '', read.rateLimit, 'requests of each API key, such as 100/10s'),
   corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
   storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),

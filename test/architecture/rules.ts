@@ -134,6 +134,7 @@ export const HOME_RULE = {
     ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
+    ['rate-limiter-flexible', /^src\/bootstrap\//],
     ['mongodb', /^src\/adapters\/mongodb\//],
     ['node:sqlite', /^src\/adapters\/sqlite\//],
     // Contract suites run under any test runner: their assertions are Node's own.

@@ -80,4 +80,34 @@ describe('The container', () => {
     now = new Date('2026-11-21T10:00:00Z');
     expect(await create()).to.equal(false);
   });
+
+  describe('with RATE_LIMIT', () => {
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test,another', RATE_LIMIT: '2/2s' };
+
+    it('limits each key, and serves it again in the next window', async () => {
+      const made = await container(settings);
+      const rateLimiter = await made.getAsync(TOKENS.rateLimiter);
+      const began = performance.now();
+      expect([await statusOf(made), await statusOf(made), await statusOf(made)]).to.deep.equal([
+        200, 200, 429,
+      ]);
+      const { resetsIn = 0, ...quota } = (await rateLimiter?.take('a new key')) ?? {};
+      expect(quota).to.deep.equal({ allowed: true, remaining: 1 });
+      expect(resetsIn).to.be.within(1, 2000);
+      while ((await statusOf(made)) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(performance.now() - began).to.be.above(1_900);
+    });
+
+    it('lets an adapter count in another place', async () => {
+      const limiter = new ContainerModule((options) =>
+        replace(options, TOKENS.rateLimiter, {
+          limit: { requests: 7, seconds: 60 },
+          take: async () => ({ allowed: false, remaining: 0, resetsIn: 1 }),
+        }),
+      );
+      const made = await container({ ...settings, RATE_LIMIT: '' }, limiter);
+      expect(await statusOf(made)).to.equal(429);
+      expect((await made.getAsync(TOKENS.httpInterface)).settings.rateLimit?.requests).to.equal(7);
+    });
+  });
 });

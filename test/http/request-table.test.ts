@@ -67,7 +67,7 @@ describe('The table of requests', () => {
     const codes = new Set(shown.map(({ code }) => code));
     const missing = Object.keys(ERROR_STATUS).filter((code) => ![...codes].includes(code as never));
     expect(
-      missing.filter((code) => !['idempotency_key_reused', 'request_timeout'].includes(code)),
+      missing.filter((code) => !['idempotency_key_reused', 'rate_limited', 'request_timeout'].includes(code)),
     ).to.deep.equal([]);
   });
 });

@@ -197,6 +197,24 @@ describe('The OpenAPI document', () => {
       });
     });
 
+    it('429 with its headers where a rate limit is set, except for a removed operation', () => {
+      const limited = documentFor({ rateLimit: { requests: 5, seconds: 60 }, getPet: 'off' });
+      const declaring = Object.entries(operationsOf(limited)).filter(([, { responses }]) => responses['429']);
+      expect(declaring.map(([id]) => id)).to.deep.equal(['listPets', 'createPet']);
+      const headers = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
+      for (const [, { responses }] of declaring) {
+        expect(responses['429']?.headers).to.have.all.keys(...headers, 'Retry-After');
+        expect(responses['429']?.content?.['application/json'].examples?.['rate_limited']?.value).to.include({
+          message: 'This API key may send 5 requests in 60 s: wait as long as Retry-After says.',
+        });
+        expect(responses['200'] ?? responses['201'])
+          .to.have.property('headers')
+          .that.includes.keys(headers);
+      }
+      expect(limited.components.headers).to.include.keys('RateLimit', 'RateLimitPolicy');
+      expect(document.components.headers).to.not.have.any.keys('RateLimit', 'RateLimitPolicy');
+    });
+
     it('each with the codes that it may have, and an example of each', () => {
       for (const { responses } of Object.values(operations)) {
         for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {

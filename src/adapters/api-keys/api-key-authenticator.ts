@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Call } from '../../application/animal-store.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
@@ -10,7 +9,7 @@ import {
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { InvalidParameterError, type Fault } from '../../domain/errors.js';
 import { apiKeyState, hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
-import { cachedFindById } from './api-key-cache.js';
+import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
 
 /** Which keys are valid. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {
@@ -28,7 +27,7 @@ export interface ApiKeyAuthenticatorOptions {
  */
 export class ApiKeyAuthenticator implements Authenticator {
   readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
-  readonly #findManaged: ApiKeyRepository['findById'] | undefined;
+  readonly #findManaged: FindKey | undefined;
   readonly #clock: Clock;
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
@@ -39,7 +38,7 @@ export class ApiKeyAuthenticator implements Authenticator {
     });
     if (faults.length > 0) throw new InvalidParameterError(faults);
     this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), hash: hashApiKey(key) }));
-    this.#findManaged = apiKeys && cachedFindById(apiKeys);
+    this.#findManaged = apiKeys && cachedFindKey(apiKeys);
     this.#clock = clock;
   }
 
@@ -53,17 +52,12 @@ export class ApiKeyAuthenticator implements Authenticator {
 
     const id = this.#findManaged && readApiKeyId(credential);
     if (id === undefined) return { ok: false, reason: 'unknown' };
-    const found = await this.#findManaged?.(id, { signal });
-    // Compared in any case, so that the response time does not reveal which ids exist.
-    const matches = isEqual(hash, found?.hash ?? '0'.repeat(64));
-    if (found === undefined || !matches) return { ok: false, reason: 'unknown' };
+    const found = await this.#findManaged?.(id, hash, { signal });
+    if (found === undefined) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, this.#clock.now());
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
   }
 }
-
-const isEqual = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));
 
 /** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({

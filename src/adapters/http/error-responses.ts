@@ -2,7 +2,7 @@ import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/erro
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 
 /**
- * The HTTP status of every error code (RFC 9110, section 15; 431: RFC 6585): the codes of the animal store, and the
+ * The HTTP status of every error code (RFC 9110, section 15; 429 and 431: RFC 6585): the codes of the animal store, and the
  * codes of HTTP alone. It does not compile while a code of the animal store is missing. Codes are public: changing one
  * is a breaking change.
  */
@@ -26,6 +26,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   expectation_failed: 417,
   idempotency_key_reused: 422,
+  rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
   service_unavailable: 503,

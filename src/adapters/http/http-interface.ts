@@ -5,12 +5,14 @@ import { Capacity, Place } from './capacity.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { FailedKeys } from './failed-keys.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
+import { countRequest, type RateLimiter } from './rate-limiter.js';
 import { authenticate, requestId, requireScope } from './request-headers.js';
 import { commonHeaders, crossOriginHeaders } from './response-headers.js';
 import {
@@ -28,6 +30,8 @@ export interface HttpInterfaceOptions {
   readonly animalStore: AnimalStore;
   /** Judges the bearer token (RFC 6750) of every request, except on open routes. */
   readonly authenticator: Authenticator;
+  /** Limits the requests of each API key. Omit for no limit. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Answers `/readyz`. */
   readonly readiness: Readiness;
   /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
@@ -65,9 +69,11 @@ export class HttpInterface {
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #capacity: Capacity;
+  readonly #failedKeys = new FailedKeys();
 
   constructor(options: HttpInterfaceOptions) {
-    const settings = completeSettings(options.settings);
+    const rateLimit = options.rateLimiter?.limit;
+    const settings = completeSettings({ ...options.settings, rateLimit });
     this.settings = settings;
     this.#capacity = new Capacity(settings.maxInFlight);
     this.#options = options;
@@ -123,13 +129,20 @@ export class HttpInterface {
       // A failing log costs no client its response.
     }
     const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
-    const headers = { ...commonHeaders(id), ...crossOrigin, ...route?.headers, ...response.headers };
+    const headers = {
+      ...commonHeaders(id),
+      ...crossOrigin,
+      ...route?.headers,
+      ...context.quotaHeaders,
+      ...response.headers,
+    };
     return { status, headers, body };
   }
 
-  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, scope; then the operation's own. */
+  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, quota, scope; then the operation's own. */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
     const { request, deadline, place } = context;
+    const { authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined) throw routeNotFound();
       const headers = { Allow: allowedMethods(route), 'Cache-Control': 'no-store' };
@@ -142,7 +155,7 @@ export class HttpInterface {
       place.enter();
     }
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-      context.principal = await authenticate(this.#options.authenticator, request, deadline);
+      context.principal = await authenticate(authenticator, request, this.#failedKeys, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
       place.passTo(context.principal.keyId);
@@ -155,6 +168,7 @@ export class HttpInterface {
       this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
     }
     if (removed !== undefined) throw new HttpError('operation_removed', removed);
+    if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
   }

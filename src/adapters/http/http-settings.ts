@@ -1,3 +1,5 @@
+import type { RateLimit } from './rate-limiter.js';
+
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
   /** The path that all operations are below, without a slash at its end. Its last segment is the version. */
@@ -26,6 +28,8 @@ export interface HttpSettings {
   readonly getPet: 'on' | 'off';
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
+  /** The limit of each API key, for the OpenAPI document. `HttpInterface` takes it from its rate limiter. Default: none. */
+  readonly rateLimit?: RateLimit | undefined;
 }
 
 /** When the interface removes getPet. */

@@ -11,4 +11,5 @@ export type { HttpLog, RespondedRequest } from './http-log.js';
 export { splitRequestTarget, type HttpRequest, type HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export { openApiDocument } from './open-api/open-api-document.js';
+export type { Quota, RateLimit, RateLimiter } from './rate-limiter.js';
 export type { FoundRoute, Route } from './routes.js';

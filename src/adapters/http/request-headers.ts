@@ -2,6 +2,7 @@ import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { HttpError } from './error-responses.js';
+import type { FailedKeys } from './failed-keys.js';
 import type { HttpRequest } from './http-message.js';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
@@ -15,30 +16,35 @@ const missingKey = (): HttpError =>
     'WWW-Authenticate': REALM,
   });
 
-const invalidKey = (challenge = `${REALM}, error="invalid_token"`): HttpError =>
-  new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
+const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
+
+function refuseKey({ remoteAddress }: HttpRequest, failedKeys: FailedKeys, challenge = INVALID_TOKEN): never {
+  failedKeys.add(remoteAddress);
+  throw new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
+}
 
 /**
  * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter). Unknown,
  * expired and revoked keys get the same response: it must not reveal which keys existed.
- * @throws {HttpError} `missing_api_key` or `invalid_api_key`
+ * @throws {HttpError} `missing_api_key`, `invalid_api_key`, or `rate_limited` for too many invalid keys
  */
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
+  failedKeys: FailedKeys,
   call: Call,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme: the header was repeated, and either key could be meant.
   if (/, *[\w-]+ /.test(authorization)) {
-    throw /\bbearer /i.test(authorization) ? invalidKey() : invalidKey(REALM);
+    refuseKey(request, failedKeys, /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
   const credential = authorization.slice(scheme.length);
   if (scheme === '' || credential === '') throw missingKey();
   const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) throw invalidKey();
+  if (!authentication.ok) refuseKey(request, failedKeys);
   return authentication.principal;
 }
 

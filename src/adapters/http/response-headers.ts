@@ -9,7 +9,7 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
-  'Link, Location, Deprecation, Sunset, ETag, Retry-After, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
+  'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
 
 /** Request headers that they may send, beyond the same. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';

@@ -40,6 +40,8 @@ export interface RequestContext {
   readonly place: Place;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
+  /** Set once the request was counted by a rate limiter. */
+  quotaHeaders?: Readonly<Record<string, string>>;
 }
 
 /** A route that answers GET and needs no key. */

@@ -2,16 +2,26 @@ import { rejects } from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { cachedFindById } from '../../../src/adapters/api-keys/api-key-cache.js';
+import { hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
+import { cachedFindKey } from '../../../src/adapters/api-keys/api-key-cache.js';
+import type { Call } from '../../../src/application/animal-store.js';
+import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { observedApiKeys, type ObservedApiKeys } from './fixtures.js';
 
 const record = (id: string) =>
-  ({ id, name: 'test', hash: '0'.repeat(64), scopes: ['pets:read'], createdAt: new Date() }) as const;
+  ({ id, name: 'test', hash: hashApiKey(id), scopes: ['pets:read'], createdAt: new Date() }) as const;
 
-describe('cachedFindById', () => {
+/** Finds the keys of `record`, whose text is their id. */
+const finder = (apiKeys: Pick<ApiKeyRepository, 'findById'>) => {
+  const find = cachedFindKey(apiKeys);
+  return (id: string, call?: Call, key = id): Promise<ApiKeyRecord | undefined> =>
+    find(id, hashApiKey(key), call);
+};
+
+describe('cachedFindKey', () => {
   let apiKeys: ObservedApiKeys;
-  let find: ReturnType<typeof cachedFindById>;
+  let find: ReturnType<typeof finder>;
   let elapsed: number;
 
   beforeEach(async () => {
@@ -19,7 +29,7 @@ describe('cachedFindById', () => {
     await apiKeys.add(record('one'));
     elapsed = 1000;
     mock.method(performance, 'now', () => elapsed);
-    find = cachedFindById(apiKeys);
+    find = finder(apiKeys);
   });
   afterEach(() => mock.restoreAll());
 
@@ -55,6 +65,22 @@ describe('cachedFindById', () => {
     expect(apiKeys.lookUps).to.have.length(2);
   });
 
+  it('costs a guess one look-up, whether the id is known, in use, guessed before or unknown', async () => {
+    await find('one');
+    for (const id of ['one', 'two', 'one', 'two']) {
+      apiKeys.lookUps.length = 0;
+      expect(await find(id, {}, 'guess')).to.equal(undefined);
+      expect(apiKeys.lookUps).to.deep.equal([id]);
+    }
+    apiKeys.lookUps.length = 0;
+    elapsed += 500;
+    apiKeys.hold();
+    const [owner, guess] = [find('one'), find('one', {}, 'guess')];
+    apiKeys.release();
+    expect([(await owner)?.id, await guess]).to.deep.equal(['one', undefined]);
+    expect(apiKeys.lookUps).to.deep.equal(['one', 'one']);
+  });
+
   it('does not cache the absence of a key', async () => {
     expect(await find('two')).to.equal(undefined);
     await apiKeys.add(record('two'));
@@ -64,7 +90,7 @@ describe('cachedFindById', () => {
   it('does not cache failures', async () => {
     const failure = new UnavailableError('reading a key');
     let fails = true;
-    find = cachedFindById({ findById: (id) => (fails ? Promise.reject(failure) : apiKeys.findById(id)) });
+    find = finder({ findById: (id) => (fails ? Promise.reject(failure) : apiKeys.findById(id)) });
     const outcomes = await Promise.allSettled([find('one'), find('one')]);
     expect(outcomes).to.deep.equal([1, 2].map(() => ({ status: 'rejected', reason: failure })));
     fails = false;

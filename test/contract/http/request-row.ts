@@ -117,6 +117,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,
+  rate_limited: 429,
   headers_too_large: 431,
   request_timeout: 408,
   internal_error: 500,

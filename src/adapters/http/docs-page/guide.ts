@@ -1,7 +1,10 @@
 import type { HttpSettings } from '../http-settings.js';
 
 /** What every client of the service needs to know: paragraphs by their title, with code in backticks. */
-export const guide = ({ bodyLimit }: HttpSettings): Readonly<Record<string, readonly string[]>> => ({
+export const guide = ({
+  bodyLimit,
+  rateLimit,
+}: HttpSettings): Readonly<Record<string, readonly string[]>> => ({
   Keys: [
     'Every operation needs an API key. Send it as `Authorization: Bearer <API_KEY>`; the service looks nowhere else. ' +
       'A key with the scope `pets:read` may list and get animals, a key with `pets:write` may add them.',
@@ -22,6 +25,13 @@ export const guide = ({ bodyLimit }: HttpSettings): Readonly<Record<string, read
     'Retry a GET at any time; after a 503, wait as many seconds as `Retry-After` says. A POST that gets no response, ' +
       'or a 500 or 503, may have added the animal. Retry it with the same `Idempotency-Key`: the service adds the ' +
       'animal only once.',
+    ...(rateLimit
+      ? [
+          `An API key may send ${rateLimit.requests} requests in ${rateLimit.seconds} s. \`RateLimit\` says how many ` +
+            'remain (`r`) and after how many seconds the limit starts anew (`t`). Beyond it you get 429: nothing was ' +
+            'stored, and `Retry-After` says when to retry.',
+        ]
+      : []),
     'If a response surprises you, send its `X-Request-Id` to the operator: it identifies the request in the log.',
   ],
   Requests: [

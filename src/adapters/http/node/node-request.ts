@@ -43,6 +43,10 @@ export class NodeRequest implements HttpRequest {
     this.#bodyLimit = bodyLimit;
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     const values = this.#values(name);
     return values.length > 1 ? values.join(', ') : values[0];

@@ -2,6 +2,7 @@ import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
 import type { ErrorCode } from '../error-responses.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
+import { rateLimitMessage } from '../rate-limiter.js';
 import type { HeaderName } from './headers.js';
 
 /** What the document says about an error code. */
@@ -90,6 +91,13 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   idempotency_key_reused: {
     meaning: 'The idempotency key was used for another animal. Nothing was stored.',
     message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
+  },
+  rate_limited: {
+    meaning:
+      'The API key sent too many requests, or the address too many invalid keys. Nothing was stored: wait as long as ' +
+      '`Retry-After` says.',
+    message: (_, { rateLimit }) => rateLimitMessage(rateLimit ?? { requests: 100, seconds: 10 }),
+    headers: ['RetryAfter'],
   },
   headers_too_large: { meaning: 'The request line and headers are too large.' },
   internal_error: {

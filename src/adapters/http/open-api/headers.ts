@@ -71,6 +71,22 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
     example: () => 1,
   },
+  RateLimitPolicy: {
+    name: 'RateLimit-Policy',
+    description:
+      'The limit of the API key (draft-ietf-httpapi-ratelimit-headers): `q` requests in `w` seconds. On every ' +
+      'response to a request that was counted.',
+    schema: { type: 'string', pattern: '^"default";q=[0-9]+;w=[0-9]+$' },
+    optional: true,
+    example: () => '"default";q=100;w=10',
+  },
+  RateLimit: {
+    name: 'RateLimit',
+    description: 'How many requests remain (`r`), and the seconds until the limit starts anew (`t`).',
+    schema: { type: 'string', pattern: '^"default";r=[0-9]+;t=[0-9]+$' },
+    optional: true,
+    example: () => '"default";r=57;t=3',
+  },
   Accept: {
     name: 'Accept',
     description: 'The media type to send, if that was the fault.',

@@ -38,14 +38,17 @@ export const IF_NONE_MATCH: Operation['parameters'] = {
 
 /**
  * The OpenAPI 3.1 document of a service with these settings, as JSON text with exact integers. It declares every status
- * that the service can respond with, and no other. The same settings give the same bytes.
+ * that the service can respond with to a valid key, or to the first invalid ones, and no other. The same settings give
+ * the same bytes.
  */
 export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const settings = completeSettings(given);
   const { stagingUrl, deprecatedSince } = settings;
   const base = baseUrl(settings);
   const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince, base);
-  const headers = Object.entries<DocumentedHeader>(HEADERS).map(([name, header]) => {
+  const { RateLimitPolicy, RateLimit, ...always } = HEADERS;
+  const declared = settings.rateLimit ? { ...always, RateLimitPolicy, RateLimit } : always;
+  const headers = Object.entries<DocumentedHeader>(declared).map(([name, header]) => {
     const { description, optional, schema, example } = header;
     return [name, { description, required: !optional, schema, example: example(base, deprecation) }];
   });
@@ -129,12 +132,16 @@ const day = (date: Date): string => date.toISOString().slice(0, 10);
 function responses(id: string, operation: Operation, settings: HttpSettings): Keywords {
   const { success, conditional, errors, deprecation } = operation;
   const removed = isRemoved(id, settings);
-  const ofRoute: readonly HeaderName[] = deprecation
-    ? ['RequestId', 'Deprecation', 'Sunset', 'SuccessorLink']
-    : ['RequestId'];
+  const isLimited = settings.rateLimit !== undefined && !removed;
+  const ofRoute: readonly HeaderName[] = [
+    'RequestId',
+    ...(deprecation ? (['Deprecation', 'Sunset', 'SuccessorLink'] as const) : []),
+    ...(isLimited ? (['RateLimitPolicy', 'RateLimit'] as const) : []),
+  ];
   const codes: readonly ErrorCode[] = [
     ...(removed ? (['operation_removed'] as const) : errors),
     ...OF_EVERY_OPERATION,
+    ...(isLimited ? (['rate_limited'] as const) : []),
     ...(removed ? [] : (['insufficient_scope'] as const)),
   ];
   const failures = [...Map.groupBy(codes, (code) => ERROR_STATUS[code])].map(([status, of]) => {

@@ -59,6 +59,12 @@ describe('The docs page as HTML', () => {
     expect(removed).to.not.include('<form');
   });
 
+  it('says how many requests a key may send, if they are limited', () => {
+    const limited = page({ rateLimit: { requests: 5, seconds: 60 } });
+    expect(limited).to.include('may send 5 requests in 60 s');
+    expect(page()).to.not.include('requests in');
+  });
+
   it('escapes what settings hold', () => {
     expect(page({ publicUrl: 'https://a.example/"><b>&/v1' })).to.include(
       'value="https://a.example/&#34;&#62;&#60;b&#62;&#38;/v1"',

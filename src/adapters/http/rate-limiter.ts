@@ -1,0 +1,64 @@
+import { HttpError } from './error-responses.js';
+
+/** How many requests one API key may send in a window of time. */
+export interface RateLimit {
+  /** 1 or more. */
+  readonly requests: number;
+  /** The length of the window, in whole seconds: 1 or more. */
+  readonly seconds: number;
+}
+
+/** Counts the requests of each API key. */
+export interface RateLimiter {
+  /** The limit. Clients read it in `RateLimit-Policy` and in the OpenAPI document. */
+  readonly limit: RateLimit;
+  /**
+   * Counts a request. The request waits for it.
+   * @param keyId the public id of a valid API key
+   * @throws {UnavailableError} it cannot count now: the request gets 503
+   */
+  take(keyId: string): Promise<Quota>;
+}
+
+/** What an API key may still do after a request was counted. */
+export interface Quota {
+  /** Whether this request is within the limit. */
+  readonly allowed: boolean;
+  /** The number of further requests in this window: 0 or more. */
+  readonly remaining: number;
+  /** The time until the window ends, in milliseconds. */
+  readonly resetsIn: number;
+}
+
+/**
+ * Counts a request. Returns the headers that tell the client its quota (draft-ietf-httpapi-ratelimit-headers; only
+ * this function knows the draft, which may still change).
+ * @throws {HttpError} `rate_limited`, with the same headers
+ */
+export async function countRequest(
+  limiter: RateLimiter,
+  keyId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { requests, seconds } = limiter.limit;
+  const { allowed, remaining, resetsIn } = await limiter.take(keyId);
+  const headers = {
+    'RateLimit-Policy': `"default";q=${requests};w=${seconds}`,
+    RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
+  };
+  if (allowed) return headers;
+  throw rateLimited(rateLimitMessage(limiter.limit), resetsIn, headers);
+}
+
+export const rateLimitMessage = ({ requests, seconds }: RateLimit): string =>
+  `This API key may send ${requests} requests in ${seconds} s: wait as long as Retry-After says.`;
+
+/** The error for a client that has to wait this long, in milliseconds. */
+export const rateLimited = (
+  message: string,
+  wait: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError =>
+  new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(wait)) });
+
+/** Rounded up, so that a client that waits as told is not too early. */
+const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
