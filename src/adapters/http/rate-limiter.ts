@@ -46,19 +46,12 @@ export async function countRequest(
     RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
   };
   if (allowed) return headers;
-  throw rateLimited(rateLimitMessage(limiter.limit), resetsIn, headers);
+  const message = rateLimitMessage(limiter.limit);
+  throw new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(resetsIn)) });
 }
 
 export const rateLimitMessage = ({ requests, seconds }: RateLimit): string =>
   `This API key may send ${requests} requests in ${seconds} s: wait as long as Retry-After says.`;
-
-/** The error for a client that has to wait this long, in milliseconds. */
-export const rateLimited = (
-  message: string,
-  wait: number,
-  headers: Readonly<Record<string, string>> = {},
-): HttpError =>
-  new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(wait)) });
 
 /** Rounded up, so that a client that waits as told is not too early. */
 const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
