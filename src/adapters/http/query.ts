@@ -4,7 +4,9 @@ import { InvalidParameterError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet.js';
 import { OPERATIONS } from './operations.js';
 
-const PARAMETERS = Object.keys(OPERATIONS.listPets.parameters);
+const PARAMETERS = Object.entries(OPERATIONS.listPets.parameters).flatMap(([name, parameter]) =>
+  parameter.in === 'query' ? name : [],
+);
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored, and `listPets` judges the values; only a repeated

@@ -68,10 +68,7 @@ const MAX_DEPTH = 16;
  */
 export function readNewPet(text: string): NewPet {
   const { value, duplicates, tooDeep } = parse(text);
-  const faults: Fault[] = duplicates.map((pointer) => ({
-    field: printable(pointer),
-    message: 'is given twice',
-  }));
+  const faults = duplicates.map((name): Fault => ({ field: printable(name), message: 'is given twice' }));
   if (tooDeep) faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import { JSON_TYPE, type HttpRequest, type HttpResponse } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
 /** The headers of every response. */
@@ -6,6 +6,9 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
   'X-Request-Id': requestId,
   'X-Content-Type-Options': 'nosniff',
 });
+
+/** The headers of a JSON response that a client may keep, but must not use without asking. */
+export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
