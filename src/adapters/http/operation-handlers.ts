@@ -56,7 +56,7 @@ const listPets =
     const { pets, next } = await animalStore.listPets(query, deadline);
     const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
     const { status } = OPERATIONS.listPets.success;
-    return { status, headers: { ...READ_HEADERS, ...link }, body: petsJson(pets) };
+    return { status, headers: { ...READ_HEADERS, ...link }, body: `[${pets.map(petJson).join(',')}]` };
   };
 
 const createPet =
@@ -95,6 +95,3 @@ export const petJson = ({ id, name, categoryId, status }: Pet): string =>
 
 const quoted = (text: string): string =>
   /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;
-
-/** A page of animals as JSON text. */
-export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

@@ -4,7 +4,7 @@ import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
-import type { HeaderName } from './open-api/headers.js';
+import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 import { PetIdSchema, reference } from './schemas.js';
 
@@ -178,7 +178,7 @@ export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
   baseUrl: string,
-): Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>> => ({
+): DeprecationHeaders => ({
   Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
   Sunset: sunset.toUTCString(),
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,

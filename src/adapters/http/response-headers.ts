@@ -53,25 +53,21 @@ export function crossOriginHeaders(
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
  * The tag covers body and Link: the body of a full last page stays the same when a next page appears.
  */
-export function conditional(
+export async function conditional(
   request: HttpRequest,
-  response: HttpResponse,
-  digest = digestOf(response),
-): HttpResponse | Promise<HttpResponse> {
-  const { status, headers, body } = response;
-  const respond = (digest: string): HttpResponse => {
-    const entityTag = `"${digest.slice(0, DIGITS)}"`;
-    if (!isMatch(request.header('if-none-match'), entityTag)) {
-      return { status, headers: { ...headers, ETag: entityTag }, body };
-    }
-    const { 'Content-Type': _type, ...others } = headers;
-    return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
-  };
-  return typeof digest === 'string' ? respond(digest) : digest.then(respond);
+  { status, headers, body }: HttpResponse,
+  digest = digestOf({ headers, body }),
+): Promise<HttpResponse> {
+  const entityTag = `"${(await digest).slice(0, DIGITS)}"`;
+  if (!isMatch(request.header('if-none-match'), entityTag)) {
+    return { status, headers: { ...headers, ETag: entityTag }, body };
+  }
+  const { 'Content-Type': _type, ...others } = headers;
+  return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
 }
 
 /** What the tag is made of. A promise where only Web Crypto can make it. */
-export const digestOf = ({ headers, body }: HttpResponse): string | Promise<string> =>
+export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>) =>
   sha256(`${headers['Link'] ?? ''}\n${body}`);
 
 /** Compares weakly, as If-None-Match requires. */
