@@ -141,17 +141,6 @@ const responses: Bites<OpenHttp> = {
   'sends no body in a response to HEAD': answered((response, { method }) =>
     method === 'HEAD' ? new Response('[]', response) : response,
   ),
-  // Writes a body after the headers of a response to HEAD.
-  'sends nothing between the headers of a response to HEAD and the next response': listened(
-    (listener) => (request, response) => {
-      const end = response.end.bind(response);
-      response.end = ((...rest: unknown[]) => {
-        if (request.method === 'HEAD') response.once('finish', () => request.socket.write('[]'));
-        return (end as (...args: unknown[]) => typeof response)(...rest);
-      }) as typeof response.end;
-      listener(request, response);
-    },
-  ),
   'sends the Content-Length of every body, for HEAD too': headed((headers, _, { method }) => {
     if (method === 'HEAD') headers.set('Content-Length', '0');
   }),

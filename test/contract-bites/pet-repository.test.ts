@@ -51,7 +51,7 @@ const reading: PetBites = {
   'each of thousands of animals exactly once': returns({
     list: (page) => page.filter(({ id }) => id < 1000n),
   }),
-  'lists nothing with a status that no animal has': listsOther((range) => ({ ...range, status: undefined })),
+  'lists the animals with the status sold': listsOther((range) => ({ ...range, status: undefined })),
   'starts after the given id': listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
   'finds each animal by its own id': asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
   // Drops the start of a page while others write.
