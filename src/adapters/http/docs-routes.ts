@@ -17,7 +17,6 @@ export interface DocsFile {
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** The path of the docs page. */
 export const DOCS_PATH = '/docs';
 
 /** `/openapi.json`: the OpenAPI document, made once. */

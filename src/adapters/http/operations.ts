@@ -8,7 +8,6 @@ import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 import { PetIdSchema, reference } from './schemas.js';
 
-/** The id of an operation. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
 /** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
@@ -24,7 +23,6 @@ export interface Operation {
   /** Marks an operation that may still change. */
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
-  /** By name. */
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: { readonly schema: TSchema; readonly description: string };
   readonly success: {
