@@ -66,18 +66,6 @@ const reading: Bites<Fault<AnimalStore>> = {
     rejects({ listPets: (_, query) => animalStore.listPets({ ...query, cursor: undefined }) })(animalStore),
   'that never was a cursor': readsCursors((cursor) => decodeURIComponent(encodeURIComponent(cursor))),
   'refuses a cursor with any one character changed': readsCursors((cursor) => cursor.toLowerCase()),
-  // Accepts a cursor without its last digit.
-  'refuses every truncation of a cursor': (animalStore) => {
-    const given = new Map<string, string>();
-    return {
-      async listPets(query = {}, call) {
-        const cursor = given.get(query.cursor ?? '') ?? query.cursor;
-        const page = await animalStore.listPets({ ...query, cursor }, call);
-        if (page.next !== undefined) given.set(page.next.slice(0, -1), page.next);
-        return page;
-      },
-    };
-  },
   // Accepts a cursor with another filter.
   'refuses a cursor with another status filter': asks({
     listPets: (query = {}, call) => {
@@ -124,9 +112,6 @@ const creating: Bites<Fault<AnimalStore>> = {
     createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }),
   }),
   'creates once for an idempotency key': keysOther(() => undefined),
-  'for an idempotency key and replays': returns({
-    createPet: (created) => ({ ...created, replayed: false }),
-  }),
   'recognises the same animal in another spelling': keysOther((key, pet) =>
     typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key,
   ),
@@ -146,19 +131,6 @@ const creating: Bites<Fault<AnimalStore>> = {
     ...key,
     key: key.key.slice(0, 255),
   })),
-  // Looks for a key in one step and uses it in another.
-  'creates one animal for twenty simultaneous calls': (animalStore) => {
-    const made = new Map<string, Awaited<ReturnType<AnimalStore['createPet']>>>();
-    return {
-      async createPet(pet, { idempotencyKey, ...call } = {}) {
-        const earlier = made.get(JSON.stringify(idempotencyKey));
-        if (earlier) return { ...earlier, replayed: true };
-        const created = await animalStore.createPet(pet, call);
-        made.set(JSON.stringify(idempotencyKey), created);
-        return created;
-      },
-    };
-  },
   [`${ABORTED}: createPet`]: hasty('createPet'),
 };
 

@@ -34,29 +34,14 @@ const revokesInTwoSteps: Fault<ApiKeyRepository> = (apiKeys) => {
 
 storeBites(apiKeyRepositoryContract, 'apiKeys', {
   'stores a key exactly: every field': addsOther((apiKey) => ({ ...apiKey, expiresAt: undefined })),
-  'stores a key exactly: scopes that no version knows': addsOther((apiKey) => ({
-    ...apiKey,
-    scopes: apiKey.scopes.filter((scope) => scope === 'pets:read'),
-  })),
   'stores a key exactly: the time 1970-01-01T00:00:00.999Z': addsOther((apiKey) => ({
     ...apiKey,
     createdAt: new Date(0),
   })),
-  'stores a key exactly: no optional field': key.returns({
-    findById: (apiKey) => apiKey && { ...apiKey, expiresAt: apiKey.expiresAt },
-  }),
   'resolves to undefined for an id that no key has': key.asks({
     findById: (id, call) => [id.toLowerCase(), call],
   }),
   'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
-  // Looks whether an id is taken in one step and adds in another.
-  'gives an id to one of twenty simultaneous adds': (apiKeys) => ({
-    async add(apiKey, call) {
-      if (await apiKeys.findById(apiKey.id, call)) return false;
-      await apiKeys.add(apiKey, call);
-      return true;
-    },
-  }),
   'to the next read, even one that found nothing or': remembersAbsence,
   'or another key just before': remembersKeys,
   'lists in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
@@ -83,9 +68,6 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
   'aborted signal, and changes nothing: findById': remembersKeys,
   'has every key exactly as before': { reopened: key.elsewhere(otherKeys, 'findById', 'add') },
   'shows a change to the next read of another handle': { another: remembersAbsence },
-  'resolves to false for an id that was taken through another handle': {
-    another: key.elsewhere(otherKeys, 'add'),
-  },
   'simultaneous revocations through two handles': { another: revokesInTwoSteps },
 });
 
@@ -109,19 +91,9 @@ storeBites(catalogueTransferContract, 'transfer', {
   'stores a batch whatever the order of its ids': writesOther((pets) =>
     pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
   ),
-  // Rejects a batch that was written before.
-  'stores a batch once that is written again': (transfer) => {
-    const written = new Set<bigint>();
-    return writesOther((pets) => {
-      if (pets.some(({ id }) => written.has(id))) throw new Error('duplicate key');
-      for (const { id } of pets) written.add(id);
-      return pets;
-    })(transfer);
-  },
   'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
   'stores its own copy of a batch': move.late('writePets'),
   'after those up to 4294967296 were reserved': () => ({ reserveIds: async () => {} }),
-  'after those up to 41 were reserved': move.asks({ reserveIds: (last, call) => [last - 1n, call] }),
   'surveys the greatest id that was assigned or reserved': move.returns({
     survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }),
   }),
@@ -152,9 +124,6 @@ storeBites(catalogueTransferContract, 'transfer', {
   'copies claims both ways': move.late('writeClaims'),
   'after the store was closed: writePets': () => ({ writePets: async () => {} }),
   'aborted signal, and changes nothing: writeClaims': move.deaf('writeClaims'),
-  'has everything that was written and reserved after closing': {
-    reopened: move.elsewhere(otherTransfer, 'readClaims'),
-  },
   'shows what was written and reserved to the next call of another handle': {
     another: move.elsewhere(otherTransfer, 'readClaims'),
   },

@@ -1,5 +1,3 @@
-import { readFile, readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { assert } from '../contract/assert.js';
@@ -11,7 +9,6 @@ import {
   occupied,
   serviceSubjects,
 } from '../contract/http/http-subjects.js';
-import * as entry from '../contract/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { runContract, type RunContractOptions } from '../contract/run-contract.js';
 
@@ -198,21 +195,5 @@ describe('A service that must be busy', () => {
     await failsWith(serviceSubjects(async () => service)('busy'), 'needs `used`');
     expect(stopped).to.equal(2);
     await failsWith(occupied(never, never, 1), 'did not reach the store within 0.001 s');
-  });
-});
-
-describe('The entry of the contract suites', () => {
-  it('imports only Node.js and files of the package, so that it runs under any test runner', async () => {
-    expect(entry.storeContracts).to.have.length(4);
-    const folder = fileURLToPath(new URL('../contract/', import.meta.url));
-    const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
-    const sources = await Promise.all(files.map((file) => readFile(`${folder}${file}`, 'utf8')));
-    const imports = sources.flatMap((source) =>
-      Array.from(source.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)';|^import '([^']+)';/gm), (match) =>
-        String(match[1] ?? match[2]),
-      ),
-    );
-    expect(imports).to.include('node:assert');
-    expect(imports.filter((name) => !/^(?:\.|node:(?!test))/.test(name))).to.deep.equal([]);
   });
 });

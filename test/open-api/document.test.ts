@@ -59,30 +59,20 @@ describe('The OpenAPI document', () => {
     });
 
     it('of the resources: their fields, types and which are required', () => {
-      const status = 'status #/components/schemas/PetStatus optional';
-      expect(Object.keys(document.components.schemas)).to.have.members([
-        'Pet',
-        'NewPet',
-        'Pets',
-        'PetStatus',
-        'Error',
-      ]);
-      expect(membersOf(document, 'Pet')).to.deep.equal([
-        'id integer int64 required',
+      const newPet = [
         'name string required',
         'categoryId integer int64 required',
-        status,
-      ]);
-      expect(membersOf(document, 'NewPet')).to.deep.equal([
-        'name string required',
-        'categoryId integer int64 required',
-        status,
-      ]);
-      expect(membersOf(document, 'Error')).to.deep.equal([
-        'code string required',
-        'message string required',
-        'status integer int32 required',
-      ]);
+        'status #/components/schemas/PetStatus optional',
+      ];
+      const resources = {
+        Pet: ['id integer int64 required', ...newPet],
+        NewPet: newPet,
+        Error: ['code string required', 'message string required', 'status integer int32 required'],
+      };
+      expect(document.components.schemas).to.have.all.keys(...Object.keys(resources), 'Pets', 'PetStatus');
+      for (const [name, members] of Object.entries(resources)) {
+        expect(membersOf(document, name), name).to.deep.equal(members);
+      }
       expect(document.components.schemas['PetStatus']).to.deep.include({
         type: 'string',
         enum: ['available', 'pending', 'sold'],
@@ -93,16 +83,9 @@ describe('The OpenAPI document', () => {
       });
     });
 
-    it('of the parameters of listPets: a limit of 1 to 100, 20 by default, and a status', () => {
+    it('of the parameters of listPets: a limit and a status', () => {
       const [limit, status] = operations['listPets']?.parameters ?? [];
       expect(limit).to.deep.include({ name: 'limit', in: 'query', required: false });
-      expect(limit?.schema).to.deep.equal({
-        type: 'integer',
-        format: 'int32',
-        minimum: 1n,
-        maximum: 100n,
-        default: 20n,
-      });
       expect(status).to.deep.include({ name: 'status', in: 'query', required: false });
       expect(status?.schema).to.deep.equal({ $ref: '#/components/schemas/PetStatus' });
     });
@@ -126,17 +109,6 @@ describe('The OpenAPI document', () => {
         expect(operations[id]).not.to.have.any.keys('deprecated', 'x-deprecated-sunset');
       }
     });
-
-    it('of the bodies of responses', () => {
-      const bodies = Object.entries(operations).flatMap(([id, { responses }]) =>
-        Object.entries(responses).map(([status, { content }]) => {
-          const { $ref = '' } = content?.['application/json'].schema ?? {};
-          return `${id} ${status} ${$ref.replace('#/components/schemas/', '')}`;
-        }),
-      );
-      expect(bodies).to.include.members(['listPets 200 Pets', 'createPet 201 Pet', 'getPet 200 Pet']);
-      expect(bodies.filter((body) => / [45]\d\d (?!Error)/.test(body))).to.deep.equal([]);
-    });
   });
 
   it('marks an operation whose declaration says that it is not stable', () => {
@@ -144,11 +116,6 @@ describe('The OpenAPI document', () => {
     const marked = operationObject('listPets', unstable, DEFAULT_HTTP_SETTINGS);
     expect(marked['x-stability']).to.equal('beta');
     for (const operation of Object.values(operations)) expect(operation).not.to.have.property('x-stability');
-  });
-
-  it('prints the bounds of int64 to the digit', () => {
-    expect(openApiDocument()).to.include('"minimum": -9223372036854775808,');
-    expect(openApiDocument()).to.include('"maximum": 9223372036854775807,');
   });
 
   it('has a short head, and an example for every member and path parameter, because generators and tools need them', () => {

@@ -2,7 +2,7 @@ import { docsPage } from './docs-page/docs-page.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { openApiDocument } from './open-api/open-api-document.js';
-import { conditional, digestOf } from './response-headers.js';
+import { READ_HEADERS, conditional, digestOf } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */
@@ -17,7 +17,6 @@ export interface DocsFile {
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** The path of the docs page. */
 export const DOCS_PATH = '/docs';
 
 /** `/openapi.json`: the OpenAPI document, made once. */
@@ -39,7 +38,7 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
 }
 
 function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers'] = {}): Route {
-  const headers = { ...others, 'Content-Type': type, 'Cache-Control': 'private, no-cache' };
+  const headers = { ...others, ...READ_HEADERS, 'Content-Type': type };
   const response = { status: 200, headers, body };
   const digest = digestOf(response);
   return openRoute(path, ({ request }) => conditional(request, response, digest));

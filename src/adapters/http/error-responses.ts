@@ -80,11 +80,7 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
   return response(error.code, message, headers);
 }
 
-function response(
-  code: ErrorCode,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): ErrorResponse {
+function response(code: ErrorCode, message: string, headers: HttpResponse['headers'] = {}): ErrorResponse {
   const status = ERROR_STATUS[code];
   return {
     code,

@@ -1,7 +1,8 @@
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { Deadline } from './deadline.js';
-import { JSON_TYPE, type HttpResponse } from './http-message.js';
+import type { HttpResponse } from './http-message.js';
+import { READ_HEADERS } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** How long the store's answer to a check is reused, and the longest a check may take, in milliseconds. */
@@ -48,8 +49,4 @@ export const healthRoutes = (readiness: Readiness): Route[] => [
   openRoute('/readyz', async () => readiness.check().then(() => healthy('{"ready":true}')), true),
 ];
 
-const healthy = (body: string): HttpResponse => ({
-  status: 200,
-  headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' },
-  body,
-});
+const healthy = (body: string): HttpResponse => ({ status: 200, headers: READ_HEADERS, body });

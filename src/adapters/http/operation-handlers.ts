@@ -15,7 +15,7 @@ import {
 import { nextLink, readPetQuery } from './query.js';
 import { readJsonText, readNewPet } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
-import { conditional } from './response-headers.js';
+import { READ_HEADERS, conditional } from './response-headers.js';
 import type { Endpoint, Route } from './routes.js';
 
 type Handler = Endpoint['handle'];
@@ -32,7 +32,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     operation: id,
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
-    removed: isRemoved(id, settings) ? removedMessage(operation, baseUrl) : undefined,
+    removed: isRemoved(id, settings) ? removedMessage(baseUrl) : undefined,
     handle: operation.conditional
       ? async (context) => conditional(context.request, await handlers[id](context))
       : handlers[id],
@@ -55,11 +55,8 @@ const listPets =
     const query = readPetQuery(request.query);
     const { pets, next } = await animalStore.listPets(query, deadline);
     const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
-    return {
-      status: OPERATIONS.listPets.success.status,
-      headers: { ...READ_HEADERS, ...link },
-      body: petsJson(pets),
-    };
+    const { status } = OPERATIONS.listPets.success;
+    return { status, headers: { ...READ_HEADERS, ...link }, body: `[${pets.map(petJson).join(',')}]` };
   };
 
 const createPet =
@@ -92,9 +89,7 @@ const getPet =
     return { status: OPERATIONS.getPet.success.status, headers: READ_HEADERS, body: petJson(pet) };
   };
 
-const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
-
-/** `never` while a field of Pet is missing here and in `petJson`. */
+/** `never` while a field of Pet is missing here and in `petJson`: then it does not compile. */
 type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> extends never ? Pet : never;
 
 /** An animal as JSON text, exact to the digit. Written out for speed: no other text is made as often. */
@@ -103,6 +98,3 @@ export const petJson = ({ id, name, categoryId, status }: CompletePet): string =
 
 const quoted = (text: string): string =>
   /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;
-
-/** A page of animals as JSON text. */
-export const petsJson = (pets: readonly Pet[]): string => `[${pets.map(petJson).join(',')}]`;

@@ -4,11 +4,10 @@ import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
-import type { HeaderName } from './open-api/headers.js';
+import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
-import { NewPetSchema, PetIdSchema, PetSchema, PetStatusSchema, PetsSchema } from './schemas.js';
+import { PetIdSchema, reference } from './schemas.js';
 
-/** The id of an operation. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
 /** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
@@ -24,7 +23,6 @@ export interface Operation {
   /** Marks an operation that may still change. */
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
-  /** By name. */
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: { readonly schema: TSchema; readonly description: string };
   readonly success: {
@@ -57,6 +55,14 @@ export interface Deprecation {
   readonly advice: string;
 }
 
+/** The parameter of every conditional operation. */
+const IF_NONE_MATCH: Parameter = {
+  in: 'header',
+  schema: Type.String(),
+  description:
+    'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
+};
+
 export const OPERATIONS = {
   listPets: {
     method: 'GET',
@@ -76,7 +82,7 @@ export const OPERATIONS = {
       },
       status: {
         in: 'query',
-        schema: PetStatusSchema,
+        schema: reference('PetStatus'),
         example: 'available',
         description: 'Returns only animals with this availability status. Default: all.',
       },
@@ -87,11 +93,12 @@ export const OPERATIONS = {
           'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
           'differ. It stays valid across restarts.',
       },
-    } satisfies Record<keyof PetQuery, Parameter>,
+      'If-None-Match': IF_NONE_MATCH,
+    } satisfies Record<keyof PetQuery | 'If-None-Match', Parameter>,
     success: {
       status: 200,
       description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
-      schema: PetsSchema,
+      schema: reference('Pets'),
       headers: ['NextLink'],
     },
     conditional: true,
@@ -117,13 +124,13 @@ export const OPERATIONS = {
       },
     },
     body: {
-      schema: NewPetSchema,
+      schema: reference('NewPet'),
       description: 'The animal, as uncompressed `application/json` in UTF-8.',
     },
     success: {
       status: 201,
       description: 'The animal was added. `Location` is its URL.',
-      schema: PetSchema,
+      schema: reference('Pet'),
       headers: ['Location', 'IdempotencyReplayed'],
     },
     errors: [
@@ -156,8 +163,9 @@ export const OPERATIONS = {
         description:
           'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
       },
+      'If-None-Match': IF_NONE_MATCH,
     },
-    success: { status: 200, description: 'The animal.', schema: PetSchema },
+    success: { status: 200, description: 'The animal.', schema: reference('Pet') },
     conditional: true,
     errors: ['pet_not_found'],
   },
@@ -168,7 +176,7 @@ export const deprecationHeaders = (
   { sunset, successor }: Deprecation,
   since: Date,
   baseUrl: string,
-): Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>> => ({
+): DeprecationHeaders => ({
   Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
   Sunset: sunset.toUTCString(),
   Link: `<${baseUrl}${successor}>; rel="successor-version"`,
@@ -179,7 +187,5 @@ export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
 
 /** The message of `operation_removed`. */
-export const removedMessage = ({ deprecation }: Operation, baseUrl: string): string =>
-  deprecation === undefined
-    ? 'This operation was removed.'
-    : `This operation was removed: use ${baseUrl}${deprecation.successor} and the like.`;
+export const removedMessage = (baseUrl: string): string =>
+  `This operation was removed: use ${baseUrl}${OPERATIONS.getPet.deprecation.successor} and the like.`;

@@ -4,8 +4,6 @@ import { InvalidParameterError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet.js';
 import { OPERATIONS } from './operations.js';
 
-const PARAMETERS = Object.keys(OPERATIONS.listPets.parameters);
-
 /**
  * Reads the query of listPets. Unknown parameters are ignored, and `listPets` judges the values; only a repeated
  * parameter is refused here, together with every other fault.
@@ -20,7 +18,7 @@ export function readPetQuery(query: string): PetQuery {
     status: (sent.get('status') ?? undefined) as PetStatus | undefined,
     cursor: sent.get('cursor') ?? undefined,
   };
-  const repeated = PARAMETERS.filter((name) => sent.getAll(name).length > 1);
+  const repeated = Object.keys(read).filter((name) => sent.getAll(name).length > 1);
   if (repeated.length === 0) return read;
   throw new InvalidParameterError([
     ...limitAndStatusFaults(read).filter(({ field }) => !repeated.includes(field)),

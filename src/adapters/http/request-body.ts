@@ -68,17 +68,17 @@ const MAX_DEPTH = 16;
  */
 export function readNewPet(text: string): NewPet {
   const { value, duplicates, tooDeep } = parse(text);
-  const faults: Fault[] = duplicates.map((pointer) => ({
-    field: printable(pointer),
-    message: 'is given twice',
-  }));
+  const faults = duplicates.map((name): Fault => ({ field: printable(name), message: 'is given twice' }));
   if (tooDeep) faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
   }
   const candidate: Record<string, unknown> = {};
   for (const field of NEW_PET_FIELDS) {
-    if (Object.hasOwn(value, field)) candidate[field] = exact(value[field]);
+    if (!Object.hasOwn(value, field)) continue;
+    const sent = value[field];
+    // `7.0` and `7e2` are integers. What is no int64 stays, for the domain to refuse.
+    candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
   }
   if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
   return candidate as unknown as NewPet;
@@ -91,9 +91,6 @@ function parse(text: string): JsonDocument {
     throw error instanceof JsonSyntaxError ? malformedJson(`The body is not JSON. ${error.message}.`) : error;
   }
 }
-
-/** A number that is an int64 (`7.0` and `7e2` are) as a bigint. Anything else stays, for the domain to refuse. */
-const exact = (value: unknown): unknown => (value instanceof JsonNumber ? (value.toInt64() ?? value) : value);
 
 /** The name of a repeated member, for a message. The client chose it, so it is shortened and escaped. */
 const printable = (pointer: string): string =>

@@ -11,11 +11,6 @@ export const requestId = (sent?: string): string =>
 
 const REALM = 'Bearer realm="animal-store"';
 
-const missingKey = (): HttpError =>
-  new HttpError('missing_api_key', 'An API key is needed: send the header Authorization: Bearer <API_KEY>.', {
-    'WWW-Authenticate': REALM,
-  });
-
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
 function refuseKey({ remoteAddress }: HttpRequest, failedKeys: FailedKeys, challenge = INVALID_TOKEN): never {
@@ -42,7 +37,10 @@ export async function authenticate(
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
   const credential = authorization.slice(scheme.length);
-  if (scheme === '' || credential === '') throw missingKey();
+  if (scheme === '' || credential === '') {
+    const message = 'An API key is needed: send the header Authorization: Bearer <API_KEY>.';
+    throw new HttpError('missing_api_key', message, { 'WWW-Authenticate': REALM });
+  }
   const authentication = await authenticator.authenticate(credential, call);
   if (!authentication.ok) refuseKey(request, failedKeys);
   return authentication.principal;
@@ -71,12 +69,8 @@ export function readIdempotencyKey(request: HttpRequest, scope: string): Idempot
   const sent = request.header('idempotency-key');
   if (sent === undefined) return undefined;
   if (!wellFormed.test(sent)) {
-    throw new InvalidParameterError([
-      {
-        field: 'Idempotency-Key',
-        message: String.raw`must be sent once, with 1 to 255 visible ASCII characters but " and \, in double quotes or without`,
-      },
-    ]);
+    const message = String.raw`must be sent once, with 1 to 255 visible ASCII characters but " and \, in double quotes or without`;
+    throw new InvalidParameterError([{ field: 'Idempotency-Key', message }]);
   }
   return { scope, key: sent.replaceAll('"', '') };
 }

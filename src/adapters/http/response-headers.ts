@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import { JSON_TYPE, type HttpRequest, type HttpResponse } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
 /** The headers of every response. */
@@ -6,6 +6,9 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
   'X-Request-Id': requestId,
   'X-Content-Type-Options': 'nosniff',
 });
+
+/** The headers of a JSON response that a client may keep, but must not use without asking. */
+export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
@@ -52,23 +55,22 @@ export function crossOriginHeaders(
  */
 export function conditional(
   request: HttpRequest,
-  response: HttpResponse,
-  digest = digestOf(response),
+  { status, headers, body }: HttpResponse,
+  digest = digestOf({ headers, body }),
 ): HttpResponse | Promise<HttpResponse> {
-  const { status, headers, body } = response;
-  const respond = (digest: string): HttpResponse => {
-    const entityTag = `"${digest.slice(0, DIGITS)}"`;
-    if (!isMatch(request.header('if-none-match'), entityTag)) {
-      return { status, headers: { ...headers, ETag: entityTag }, body };
-    }
-    const { 'Content-Type': _type, ...others } = headers;
-    return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
-  };
-  return typeof digest === 'string' ? respond(digest) : digest.then(respond);
+  if (typeof digest !== 'string') {
+    return digest.then((text) => conditional(request, { status, headers, body }, text));
+  }
+  const entityTag = `"${digest.slice(0, DIGITS)}"`;
+  if (!isMatch(request.header('if-none-match'), entityTag)) {
+    return { status, headers: { ...headers, ETag: entityTag }, body };
+  }
+  const { 'Content-Type': _type, ...others } = headers;
+  return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
 }
 
 /** What the tag is made of. A promise where only Web Crypto can make it. */
-export const digestOf = ({ headers, body }: HttpResponse): string | Promise<string> =>
+export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>) =>
   sha256(`${headers['Link'] ?? ''}\n${body}`);
 
 /** Compares weakly, as If-None-Match requires. */

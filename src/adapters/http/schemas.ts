@@ -8,8 +8,9 @@ import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } fr
 /** JSON Schema keywords (2020-12). Their integers may be bigints, which `stringify` prints to the digit. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
-/** A reference to a named schema, by which the document avoids to repeat it. */
-const reference = (name: string, keywords?: Keywords) => Type.Ref(`#/components/schemas/${name}`, keywords);
+/** A reference to one of the `COMPONENTS`. */
+export const reference = (name: string, keywords?: Keywords) =>
+  Type.Ref(`#/components/schemas/${name}`, keywords);
 
 const INT64 = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
@@ -31,97 +32,70 @@ const CategoryIdSchema = Type.Unsafe({
   example: 7n,
 });
 
-/** An availability status of the interface. */
-export const PetStatusSchema = Type.Unsafe({
-  type: 'string',
-  enum: PET_STATUSES,
-  description: 'Availability of an animal.',
-  example: 'available',
-});
-
-/** NewPet of the interface. Members that it does not name are allowed, and ignored. */
-export const NewPetSchema = Type.Object(
-  {
-    name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
-    categoryId: CategoryIdSchema,
-    // No `default` keyword: generators would make the member required.
-    status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
-  } satisfies Record<keyof NewPet, TSchema>,
-  {
-    description:
-      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
-    examples: [
-      { name: 'Bella', categoryId: 1n },
-      { name: 'Milo', categoryId: INT64_MAX, status: 'pending' },
-    ],
-  },
-);
-
-/** An identifier of an animal. */
 export const PetIdSchema = Type.Unsafe({
   ...INT64,
   description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
   example: 1n,
 });
 
-/** Pet of the interface, read with exact integers. */
-export const PetSchema = Type.Object(
-  {
-    id: PetIdSchema,
-    name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
-    categoryId: CategoryIdSchema,
-    status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
-  } satisfies Record<keyof Pet, TSchema>,
-  {
-    description: 'An animal of the store.',
-    examples: [{ id: 1n, name: 'Bella', categoryId: INT64_MAX, status: 'available' }],
-  },
-);
-
-/** Pets of the interface. */
-export const PetsSchema = Type.Array(reference('Pet'), {
-  description: 'Animals, in ascending order of `id`.',
-  maxItems: PAGE_LIMIT.maximum,
-});
-
-/** Error of the interface. */
-export const ErrorSchema = Type.Object(
-  {
-    code: Type.String({
-      description: 'Machine-readable error code. Its meaning never changes.',
-      example: 'pet_not_found',
-    }),
-    message: Type.String({
-      description: 'Human-readable description. Its wording may change.',
-      example: 'No animal has this identifier.',
-    }),
-    status: Type.Integer({
-      format: 'int32',
-      minimum: 400,
-      maximum: 599,
-      description: 'HTTP status code of the response.',
-      example: 404,
-    }),
-  },
-  { description: 'The body of every error response.' },
-);
-
-const NAMES = new Map<TSchema, string>([
-  [PetSchema, 'Pet'],
-  [NewPetSchema, 'NewPet'],
-  [PetsSchema, 'Pets'],
-  [PetStatusSchema, 'PetStatus'],
-  [ErrorSchema, 'Error'],
-]);
-
 /** The schemas that the document names. */
-export const COMPONENTS: readonly TSchema[] = [...NAMES.keys()];
-
-/** The name of a schema in the document, if it has one. */
-export const componentName = (schema: TSchema): string | undefined => NAMES.get(schema);
-
-/** A schema as the document uses it: a reference if it has a name. */
-export function jsonSchema(schema: TSchema): TSchema {
-  const name = componentName(schema);
-  return name === undefined ? schema : reference(name);
-}
+export const COMPONENTS: Readonly<Record<string, TSchema>> = {
+  Pet: Type.Object(
+    {
+      id: PetIdSchema,
+      name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
+      categoryId: CategoryIdSchema,
+      status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
+    } satisfies Record<keyof Pet, TSchema>,
+    {
+      description: 'An animal of the store.',
+      examples: [{ id: 1n, name: 'Bella', categoryId: INT64_MAX, status: 'available' }],
+    },
+  ),
+  NewPet: Type.Object(
+    {
+      name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
+      categoryId: CategoryIdSchema,
+      // No `default` keyword: generators would make the member required.
+      status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
+    } satisfies Record<keyof NewPet, TSchema>,
+    {
+      description:
+        'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
+      examples: [
+        { name: 'Bella', categoryId: 1n },
+        { name: 'Milo', categoryId: INT64_MAX, status: 'pending' },
+      ],
+    },
+  ),
+  Pets: Type.Array(reference('Pet'), {
+    description: 'Animals, in ascending order of `id`.',
+    maxItems: PAGE_LIMIT.maximum,
+  }),
+  PetStatus: Type.Unsafe({
+    type: 'string',
+    enum: PET_STATUSES,
+    description: 'Availability of an animal.',
+    example: 'available',
+  }),
+  Error: Type.Object(
+    {
+      code: Type.String({
+        description: 'Machine-readable error code. Its meaning never changes.',
+        example: 'pet_not_found',
+      }),
+      message: Type.String({
+        description: 'Human-readable description. Its wording may change.',
+        example: 'No animal has this identifier.',
+      }),
+      status: Type.Integer({
+        format: 'int32',
+        minimum: 400,
+        maximum: 599,
+        description: 'HTTP status code of the response.',
+        example: 404,
+      }),
+    },
+    { description: 'The body of every error response.' },
+  ),
+};

@@ -33,7 +33,6 @@ const IGNORED: ReadonlyArray<readonly [what: string, members: string]> = [
   ['an id', '"id":1'],
   ['unknown members', '"_id":{"$oid":"0"},"price":9.99,"tags":["x",{"y":null}],"":1'],
   ['__proto__', '"__proto__":{"status":"sold","isAdmin":true}'],
-  ['constructor', '"constructor":{"prototype":{"status":"sold"}},"toString":null'],
   ['fields in other spellings', '"Name":"x","categoryid":1.5,"STATUS":"gone","category_id":"x"'],
   ['numbers of any size', '"x":1e999999999,"y":123456789012345678901234567890'],
   ['lone surrogates and U+0000 in unknown members', '"x":"\\ud83d","\\u0000":1'],
@@ -42,7 +41,6 @@ const IGNORED: ReadonlyArray<readonly [what: string, members: string]> = [
 const TWICE: ReadonlyArray<readonly [member: string, body: string, how?: string]> = [
   ['name', '{"name":"a","name":"b","categoryId":7}'],
   ['name', '{"name":"a","categoryId":7,"n\\u0061me":"a"}', ', once escaped'],
-  ['status', '{"name":"a","categoryId":7,"status":"sold","status":"sold"}'],
   ['x', '{"name":"a","categoryId":7,"x":1,"x":1}', ', which is unknown'],
   ['a', '{"name":"a","categoryId":7,"x":[0,{"b":{},"a":1,"\\u0061":2}]}', ', deep inside'],
   ['__proto__', '{"name":"a","categoryId":7,"__proto__":1,"__proto__":2}', ', whatever its name'],
@@ -104,25 +102,13 @@ const structure: Row[] = [
 const NOT_JSON: ReadonlyArray<readonly [what: string, body: string | Uint8Array]> = [
   ['of white space only', ' \r\n\t '],
   ['that ends early', '{"name":"Bella","categoryId":7'],
-  ['with a trailing comma', '{"name":"Bella","categoryId":7,}'],
-  ['of form fields', 'name=Bella&categoryId=7'],
   ['with a fault in an unknown member', '{"name":"Bella","categoryId":7,"x":[1,]}'],
   ['with a fault below 16 levels', `{"name":"a","categoryId":7,"x":${'['.repeat(30)}01${']'.repeat(30)}}`],
   ['with a byte order mark', `\ufeff${PET}`],
   ['in UTF-16', Buffer.from(PET, 'utf16le')],
   ['that is compressed without saying so', bytes(0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0)],
   ['that ends within a character', bytes(PET, 0xc3)],
-  ['with invalid UTF-8 in an unknown member', bytes('{"name":"a","categoryId":7,"x":"', 0xff, '"}')],
-  ...(
-    [
-      ['a lone continuation byte', [0x80]],
-      ['an overlong form', [0xc0, 0x80]],
-      ['Latin-1', [0xe9]],
-    ] as const
-  ).map(
-    ([what, wrong]) =>
-      [`with ${what} in its name`, bytes('{"name":"a', ...wrong, '","categoryId":7}')] as const,
-  ),
+  ['with Latin-1 in its name', bytes('{"name":"a', 0xe9, '","categoryId":7}')],
 ];
 
 const NO_BODY: ReadonlyArray<readonly [what: string, request: RowRequest]> = [
@@ -168,15 +154,9 @@ const encodedAs = (encoding: string): RowRequest => post(PET, ['Content-Encoding
 
 const SIZES: ReadonlyArray<readonly [what: string, request: RowRequest, expect: Expectation]> = [
   ['accepts a body of exactly 64 KiB', post(padded(LIMIT)), CREATED],
-  ['accepts a body of exactly 64 KiB in chunks', inChunks(post(padded(LIMIT))), CREATED],
   ['refuses a body of one byte more than 64 KiB', post(padded(LIMIT + 1)), TOO_LARGE],
   ['refuses a body of one byte more than 64 KiB in chunks', inChunks(post(padded(LIMIT + 1))), TOO_LARGE],
   ['refuses a body of 8 MiB, and the response still arrives', post(padded(EIGHT_MB)), TOO_LARGE],
-  [
-    'refuses a body of 8 MiB in chunks, and the response still arrives',
-    inChunks(post(padded(EIGHT_MB))),
-    TOO_LARGE,
-  ],
   [
     'refuses a body of 8 MiB without a key, and the response still arrives',
     by(undefined, post(padded(EIGHT_MB))),
@@ -194,7 +174,6 @@ const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Hea
     ['of another type', [bearer(), ['Content-Type', 'text/plain']], UNSUPPORTED_TYPE],
     ['that is too large', [bearer(), JSON_CONTENT, ['Content-Length', '262145']], TOO_LARGE],
     ['by a key that may only read', [bearer('{{readOnlyKey}}')], error('insufficient_scope')],
-    ['with an empty idempotency key', [bearer(), ['Idempotency-Key', '']], error('invalid_parameter')],
   ];
 
 /** What is said of a body: its type, encoding and size, and whether it is wanted. */
@@ -297,7 +276,6 @@ const key = (value: string): Header => ['Idempotency-Key', value];
 const VALID_KEYS: ReadonlyArray<readonly [what: string, key: string]> = [
   ['of one character', 'a'],
   ['of 255 characters', 'k'.repeat(255)],
-  ['of 255 characters in quotes', `"${'q'.repeat(255)}"`],
   [
     'with every allowed character',
     "!#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~",
@@ -306,11 +284,8 @@ const VALID_KEYS: ReadonlyArray<readonly [what: string, key: string]> = [
 
 const INVALID_KEYS: ReadonlyArray<readonly [what: string, ...keys: string[]]> = [
   ['that is empty', ''],
-  ['that is empty in quotes', '""'],
   ['of 256 characters', 'k'.repeat(256)],
-  ['of 256 characters in quotes', `"${'k'.repeat(256)}"`],
   ['with a space', 'one two'],
-  ['with a quote at its start only', '"one'],
   ['with a quote inside', 'o"ne'],
   ['with a backslash', String.raw`o\ne`],
   ['with a letter beyond ASCII', 'cl\u00e9'],

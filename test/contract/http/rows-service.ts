@@ -65,7 +65,6 @@ const BAD_IDS: ReadonlyArray<readonly [what: string, ...ids: string[]]> = [
   ['that is empty', ''],
   ['of 129 characters', 'x'.repeat(129)],
   ['with a space', 'a b'],
-  ['with quotes', '"a"'],
   ['with a letter of another script', 'Ã©'],
   ['with a terminal escape', 'a%1b[31m'],
   ['that is sent twice', 'a', 'b'],
@@ -163,9 +162,6 @@ const faults: Row[] = [
     { ...unavailable('1'), within: 3000 },
     { given: 'busy' },
   ),
-  row('answers 503 to a create beyond its capacity', post(PET), unavailable('1'), {
-    given: 'busy',
-  }),
 ];
 
 /** Methods, headers and faults of the service. */
@@ -221,13 +217,7 @@ export const DOCS: readonly Row[] = [
   ),
   row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
   row('leads from /docs/ to the docs page', bare('GET', '/docs/'), leadsTo('../docs')),
-  ...[
-    '/docs/page.html',
-    '/docs/tsconfig.json',
-    '/docs/../package.json',
-    '/docs/..%2fpackage.json',
-    '/Docs',
-  ].map((target) =>
+  ...['/docs/tsconfig.json', '/docs/../package.json', '/docs/..%2fpackage.json', '/Docs'].map((target) =>
     row(
       `serves nothing at ${target}`,
       bare('GET', target),
@@ -284,9 +274,7 @@ const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expec
   ['a list', get('/pets?limit=1', origin(ONE)), OK],
   ['a new animal', post(PET, origin(ONE)), { status: 201 }],
   ['a 304', get('/pets?limit=1', origin(ONE), ['If-None-Match', '*']), { status: 304 }],
-  ['a 400', get('/pets?limit=0', origin(ONE)), error('invalid_parameter')],
   ['a 401', by(undefined, get('/pets', origin(ONE))), error('missing_api_key')],
-  ['a 404', get('/orders', origin(ONE)), error('route_not_found')],
   ['a 405', send('DELETE', '/pets', origin(ONE)), error('method_not_allowed')],
   ['liveness', bare('GET', '/livez', origin(ONE)), OK],
 ];
@@ -331,13 +319,7 @@ export const CROSS_ORIGIN: readonly Row[] = [
     status: 200,
     headers: { ...NO_CORS, Vary: null },
   }),
-  ...[
-    'https://two.example',
-    'http://one.example',
-    'https://one.example:8443',
-    'https://one.example.evil',
-    'null',
-  ].map((other) =>
+  ...['http://one.example', 'https://one.example:8443', 'https://one.example.evil', 'null'].map((other) =>
     row(
       `does not let pages of ${other} read a list`,
       get('/pets?limit=1', origin(other)),
@@ -355,12 +337,6 @@ export const CROSS_ORIGIN: readonly Row[] = [
     'lets pages of an allowed origin send POST /pets, without a key',
     preflight('/pets', ONE, 'POST'),
     granted(ONE, 'GET, HEAD, POST, OPTIONS'),
-    { given: 'twoOrigins' },
-  ),
-  row(
-    'lets pages of an allowed origin send GET /pets/{petId}, without a key',
-    preflight('/pets/{{pet}}', ONE, 'GET'),
-    granted(ONE, READ_ONLY),
     { given: 'twoOrigins' },
   ),
   row(

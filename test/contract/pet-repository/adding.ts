@@ -2,7 +2,7 @@ import { PET_STATUSES, type UnsavedPet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
-import { addAll, listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
+import { listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
 
 /** Checks an animal in every way to get one. */
 const keepsExactly =
@@ -137,12 +137,5 @@ export const addingCases: readonly StoreCase[] = [
     assert.deepEqual(await pets.findById(expected.id), expected);
     assert.deepEqual(await listAll(pets), [expected]);
     assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: expected, replayed: true });
-  }),
-  promise('stores a hundred animals that are added at once', async ({ pets }) => {
-    const added = await addAll(
-      pets,
-      times(100, (number) => samplePet({ name: `Pet ${number}` })),
-    );
-    assert.deepEqual(await listAll(pets), added);
   }),
 ];

@@ -17,15 +17,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 export const endingCases: readonly StoreCase[] = [
-  promise('says whether it is durable and whether it is shared', async ({ pets }) => {
-    assert.equal(typeof pets.capabilities.durable, 'boolean');
-    assert.equal(typeof pets.capabilities.shared, 'boolean');
-  }),
-  promise('passes its check while it is open', async ({ pets }) => {
-    assert.equal(await pets.check(), undefined);
-    await pets.add(samplePet());
-    assert.equal(await pets.check({}), undefined);
-  }),
   promise('closes twice, and twice at once', async ({ pets }) => {
     await Promise.all([pets.close(), pets.close()]);
     await pets.close();

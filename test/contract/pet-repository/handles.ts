@@ -54,17 +54,6 @@ const durabilityCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'replays a claim from before closing and opening again, and refuses it for another fingerprint',
-    unless: notDurable,
-    async run(subject) {
-      const { pet } = await subject.pets.add(FULL_PET, claimed());
-      const { pets } = await reopened(subject);
-      assert.deepEqual(await pets.add(FULL_PET, claimedAt(1)), { pet, replayed: true });
-      await rejectsWithCode(pets.add(samplePet(), claimed(ANOTHER_FINGERPRINT)), 'idempotency_key_reused');
-      assert.deepEqual(await listAll(pets), [pet]);
-    },
-  },
-  {
     name: 'has every animal whose add resolved while it was closing',
     unless: notDurable,
     async run(subject) {
@@ -78,6 +67,23 @@ const durabilityCases: readonly StoreCase[] = [
     },
   },
 ];
+
+const claimCases: readonly StoreCase[] = (
+  [
+    ['before closing and opening again', notDurable, reopened],
+    ['another handle', notShared, anotherHandle],
+  ] as const
+).map(([where, unless, further]) => ({
+  name: `replays a claim from ${where}, and refuses it for another fingerprint`,
+  unless,
+  async run(subject) {
+    const { pet } = await subject.pets.add(FULL_PET, claimed());
+    const { pets } = await further(subject);
+    assert.deepEqual(await pets.add(FULL_PET, claimedAt(1)), { pet, replayed: true });
+    await rejectsWithCode(pets.add(samplePet(), claimed(ANOTHER_FINGERPRINT)), 'idempotency_key_reused');
+    assert.deepEqual(await listAll(pets), [pet]);
+  },
+}));
 
 const sharingCases: readonly StoreCase[] = [
   {
@@ -118,17 +124,6 @@ const sharingCases: readonly StoreCase[] = [
       const listed = await listAll(subject.pets);
       assert.equal(listed.length, 40);
       assert.deepEqual(await listAll(other), listed);
-    },
-  },
-  {
-    name: 'replays a claim from another handle, and refuses it for another fingerprint',
-    unless: notShared,
-    async run(subject) {
-      const { pets: other } = await anotherHandle(subject);
-      const { pet } = await subject.pets.add(FULL_PET, claimed());
-      assert.deepEqual(await other.add(FULL_PET, claimed()), { pet, replayed: true });
-      await rejectsWithCode(other.add(samplePet(), claimed(ANOTHER_FINGERPRINT)), 'idempotency_key_reused');
-      assert.deepEqual(await listAll(subject.pets), [pet]);
     },
   },
   {
@@ -199,4 +194,9 @@ const orderingCases: readonly StoreCase[] = [
 ];
 
 /** Promises about several handles on one store: one after another, or at the same time. */
-export const handleCases: readonly StoreCase[] = [...durabilityCases, ...sharingCases, ...orderingCases];
+export const handleCases: readonly StoreCase[] = [
+  ...durabilityCases,
+  ...claimCases,
+  ...sharingCases,
+  ...orderingCases,
+];

@@ -108,13 +108,6 @@ export const readingCases: readonly StoreCase[] = [
       assert.deepEqual(await pets.list({ after: matching[0]?.id, limit: 1, status }), matching.slice(1, 2));
     }),
   ),
-  promise('lists nothing with a status that no animal has', async ({ pets }) => {
-    await addAll(
-      pets,
-      times(3, () => samplePet({ status: 'sold' })),
-    );
-    assert.deepEqual(await pets.list({ limit: 20, status: 'pending' }), []);
-  }),
   ...FILTERS.map((status): StoreCase =>
     promise(
       `returns each of some hundreds of animals exactly once, page by page, while others add: ${those(status)}`,

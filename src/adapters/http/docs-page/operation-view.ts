@@ -1,6 +1,5 @@
 import type { HttpSettings } from '../http-settings.js';
 import { HEADERS } from '../open-api/headers.js';
-import { IF_NONE_MATCH } from '../open-api/open-api-document.js';
 import { isRemoved, type Operation } from '../operations.js';
 import { errorLinks, statusView } from './errors-view.js';
 import { day, markup, prose, type Content, type Markup } from './markup.js';
@@ -9,10 +8,9 @@ import { tryView } from './try-view.js';
 
 /** An operation: what it does, a form to try it, its responses. */
 export function operationView(id: string, operation: Operation, settings: HttpSettings): Markup {
-  const { method, path, summary, description, stability, deprecation, scope } = operation;
+  const { method, path, summary, description, stability, deprecation, scope, parameters } = operation;
   const removed = isRemoved(id, settings);
   const mark = removed ? 'Removed' : deprecation && 'Deprecated';
-  const parameters = { ...operation.parameters, ...(operation.conditional && IF_NONE_MATCH) };
   return markup`<article class="operation" id="${id}" aria-labelledby="${id}-title">
   <div class="about">
     <h2><span id="${id}-title">${summary}</span>
@@ -24,7 +22,7 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
     <p>The API key needs the scope <code>${scope}</code>.</p>
     ${!removed && [parametersView(id, parameters), bodyView(operation)]}
   </div>
-  ${!removed && [tryView(id, operation, parameters), responsesView(operation)]}
+  ${!removed && [tryView(id, operation), responsesView(operation)]}
 </article>`;
 }
 

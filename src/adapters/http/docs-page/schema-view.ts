@@ -1,7 +1,5 @@
-import { COMPONENTS, componentName } from '../schemas.js';
+import { COMPONENTS } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
-
-type Schema = (typeof COMPONENTS)[number];
 
 /** The keywords of a schema that the page shows, as the OpenAPI document prints them. */
 interface Keywords {
@@ -17,35 +15,32 @@ interface Keywords {
 }
 
 /** The keywords of a schema, references resolved. */
-export const keywordsOf = (schema: Schema): Keywords => resolved(schema);
+export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schemaName(schema)], ...schema });
 
-function resolved({ $ref, ...beside }: Keywords): Keywords {
-  const named = COMPONENTS.find((schema) => $ref === `#/components/schemas/${componentName(schema)}`);
-  return named === undefined ? beside : { ...named, ...beside };
-}
+/** The name that a schema refers to, if it does. */
+export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\//, '');
 
-export const schemaName = (schema: Schema): string => componentName(schema) ?? '';
-
-export const schemaLink = (schema: Schema): Markup =>
+export const schemaLink = (schema: Keywords): Markup =>
   markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
 
 /** All schemas that have a name, except those that an operation shows as its body. */
-export const schemasView = (bodies: readonly Schema[]): Content =>
-  COMPONENTS.filter((schema) => !bodies.includes(schema)).map((schema) => {
-    const { properties, description } = keywordsOf(schema);
-    const name = schemaName(schema);
-    return markup`<article id="${name}">
+export const schemasView = (bodies: readonly Keywords[]): Content =>
+  Object.entries<Keywords>(COMPONENTS)
+    .filter(([name]) => !bodies.some((body) => schemaName(body) === name))
+    .map(([name, schema]) => {
+      const { properties, description = '' } = schema;
+      return markup`<article id="${name}">
       <h3>${name}</h3>
-      <p>${prose(description ?? '')}</p>
+      <p>${prose(description)}</p>
       ${properties === undefined ? markup`<p class="hint">${valueText(schema)}</p>` : membersView(schema)}
     </article>`;
-  });
+    });
 
 /** The members of an object. */
-export function membersView(schema: Schema): Markup {
+export function membersView(schema: Keywords): Markup {
   const { properties = {}, required = [] } = keywordsOf(schema);
   return markup`<dl class="members">${Object.entries(properties).map(([name, value]) => {
-    const keywords = resolved(value);
+    const keywords = keywordsOf(value);
     return markup`<div>
       <dt><code><b>${name}</b></code> <span class="hint">${required.includes(name) ? 'required' : 'optional'}</span></dt>
       <dd><p>${prose(keywords.description ?? '')}</p><p class="hint">${facts(keywords)}</p></dd>
@@ -54,7 +49,7 @@ export function membersView(schema: Schema): Markup {
 }
 
 /** The type and the limits of a value, in words. */
-export const valueText = (schema: Schema): string => facts(keywordsOf(schema));
+export const valueText = (schema: Keywords): string => facts(keywordsOf(schema));
 
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'default']);
 

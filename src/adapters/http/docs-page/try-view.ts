@@ -9,11 +9,7 @@ import { keywordsOf } from './schema-view.js';
 const EXAMPLE_BODY = stringify({ name: 'Bella', categoryId: INT64_MAX, status: DEFAULT_STATUS }, 2);
 
 /** The form that sends a request, the place for the response, and the same request as a sample. */
-export const tryView = (
-  id: string,
-  { summary, method, path, body }: Operation,
-  parameters: Operation['parameters'],
-): Markup =>
+export const tryView = (id: string, { summary, method, path, body, parameters }: Operation): Markup =>
   markup`<section class="try" aria-label="Try it: ${summary}">
   <h3>Try it</h3>
   <form autocomplete="off" data-method="${method}" data-path="${path}">

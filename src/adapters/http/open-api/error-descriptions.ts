@@ -73,7 +73,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   operation_removed: {
     meaning: 'The operation was removed. The message says what to use instead.',
-    message: (operation, settings) => removedMessage(operation, baseUrl(settings)),
+    message: (_, settings) => removedMessage(baseUrl(settings)),
   },
   payload_too_large: {
     meaning: 'The body is larger than the limit.',

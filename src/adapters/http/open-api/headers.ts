@@ -2,18 +2,17 @@ import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
 import { writeCursor } from '../../../application/page-cursor.js';
 import type { Keywords } from '../schemas.js';
 
+/** The headers of a deprecated operation's route. */
+export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
+
 /** A response header, as the document describes it. */
 export interface DocumentedHeader {
-  /** The name of the header. */
   readonly name: string;
   readonly description: string;
   readonly schema: Keywords;
   /** Whether a response that declares it may lack it. */
   readonly optional?: true;
-  readonly example: (
-    baseUrl: string,
-    deprecation: Record<'Deprecation' | 'Sunset' | 'Link', string>,
-  ) => unknown;
+  readonly example: (baseUrl: string, deprecation: DeprecationHeaders) => unknown;
 }
 
 /** The headers that clients can use, by component name. */

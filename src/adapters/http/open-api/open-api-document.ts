@@ -1,9 +1,9 @@
-import { Type, type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { stringify } from '../../../exact-json.js';
 import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
-import { COMPONENTS, ErrorSchema, componentName, jsonSchema, type Keywords } from '../schemas.js';
+import { COMPONENTS, reference, type Keywords } from '../schemas.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
@@ -25,16 +25,6 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
   'internal_error',
   'service_unavailable',
 ];
-
-/** The parameter of every conditional operation. */
-export const IF_NONE_MATCH: Operation['parameters'] = {
-  'If-None-Match': {
-    in: 'header',
-    schema: Type.String(),
-    description:
-      'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
-  },
-};
 
 /**
  * The OpenAPI 3.1 document of a service with these settings, as JSON text with exact integers. It declares every status
@@ -74,7 +64,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, as the bearer token.' },
       },
-      schemas: Object.fromEntries(COMPONENTS.map((schema) => [componentName(schema), schema])),
+      schemas: COMPONENTS,
       headers: Object.fromEntries(headers),
     },
   };
@@ -92,12 +82,11 @@ function paths(settings: HttpSettings): Keywords {
 
 /** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
 export function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
-  const { summary, description, scope, stability, deprecation, body, conditional } = operation;
+  const { summary, description, scope, stability, deprecation, body, parameters } = operation;
   const since = day(settings.deprecatedSince);
   const deprecated =
     deprecation &&
     `**Deprecated** since ${since}, will be removed on ${day(deprecation.sunset)}. ${deprecation.advice}`;
-  const parameters = Object.entries({ ...operation.parameters, ...(conditional && IF_NONE_MATCH) });
   return {
     operationId: id,
     tags: [TAG.name],
@@ -111,7 +100,7 @@ export function operationObject(id: string, operation: Operation, settings: Http
       'x-deprecated-reason': deprecation.advice,
     }),
     ...(stability && { 'x-stability': stability }),
-    parameters: parameters.map(([name, parameter]) => parameterObject(name, parameter)),
+    parameters: Object.entries(parameters).map(([name, parameter]) => parameterObject(name, parameter)),
     ...(body && {
       requestBody: { description: body.description, required: true, content: json(body.schema) },
     }),
@@ -119,13 +108,15 @@ export function operationObject(id: string, operation: Operation, settings: Http
   };
 }
 
-const parameterObject = (name: string, { in: location, schema, ...rest }: Parameter): Keywords => ({
+const parameterObject = (name: string, { in: location, ...rest }: Parameter): Keywords => ({
   name,
   in: location,
   required: location === 'path',
-  schema: jsonSchema(schema),
   ...rest,
 });
+
+const UNCHANGED =
+  'The response is unchanged since the one with the `ETag` in `If-None-Match`. It has no body.';
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
@@ -158,15 +149,8 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
   return {
     ...(!removed && {
       [success.status]: { description: success.description, headers, content: json(success.schema) },
+      ...(conditional && { 304: { description: UNCHANGED, headers } }),
     }),
-    ...(!removed &&
-      conditional && {
-        304: {
-          description:
-            'The response is unchanged since the one with the `ETag` in `If-None-Match`. It has no body.',
-          headers,
-        },
-      }),
     ...Object.fromEntries(failures),
   };
 }
@@ -188,12 +172,12 @@ function errorResponse(
     headers: references([...headers, ...described.flatMap((error) => error.headers ?? [])]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: json(ErrorSchema, { examples: Object.fromEntries(examples) }),
+    content: json(reference('Error'), { examples: Object.fromEntries(examples) }),
   };
 }
 
 const json = (schema: TSchema, rest: Keywords = {}): Keywords => ({
-  'application/json': { schema: jsonSchema(schema), ...rest },
+  'application/json': { schema, ...rest },
 });
 
 const references = (names: readonly HeaderName[]): Keywords =>
