@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inspect } from 'node:util';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
@@ -82,21 +81,6 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     await until('it is prepared', async () => notices.some((line) => line.includes('made the index')));
     for (const store of stores) await store.close();
     expect(notices.join()).to.not.include('unwanted');
-  });
-
-  it('says why at once and without the password when the login is refused', async () => {
-    const login = uri.replace(/^([^:]+:\/\/)(?:[^/?]*@)?/, '$1nobody:hunter2@');
-    const store = await openMongoStore(`${login}&authSource=admin`, { onNotice });
-    const { error, took } = await timed(store.pets.add(rex));
-    expect(error).to.have.property('code', 'service_unavailable');
-    expect(error).to.have.nested.property('cause.code', 18);
-    expect(took).to.be.below(BUSY);
-    await until('a notice', async () => notices.length > 0);
-    expect(notices[0]).to.match(
-      /^the database is not prepared yet, retrying: [^\n]*[Aa]uthentication failed/,
-    );
-    expect(inspect([error, notices, store], { depth: null })).to.not.include('hunter2');
-    await store.close();
   });
 
   it('closes soon although the URL lets it connect for a minute, and makes nothing afterwards', async () => {

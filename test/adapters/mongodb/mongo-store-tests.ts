@@ -19,9 +19,7 @@ export interface Bench {
   /** A collection, whatever is in it. */
   readonly collection: (name: string) => Collection<AnyDocument>;
   /** Opens the same database once more. It is closed with the test. */
-  readonly open: (options?: MongoStoreOptions) => Promise<FullStore>;
-  /** The notices of the first store. */
-  readonly notices: readonly string[];
+  readonly open: () => Promise<FullStore>;
 }
 
 interface BenchOptions extends MongoStoreOptions {
@@ -45,18 +43,17 @@ export const onStore = (
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
     const opened: FullStore[] = [];
-    const open = async (more: MongoStoreOptions = {}): Promise<FullStore> => {
+    const open = async (): Promise<FullStore> => {
       const uri = uriOf(server, database, host && { host: host() }) + query;
-      const store = await openMongoStore(uri, { timeout, ...options, ...more });
+      const store = await openMongoStore(uri, { timeout, ...options });
       opened.push(store);
       return store;
     };
-    const notices: string[] = [];
-    const store = await open({ onNotice: (line) => void notices.push(line) });
+    const store = await open();
     try {
       await firstUse(store);
       const db = clientOf(server).db(database);
-      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open, notices });
+      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open });
     } finally {
       for (const each of opened) await each.close();
     }
