@@ -1,5 +1,4 @@
 import { ObjectId, type AnyBulkWriteOperation } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
@@ -10,7 +9,7 @@ import type { PetInserts } from './pet-inserts.js';
 import type { Attempt } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
-const BATCH_TIMEOUT = 60_000;
+const timeout = 60_000;
 
 /**
  * Moves all of a store in a MongoDB database. A claim whose animal is missing is not read: its create was interrupted
@@ -19,12 +18,6 @@ const BATCH_TIMEOUT = 60_000;
 export function mongoTransfer(connection: MongoConnection, inserts: PetInserts): CatalogueTransfer {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
-
-  const run = <Result>(
-    doing: string,
-    { signal }: Call = {},
-    attempt: (options: Attempt) => Promise<Result>,
-  ): Promise<Result> => connection.run(doing, { signal, timeout: BATCH_TIMEOUT }, attempt);
 
   /** The stored animals of these ids, by id. */
   async function findPets(
@@ -37,7 +30,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
   return {
     survey: (call) =>
-      run('surveying the store', call, async (options) => {
+      connection.run('surveying the store', { ...call, timeout }, async (options) => {
         const lastId = await inserts.lastId(options);
         // From the metadata of the collection, which is not exact.
         const count = await pets.estimatedDocumentCount(options);
@@ -45,21 +38,22 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         return { pets: isEmpty ? 0 : Math.max(1, count), lastId };
       }),
 
-    reserveIds: (last, call) => run('reserving ids', call, (options) => inserts.reserve(last, options)),
+    reserveIds: (last, call) =>
+      connection.run('reserving ids', { ...call, timeout }, (options) => inserts.reserve(last, options)),
 
     writePets(given, call) {
       const operations = given.map((pet): AnyBulkWriteOperation<PetDocument> => {
         const { _id, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
         return { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } };
       });
-      return run('writing animals', call, async (options) => {
+      return connection.run('writing animals', { ...call, timeout }, async (options) => {
         if (operations.length > 0) await pets.bulkWrite(operations, { ...options, ordered: false });
       });
     },
 
     readClaims({ after, limit, now }, call) {
       const live = { $gt: new Date(now) };
-      return run('reading claims', call, async (options) => {
+      return connection.run('reading claims', { ...call, timeout }, async (options) => {
         for (let start = after === undefined ? '' : claimId(after); ;) {
           const found = await claims
             .find({ _id: { $gt: start }, keepUntil: live }, { ...options, sort: { _id: 1 }, limit })
@@ -82,7 +76,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
     writeClaims(given, call) {
       const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
-      return run('writing claims', call, async (options) => {
+      return connection.run('writing claims', { ...call, timeout }, async (options) => {
         const ids = copies.map(({ petId }) => petId);
         const stored = await findPets(ids, options);
         const operations = copies.map(({ fingerprint, keepUntil, petId, ...name }) => {
