@@ -3,6 +3,7 @@ import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mo
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 
@@ -77,21 +78,10 @@ export const throughProxy =
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
-export const apiKey = Object.freeze({
-  id: 'k',
-  name: 'a key',
-  hash: 'f'.repeat(64),
-  scopes: ['pets:read'],
-  createdAt: new Date(0),
-});
+export const apiKey = Object.freeze(sampleApiKey({ id: 'k' }));
 
 /** A claim that is live for a day. */
-export const claimOn = (key: string, change: Partial<Claim> = {}): Claim => ({
-  scope: 'a key',
-  key,
-  fingerprint: 'rex',
-  keepUntil: new Date(Date.now() + 24 * 60 * 60 * 1000),
-  ...change,
-});
+export const claimOn = (key: string, change: Partial<Claim> = {}): Claim =>
+  sampleClaim({ scope: 'a key', key, fingerprint: 'rex', ...change });
 
 export { rejectionOf as rejection } from '../../contract/rejection.js';
