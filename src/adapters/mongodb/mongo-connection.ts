@@ -67,7 +67,7 @@ export class MongoConnection {
   }
 
   /** Runs a call: see `retryWhilePassing`. */
-  async run<Result>(
+  run<Result>(
     doing: string,
     { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
     attempt: (options: Attempt) => Promise<Result>,
@@ -79,11 +79,7 @@ export class MongoConnection {
       return attempt(attemptOptions);
     });
     this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
-    }
+    return running.finally(() => this.#running.delete(running));
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
