@@ -99,16 +99,11 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
 
 describeOnMongo('A MongoDB store whose database goes away', (server) => {
   it(
-    'comes back by itself, whether the database was refused or silent',
+    'comes back by itself after the database was silent',
     throughProxy(
       server,
       async ({ store, proxy }) => {
         const { pet } = await store.pets.add(rex);
-        await proxy.close();
-        expect(await rejection(store.pets.check())).to.have.property('code', 'service_unavailable');
-        await proxy.open();
-        await untilReady(store);
-
         proxy.silent = true;
         const { error, took } = await timed(store.pets.list({ limit: 5 }));
         expect(error).to.have.property('code', 'service_unavailable');
