@@ -13,18 +13,7 @@ import {
   isAnimalStoreError,
 } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from '../../src/domain/int64.js';
-import {
-  NAME_PATTERN,
-  NEW_PET_FIELDS,
-  PET_RULES,
-  isSamePet,
-  petFrom,
-  savedPet,
-  unsavedPet,
-  type NewPet,
-  type Pet,
-  type UnsavedPet,
-} from '../../src/domain/pet.js';
+import { PET_RULES, petFrom, unsavedPet, type NewPet, type UnsavedPet } from '../../src/domain/pet.js';
 
 const cause = new Error('the inside');
 const faults = [
@@ -155,20 +144,6 @@ describe('A name', () => {
     );
     expect(blank).to.deep.equal(WHITE_SPACE);
   });
-
-  it('keeps its rule exactly if it matches the published pattern, lone surrogates aside', () => {
-    const pattern = new RegExp(NAME_PATTERN, 'u');
-    const character = fc.oneof(
-      fc.constantFrom(...WHITE_SPACE, '\0', '\ufeff', '\u200b', 'a', '🐶'),
-      fc.string(),
-    );
-    fc.assert(
-      fc.property(fc.array(character, { maxLength: 5 }), (characters) => {
-        const name = characters.join('');
-        expect(pattern.test(name)).to.equal(PET_RULES.name(name) === undefined);
-      }),
-    );
-  });
 });
 
 /** Another value for each field. A new field does not compile here. */
@@ -178,13 +153,6 @@ const isRefused = (pet: unknown, ...faults: readonly (readonly [field: string, m
   expect(faultsOf(pet)).to.deep.equal(faults.map(([field, message]) => ({ field, message })));
 
 describe('An animal', () => {
-  it('is frozen, available by default, and has only the fields of an animal', () => {
-    const pet = unsavedPet({ name: ' Fido ', categoryId: 7, id: 99n, colour: 'black' } as NewPet);
-    expect(pet).to.deep.equal({ name: ' Fido ', categoryId: 7n, status: 'available' });
-    expect(pet).to.be.frozen;
-    expect(unsavedPet(OTHER)).to.deep.equal(OTHER);
-  });
-
   it('is refused with every fault', () => {
     isRefused(
       { name: ' ', categoryId: 1.5, status: 'gone' },
@@ -210,14 +178,6 @@ describe('An animal', () => {
     expect(pet.name).to.equal('Fido');
   });
 
-  it('is saved under its id as a frozen copy with every field', () => {
-    const given = { ...OTHER };
-    const pet = savedPet(5n, given);
-    given.name = 'Max';
-    expect(pet).to.deep.equal({ id: 5n, ...OTHER });
-    expect(pet).to.be.frozen;
-  });
-
   it('is read from data of other programs, and every fault of those is named', () => {
     expect(petFrom({ ...OTHER, id: 5, categoryId: 8 })).to.deep.equal({ id: 5n, ...OTHER });
     expect(() => petFrom({ ...OTHER, id: '5' })).to.throw(InvalidPetError, 'id must be an int64');
@@ -235,14 +195,5 @@ describe('An animal', () => {
       isRefused({ name, categoryId: 1 }, ['name', 'must not be longer than 1000 characters']);
       expect(petFrom({ ...OTHER, id: 5n, name }).name).to.equal(name);
     }
-  });
-
-  it('is the same as another only if every field is equal', () => {
-    const pet: Pet = { id: 5n, name: 'Fido', categoryId: 7n, status: 'available' };
-    expect(isSamePet(pet, { ...pet })).to.equal(true);
-    expect(isSamePet(pet, { ...pet, id: 6n })).to.equal(false);
-    for (const field of NEW_PET_FIELDS)
-      expect(isSamePet(pet, { ...pet, [field]: OTHER[field] })).to.equal(false);
-    expect(new Set(NEW_PET_FIELDS)).to.deep.equal(new Set(Object.keys(OTHER)));
   });
 });

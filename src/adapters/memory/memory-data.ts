@@ -14,12 +14,16 @@ export class MemoryData {
   readonly claims = new Map<string, PetClaim>();
   /** By id. */
   readonly apiKeys = new Map<string, ApiKeyRecord>();
-  closed = false;
+  #closed = false;
 
   /** Every operation begins with this. */
   enter(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
-    if (this.closed) throw new UnavailableError(`${doing} after close`);
+    if (this.#closed) throw new UnavailableError(`${doing} after close`);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
   }
 
   /** The index of the first animal with an id greater than this one, in logarithmic time. */

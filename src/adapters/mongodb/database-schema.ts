@@ -50,10 +50,15 @@ const COLLECTIONS = [
   },
 ] as const;
 
-type Notice = (line: string) => void;
-
-/** Creates missing collections and sets their validators. Other processes may do the same. */
-export async function makeCollections(database: Db, notice: Notice, options: Attempt): Promise<void> {
+/**
+ * Creates missing collections, sets their validators, then creates missing indexes: on a large collection that takes
+ * long. Other processes may do the same.
+ */
+export async function prepareDatabase(
+  database: Db,
+  notice: (line: string) => void,
+  options: Attempt,
+): Promise<void> {
   const present = new Map<string, unknown>();
   for await (const { name, ...found } of database.listCollections({}, { ...options, nameOnly: false })) {
     present.set(name, 'options' in found ? found.options?.['validator'] : undefined);
@@ -75,10 +80,6 @@ export async function makeCollections(database: Db, notice: Notice, options: Att
     await database.command({ collMod: name, validator }, options);
     notice(`set the validator of the collection ${name}`);
   }
-}
-
-/** Creates missing indexes. On a large collection this takes long. */
-export async function makeIndexes(database: Db, notice: Notice, options: Attempt): Promise<void> {
   for (const { name, index } of COLLECTIONS) {
     if (index === undefined) continue;
     const indexes = await database.collection(name).listIndexes(options).toArray();

@@ -1,5 +1,4 @@
-import { ObjectId, type Collection } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
+import { ObjectId } from 'mongodb';
 import {
   byAge,
   type ApiKeyRecord,
@@ -15,55 +14,46 @@ interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
 }
 
 /** Managed keys in a MongoDB database, as hashes. */
-export class MongoApiKeyRepository implements ApiKeyRepository {
-  readonly #connection: MongoConnection;
-  readonly #apiKeys: Collection<ApiKeyDocument>;
-
-  constructor(connection: MongoConnection) {
-    this.#connection = connection;
-    this.#apiKeys = connection.collection('apiKeys');
-  }
-
-  async add(apiKey: ApiKeyRecord, { signal }: Call = {}): Promise<boolean> {
-    const { id: _id, ...fields } = structuredClone(apiKey);
-    const document = { _id, ...fields, operation: new ObjectId() };
-    return this.#connection.run('adding an API key', { signal }, (options) =>
-      insertOnce(this.#apiKeys, document, options),
-    );
-  }
-
-  findById(id: string, { signal }: Call = {}): Promise<ApiKeyRecord | undefined> {
-    return this.#connection.run('reading an API key', { signal }, async (options) => {
-      // With `$eq` an id is always a value, never an operator.
-      const found = await this.#apiKeys.findOne({ _id: { $eq: id } }, options);
-      return found === null ? undefined : toApiKey(found);
-    });
-  }
-
-  list({ signal }: Call = {}): Promise<readonly ApiKeyRecord[]> {
-    return this.#connection.run('listing API keys', { signal }, async (options) => {
-      const found = await this.#apiKeys.find({}, options).toArray();
-      // Sorted here: MongoDB compares text by code point.
-      return found.map(toApiKey).sort(byAge);
-    });
-  }
-
-  async revoke(id: string, at: Date, { signal }: Call = {}): Promise<ApiKeyRecord | undefined> {
-    const revokedAt = new Date(at);
-    return this.#connection.run('revoking an API key', { signal }, async (options) => {
-      // `$min` keeps the earliest instant, so repeating it changes nothing.
-      const found = await this.#apiKeys.findOneAndUpdate(
-        { _id: { $eq: id } },
-        { $min: { revokedAt } },
-        { ...options, returnDocument: 'after' },
+export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
+  const apiKeys = connection.collection<ApiKeyDocument>('apiKeys');
+  return {
+    async add(apiKey, { signal } = {}) {
+      const { id: _id, ...fields } = structuredClone(apiKey);
+      const document = { _id, ...fields, operation: new ObjectId() };
+      return connection.run('adding an API key', { signal }, (options) =>
+        insertOnce(apiKeys, document, options),
       );
-      return found === null ? undefined : toApiKey(found);
-    });
-  }
+    },
 
-  close(): Promise<void> {
-    return this.#connection.close();
-  }
+    findById: (id, { signal } = {}) =>
+      connection.run('reading an API key', { signal }, async (options) => {
+        // With `$eq` an id is always a value, never an operator.
+        const found = await apiKeys.findOne({ _id: { $eq: id } }, options);
+        return found === null ? undefined : toApiKey(found);
+      }),
+
+    list: ({ signal } = {}) =>
+      connection.run('listing API keys', { signal }, async (options) => {
+        const found = await apiKeys.find({}, options).toArray();
+        // Sorted here: MongoDB compares text by code point.
+        return found.map(toApiKey).sort(byAge);
+      }),
+
+    async revoke(id, at, { signal } = {}) {
+      const revokedAt = new Date(at);
+      return connection.run('revoking an API key', { signal }, async (options) => {
+        // `$min` keeps the earliest instant, so repeating it changes nothing.
+        const found = await apiKeys.findOneAndUpdate(
+          { _id: { $eq: id } },
+          { $min: { revokedAt } },
+          { ...options, returnDocument: 'after' },
+        );
+        return found === null ? undefined : toApiKey(found);
+      });
+    },
+
+    close: () => connection.close(),
+  };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
 import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { makeCollections, makeIndexes } from './database-schema.js';
+import { prepareDatabase } from './database-schema.js';
 import { SILENCE_LIMIT, retryWhilePassing, within, type Attempt, type RetryOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
@@ -67,7 +67,7 @@ export class MongoConnection {
   }
 
   /** Runs a call: see `retryWhilePassing`. */
-  async run<Result>(
+  run<Result>(
     doing: string,
     { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
     attempt: (options: Attempt) => Promise<Result>,
@@ -79,11 +79,7 @@ export class MongoConnection {
       return attempt(attemptOptions);
     });
     this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
-    }
+    return running.finally(() => this.#running.delete(running));
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
@@ -124,10 +120,9 @@ export class MongoConnection {
     for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
         const once = { timeout: PREPARE_TIMEOUT, retry: false };
-        return await this.run('preparing the database', once, async (options) => {
-          await makeCollections(this.#database, this.#notice, options);
-          await makeIndexes(this.#database, this.#notice, options);
-        });
+        return await this.run('preparing the database', once, (options) =>
+          prepareDatabase(this.#database, this.#notice, options),
+        );
       } catch (error) {
         const cause = error instanceof UnavailableError ? error.cause : error;
         const reason = cause instanceof Error ? cause.message : String(cause);

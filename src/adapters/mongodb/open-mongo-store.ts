@@ -1,9 +1,9 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { FullStore } from '../../application/ports/store.js';
-import { MongoApiKeyRepository } from './mongo-api-key-repository.js';
-import { MongoCatalogueTransfer } from './mongo-catalogue-transfer.js';
+import { mongoApiKeys } from './mongo-api-key-repository.js';
+import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
-import { MongoPetRepository } from './mongo-pet-repository.js';
+import { mongoPets } from './mongo-pet-repository.js';
 import { PetInserts } from './pet-inserts.js';
 
 /** The URL is not a MongoDB connection string that can be used. The message is one line without secrets. */
@@ -39,9 +39,9 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
   }
   const inserts = new PetInserts(connection);
   return {
-    pets: new MongoPetRepository(connection, inserts),
-    apiKeys: new MongoApiKeyRepository(connection),
-    transfer: new MongoCatalogueTransfer(connection, inserts),
+    pets: mongoPets(connection, inserts),
+    apiKeys: mongoApiKeys(connection),
+    transfer: mongoTransfer(connection, inserts),
     location,
     close: () => connection.close(),
   };

@@ -5,10 +5,10 @@ import type { FullStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isFull, retryWhileBusy } from './busy.js';
 import { APPLICATION_ID, readPragma, schemaVersion, upgradeSchema } from './schema.js';
-import { SqliteApiKeyRepository } from './sqlite-api-key-repository.js';
-import { SqliteCatalogueTransfer } from './sqlite-catalogue-transfer.js';
+import { sqliteApiKeys } from './sqlite-api-key-repository.js';
+import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
-import { SqlitePetRepository } from './sqlite-pet-repository.js';
+import { sqlitePets } from './sqlite-pet-repository.js';
 import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
@@ -55,9 +55,9 @@ function openFile(file: string, mustExist: boolean, busyTimeout: number): FullSt
     if (hasLog && !mustExist) syncLog(database);
     const connection = new SqliteConnection(database, file, busyTimeout);
     return {
-      pets: new SqlitePetRepository(connection),
-      apiKeys: new SqliteApiKeyRepository(connection),
-      transfer: new SqliteCatalogueTransfer(connection),
+      pets: sqlitePets(connection),
+      apiKeys: sqliteApiKeys(connection),
+      transfer: sqliteTransfer(connection),
       location: file,
       close: () => connection.close(),
     };

@@ -1,12 +1,5 @@
-import type { Call } from '../../application/animal-store.js';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
-import type {
-  AddedPet,
-  AddOptions,
-  Claim,
-  PetRange,
-  PetRepository,
-} from '../../application/ports/pet-repository.js';
+import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { INT64_MAX, isInt64 } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
@@ -26,95 +19,83 @@ const PROBE: PetClaim = {
 };
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
-export class SqlitePetRepository implements PetRepository {
-  readonly capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
-  readonly #connection: SqliteConnection;
-  readonly #sql;
+export function sqlitePets(connection: SqliteConnection): PetRepository {
+  const sql = {
+    insert: connection.prepare(INSERT_PET),
+    find: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`),
+    // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value.
+    list: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`),
+    listByStatus: connection.prepare<PetRow>(
+      `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT +?`,
+    ),
+    findClaim: connection.prepare<readonly [fingerprint: string, petId: bigint]>(
+      'SELECT fingerprint, pet_id FROM claims WHERE scope = ? AND key = ? AND keep_until > ?',
+    ),
+    putClaim: connection.prepare(PUT_CLAIM),
+    // Two for each new claim: lapsed claims grow fewer, at a constant cost.
+    sweepClaims: connection.prepare(`DELETE FROM claims WHERE (scope, key) IN
+      (SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2)`),
+  };
 
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection;
-    this.#sql = {
-      insert: connection.prepare(INSERT_PET),
-      find: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`),
-      // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value.
-      list: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`),
-      listByStatus: connection.prepare<PetRow>(
-        `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT +?`,
-      ),
-      findClaim: connection.prepare<readonly [fingerprint: string, petId: bigint]>(
-        'SELECT fingerprint, pet_id FROM claims WHERE scope = ? AND key = ? AND keep_until > ?',
-      ),
-      putClaim: connection.prepare(PUT_CLAIM),
-      // Two for each new claim: lapsed claims grow fewer, at a constant cost.
-      sweepClaims: connection.prepare(`DELETE FROM claims WHERE (scope, key) IN
-        (SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2)`),
-    };
-  }
+  const insert = (pet: UnsavedPet): Pet =>
+    savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
 
-  async add(pet: UnsavedPet, { claim, now = new Date(), signal }: AddOptions = {}): Promise<AddedPet> {
-    // Copied now: the caller may change its objects while the write is queued.
-    const copy = { ...pet };
-    const once = claim && { ...claim, keepUntil: new Date(claim.keepUntil) };
-    const time = BigInt(now.getTime());
-    const outcome = await this.#connection.write('adding an animal', { signal }, () =>
-      once === undefined ? { pet: this.#insertPet(copy), replayed: false } : this.#addOnce(copy, once, time),
-    );
-    if (outcome instanceof IdempotencyKeyReusedError) throw outcome;
-    return outcome;
-  }
-
-  findById(id: bigint, call: Call = {}): Promise<Pet | undefined> {
-    return this.#connection.read('reading an animal', call, () => this.#findPet(id));
-  }
-
-  list({ after = 0n, limit, status }: PetRange, call: Call = {}): Promise<readonly Pet[]> {
-    return this.#connection.read('listing animals', call, () => {
-      if (after >= INT64_MAX) return [];
-      const start = after < 0n ? 0n : after;
-      const most = Math.min(limit, Number.MAX_SAFE_INTEGER); // SQLite has no Infinity
-      const rows =
-        status === undefined
-          ? this.#sql.list.all(start, most)
-          : this.#sql.listByStatus.all(start, status, most);
-      return rows.map(toPet);
-    });
-  }
-
-  check(call: Call = {}): Promise<void> {
-    return this.#connection.check(
-      call,
-      () => this.#sql.list.get(0n, 1),
-      () => {
-        this.#sql.putClaim.run(...claimRow(PROBE));
-        this.#sql.sweepClaims.run(0n);
-      },
-    );
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
-  }
-
-  #insertPet(pet: UnsavedPet): Pet {
-    return savedPet(this.#sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
-  }
-
-  #findPet(id: bigint): Pet | undefined {
-    const row = isInt64(id) ? this.#sql.find.get(id) : undefined;
+  function find(id: bigint): Pet | undefined {
+    const row = isInt64(id) ? sql.find.get(id) : undefined;
     return row && toPet(row);
   }
 
   /** Returns a refusal instead of throwing it: it has nothing to undo, so the group goes on. */
-  #addOnce(pet: UnsavedPet, claim: Claim, now: bigint): AddedPet | IdempotencyKeyReusedError {
-    const [fingerprint, petId] = this.#sql.findClaim.get(claim.scope, claim.key, now) ?? [];
-    const earlier = petId === undefined ? undefined : this.#findPet(petId);
+  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): AddedPet | IdempotencyKeyReusedError {
+    const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
+    const earlier = petId === undefined ? undefined : find(petId);
     if (earlier !== undefined) {
       if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();
       return { pet: earlier, replayed: true };
     }
-    const added = this.#insertPet(pet);
-    this.#sql.putClaim.run(...claimRow({ ...claim, petId: added.id }));
-    this.#sql.sweepClaims.run(now - SWEEP_DELAY);
+    const added = insert(pet);
+    sql.putClaim.run(...claimRow({ ...claim, petId: added.id }));
+    sql.sweepClaims.run(now - SWEEP_DELAY);
     return { pet: added, replayed: false };
   }
+
+  return {
+    capabilities: Object.freeze({ durable: true, shared: true, ordered: true }),
+
+    async add(pet, { claim, now = new Date(), signal } = {}) {
+      // Copied now: the caller may change its objects while the write is queued.
+      const copy = { ...pet };
+      const once = claim && { ...claim, keepUntil: new Date(claim.keepUntil) };
+      const time = BigInt(now.getTime());
+      const outcome = await connection.write('adding an animal', { signal }, () =>
+        once === undefined ? { pet: insert(copy), replayed: false } : addOnce(copy, once, time),
+      );
+      if (outcome instanceof IdempotencyKeyReusedError) throw outcome;
+      return outcome;
+    },
+
+    findById: (id, call = {}) => connection.read('reading an animal', call, () => find(id)),
+
+    list: ({ after = 0n, limit, status }, call = {}) =>
+      connection.read('listing animals', call, () => {
+        if (after >= INT64_MAX) return [];
+        const start = after < 0n ? 0n : after;
+        const most = Math.min(limit, Number.MAX_SAFE_INTEGER); // SQLite has no Infinity
+        const rows =
+          status === undefined ? sql.list.all(start, most) : sql.listByStatus.all(start, status, most);
+        return rows.map(toPet);
+      }),
+
+    check: (call = {}) =>
+      connection.check(
+        call,
+        () => sql.list.get(0n, 1),
+        () => {
+          sql.putClaim.run(...claimRow(PROBE));
+          sql.sweepClaims.run(0n);
+        },
+      ),
+
+    close: () => connection.close(),
+  };
 }

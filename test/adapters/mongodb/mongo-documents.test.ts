@@ -126,10 +126,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   it('are not made by a store that must exist: it is refused in one line', async () => {
     const error = await rejection(openMongoStore(uriOf(server, database), { mustExist: true }));
     expect(error).to.be.instanceOf(MissingMongoStoreError);
-    expect(error)
-      .to.have.property('message')
-      .that.matches(/^mongodb:\/\/[^@\n]+ holds no animal store: name the database of one\.$/)
-      .and.includes(database);
+    expect(String(error)).to.match(/\/animals-[^\n]+ holds no animal store: name the database of one\.$/);
     const db = clientOf(server).db(database);
     expect(await db.listCollections().toArray()).to.deep.equal([]);
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { MongoClient, type Db } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { until, type ReplicaSet } from './mongod.js';
-import { describeOnReplicaSet, newDatabaseName } from './mongo-server.js';
+import { ReplicaSet, until } from './mongod.js';
+import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
 import { claimOn, rejection, rex } from './mongo-store-tests.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -67,14 +67,19 @@ class WriteLedger {
 
 interface Given {
   readonly pets: PetRepository;
-  readonly set: ReplicaSet;
   readonly client: MongoClient;
   readonly uri: string;
 }
 
-describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) => {
+describeOnOwnServers('A MongoDB store in a replica set of three', (_create, binary) => {
+  let set: ReplicaSet;
+  before(async function () {
+    this.timeout(120_000);
+    set = await ReplicaSet.start(binary);
+  });
+  after(() => set.remove());
+
   const onStore = (test: (given: Given) => Promise<void>) => async (): Promise<void> => {
-    const set = startedSet();
     await set.untilWhole();
     const uri = set.uri(newDatabaseName());
     // Patient: an election takes a busy machine some seconds.
@@ -82,7 +87,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
     const client = new MongoClient(uri, { serverMonitoringMode: 'poll', useBigInt64: true });
     try {
       await store.pets.list({ limit: 1 });
-      await test({ pets: store.pets, set, client, uri });
+      await test({ pets: store.pets, client, uri });
     } finally {
       await store.close();
       await client.close();
@@ -91,7 +96,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
 
   it(
     'says that it is unavailable while a majority is away, and serves again when it is back',
-    onStore(async ({ pets, set, uri }) => {
+    onStore(async ({ pets, uri }) => {
       const { pet } = await pets.add(rex);
       const impatient = await openMongoStore(uri, { timeout: 500 });
       await until('it is connected', () =>
@@ -116,7 +121,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
 
   (LONG ? it : it.skip)(
     'never shows what no majority has, and adds once what is retried after it was rolled back',
-    onStore(async ({ pets, set, client }) => {
+    onStore(async ({ pets, client }) => {
       const { pet } = await pets.add(rex);
       const primary = await set.primary();
       const [first, second] = await set.secondaries();
@@ -157,7 +162,7 @@ describeOnReplicaSet('A MongoDB store in a replica set of three', (startedSet) =
   // The last one: the primary that it kills stays away.
   it(
     `loses, duplicates and refuses no animal while primaries step down (${STEP_DOWNS}) and are killed (${KILLS}) under 8 writers`,
-    onStore(async ({ pets, set, client }) => {
+    onStore(async ({ pets, client }) => {
       const ledger = new WriteLedger();
       await ledger.addWhile(pets, async () => {
         for (let election = 1; election <= STEP_DOWNS; election += 1) {

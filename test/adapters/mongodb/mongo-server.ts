@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { Mongod, ReplicaSet } from './mongod.js';
+import { Mongod } from './mongod.js';
 
 /** The server that the suites share. */
 export interface MongoServer {
@@ -88,35 +88,19 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
 /** A suite that starts and kills its own servers. They are removed after it. */
 export function describeOnOwnServers(
   title: string,
-  body: (create: (options?: { replicaSet: boolean }) => Promise<Mongod>) => void,
+  body: (create: (options?: { replicaSet: boolean }) => Promise<Mongod>, binary: string) => void,
 ): void {
   const { binary } = search;
   describeWith(binary, title, () => {
     const servers: Mongod[] = [];
-    body(async (options = { replicaSet: true }) => {
+    const create = async (options = { replicaSet: true }): Promise<Mongod> => {
       const server = await Mongod.create(binary ?? '', options);
       servers.push(server);
       return server;
-    });
+    };
+    body(create, binary ?? '');
     // After the hooks of the body, which close their clients.
     after(() => Promise.all(servers.splice(0).map((server) => server.remove())));
-  });
-}
-
-/** A suite on a replica set of three, which all its tests share. */
-export function describeOnReplicaSet(title: string, body: (set: () => ReplicaSet) => void): void {
-  const { binary } = search;
-  describeWith(binary, title, () => {
-    let set: ReplicaSet | undefined;
-    before(async function () {
-      this.timeout(120_000);
-      set = await ReplicaSet.start(binary ?? '');
-    });
-    after(() => set?.remove());
-    body(() => {
-      if (set === undefined) throw new Error('it is not started yet');
-      return set;
-    });
   });
 }
 

@@ -3,6 +3,7 @@ import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mo
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 
@@ -19,9 +20,7 @@ export interface Bench {
   /** A collection, whatever is in it. */
   readonly collection: (name: string) => Collection<AnyDocument>;
   /** Opens the same database once more. It is closed with the test. */
-  readonly open: (options?: MongoStoreOptions) => Promise<FullStore>;
-  /** The notices of the first store. */
-  readonly notices: readonly string[];
+  readonly open: () => Promise<FullStore>;
 }
 
 interface BenchOptions extends MongoStoreOptions {
@@ -45,18 +44,17 @@ export const onStore = (
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
     const opened: FullStore[] = [];
-    const open = async (more: MongoStoreOptions = {}): Promise<FullStore> => {
+    const open = async (): Promise<FullStore> => {
       const uri = uriOf(server, database, host && { host: host() }) + query;
-      const store = await openMongoStore(uri, { timeout, ...options, ...more });
+      const store = await openMongoStore(uri, { timeout, ...options });
       opened.push(store);
       return store;
     };
-    const notices: string[] = [];
-    const store = await open({ onNotice: (line) => void notices.push(line) });
+    const store = await open();
     try {
       await firstUse(store);
       const db = clientOf(server).db(database);
-      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open, notices });
+      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open });
     } finally {
       for (const each of opened) await each.close();
     }
@@ -80,21 +78,10 @@ export const throughProxy =
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
-export const apiKey = Object.freeze({
-  id: 'k',
-  name: 'a key',
-  hash: 'f'.repeat(64),
-  scopes: ['pets:read'],
-  createdAt: new Date(0),
-});
+export const apiKey = Object.freeze(sampleApiKey({ id: 'k' }));
 
 /** A claim that is live for a day. */
-export const claimOn = (key: string, change: Partial<Claim> = {}): Claim => ({
-  scope: 'a key',
-  key,
-  fingerprint: 'rex',
-  keepUntil: new Date(Date.now() + 24 * 60 * 60 * 1000),
-  ...change,
-});
+export const claimOn = (key: string, change: Partial<Claim> = {}): Claim =>
+  sampleClaim({ scope: 'a key', key, fingerprint: 'rex', ...change });
 
 export { rejectionOf as rejection } from '../../contract/rejection.js';

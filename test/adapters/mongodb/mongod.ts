@@ -11,12 +11,8 @@ import { MongoClient, type Document } from 'mongodb';
 const PATIENCE = 60_000;
 
 /** Polls until `done` resolves to something other than `false` and `undefined`. */
-export async function until<T>(
-  what: string,
-  done: () => Promise<T | false | undefined>,
-  pause = 20,
-): Promise<T> {
-  for (const since = performance.now(); ; await delay(pause)) {
+export async function until<T>(what: string, done: () => Promise<T | false | undefined>): Promise<T> {
+  for (const since = performance.now(); ; await delay(20)) {
     const found = await done();
     if (found !== undefined && found !== false) return found;
     if (performance.now() - since > PATIENCE) throw new Error(`waited too long until ${what}`);

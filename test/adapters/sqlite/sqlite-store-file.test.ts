@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fork, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { watch } from 'node:fs';
 import {
   access,
@@ -16,11 +16,10 @@ import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { inFolder, rejection, rex } from './temporary-store.js';
+import { copyAsCrashed, inFolder, rejection, rex } from './temporary-store.js';
 
 /** A closed store that holds `count` animals. */
 async function makeStore(file: string, count = 1): Promise<void> {
@@ -60,16 +59,18 @@ function otherDatabase(file: string, sql: string): DatabaseSync {
 /** The permissions of a file or folder, in octal. */
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
-/** Opens a store in a process that may not write it, root's included. Returns what became of it. */
-function openUnprivileged(file: string, options: object): string {
-  const script = `
+/** Opens a store in a process of its own, runs `script` there, and closes it. Resolves to what became of it. */
+async function inProcess(file: string, script: string, options = {}): Promise<string> {
+  const whole = `
     const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
-    if (process.getuid() === 0) process.setuid(65534);
-    const store = await openSqliteStore(process.argv[1], ${JSON.stringify(options)});
-    console.log((await store.pets.findById(1n)).name);
+    const options = ${JSON.stringify(options)};
+    // The permissions of files do not bind root.
+    if (options.unprivileged && process.getuid() === 0) process.setuid(65534);
+    const store = await openSqliteStore(process.argv[1], options);
+    ${script}
     await store.close();`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, file]);
-  return String(stdout) + String(stderr);
+  const { stdout, stderr } = spawn(process.execPath, ['--input-type=module', '-e', whole, file]);
+  return (await Promise.all([text(stdout), text(stderr)])).join('');
 }
 
 describe('openSqliteStore', () => {
@@ -139,8 +140,7 @@ describe('openSqliteStore', () => {
         const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
         const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
         other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
-        for (const suffix of ['', '-journal'])
-          await writeFile(crashed + suffix, await readFile(file + suffix));
+        await copyAsCrashed(file, crashed, ['', '-journal']);
         other.close();
         await expectRefused(crashed, /cannot be used/);
       }),
@@ -154,8 +154,7 @@ describe('openSqliteStore', () => {
         const other = new DatabaseSync(file);
         other.exec('PRAGMA user_version = 9');
         const crashed = join(folder, 'crashed.db');
-        for (const suffix of ['', '-wal', '-shm'])
-          await writeFile(crashed + suffix, await readFile(file + suffix));
+        await copyAsCrashed(file, crashed);
         other.close();
         await expectRefused(crashed, /has schema version 9, newer than/);
         await damage(crashed);
@@ -227,36 +226,30 @@ describe('openSqliteStore', () => {
       await makeStore(file);
       await chmod(folder, 0o777);
       await chmod(file, 0o444);
-      expect(openUnprivileged(file, {})).to.match(
+      const script = 'console.log((await store.pets.findById(1n)).name);';
+      expect(await inProcess(file, script, { unprivileged: true })).to.match(
         /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
       );
       expect(await readdir(folder)).to.deep.equal(['animals.db']);
-      expect(openUnprivileged(file, { mustExist: true })).to.match(/^Rex 0\n/);
+      const reading = inProcess(file, script, { unprivileged: true, mustExist: true });
+      expect(await reading).to.match(/^Rex 0\n/);
     }),
   );
 
   it(
-    'creates a store with its folders, says its absolute path, and closes it into one file',
-    inFolder(async (folder) => {
-      const file = join(folder, 'some', 'where', 'animals.db');
-      const store = await openSqliteStore(relative(process.cwd(), file));
-      expect(store.location).to.equal(file);
-      await store.close();
-      expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
-    }),
-  );
-
-  it(
-    'creates folders and files that no other user can read, and leaves the modes of what exists',
+    'creates folders and files that no other user can read, and closes a store into one file',
     inFolder(async (folder) => {
       await mkdir(join(folder, 'old'));
       await chmod(join(folder, 'old'), 0o755);
-      const file = join(folder, 'old', 'new', 'animals.db');
-      const store = await openSqliteStore(file);
+      const file = join(folder, 'old', 'some', 'where', 'animals.db');
+      const store = await openSqliteStore(relative(process.cwd(), file));
+      expect(store.location).to.equal(file);
       await store.pets.add(rex);
-      expect(await modeOf(dirname(file))).to.equal('700');
+      for (const made of [dirname(file), dirname(dirname(file))]) expect(await modeOf(made)).to.equal('700');
       for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(file + suffix)).to.equal('600');
       await store.close();
+      expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
+      // The modes of what exists stay.
       expect(await modeOf(join(folder, 'old'))).to.equal('755');
       await chmod(file, 0o640);
       await (await openSqliteStore(file)).close();
@@ -270,10 +263,8 @@ describe('openSqliteStore', () => {
       const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
       const store = await openSqliteStore(file);
       await store.pets.add(rex);
-      for (const suffix of ['', '-wal', '-shm']) {
-        await writeFile(crashed + suffix, await readFile(file + suffix));
-        await chmod(crashed + suffix, 0o644);
-      }
+      await copyAsCrashed(file, crashed);
+      for (const suffix of ['', '-wal', '-shm']) await chmod(crashed + suffix, 0o644);
       await store.close();
       const opened = await openSqliteStore(crashed);
       for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
@@ -289,7 +280,7 @@ describe('openSqliteStore', () => {
       const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
       const store = await openSqliteStore(file);
       await store.pets.add(rex);
-      for (const suffix of ['', '-wal']) await writeFile(crashed + suffix, await readFile(file + suffix));
+      await copyAsCrashed(file, crashed, ['', '-wal']);
       await store.close();
       const opened = await openSqliteStore(crashed);
       await writeFile(alone, await readFile(crashed));
@@ -356,14 +347,12 @@ describe('openSqliteStore', () => {
     'creates one store when three processes open it at once: every animal is there, under its own id',
     inFolder(async (folder) => {
       const file = join(folder, 'new', 'animals.db');
-      const adding = fileURLToPath(new URL('./adding-process.js', import.meta.url));
-      const printed = await Promise.all(
-        ['200', '200', '200'].map((count) => {
-          const { stdout } = fork(adding, [file, count], { silent: true });
-          if (stdout === null) throw new Error('its output is not piped');
-          return text(stdout);
-        }),
-      );
+      const script = `
+        const rex = { name: 'Rex', categoryId: 7n, status: 'sold' };
+        for (let left = 50; left > 0; left -= 1)
+          for (const { pet } of await Promise.all([1, 2, 3, 4].map(() => store.pets.add(rex))))
+            console.log(String(pet.id));`;
+      const printed = await Promise.all([1, 2, 3].map(() => inProcess(file, script)));
       const acknowledged = printed.flatMap((lines) => lines.trim().split('\n').map(BigInt));
       expect(acknowledged).to.have.length(600);
       const store = await openSqliteStore(file);

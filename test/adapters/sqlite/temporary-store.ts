@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,6 +28,15 @@ export const inFolder =
       await folder.remove();
     }
   };
+
+/** Copies a store that is open, as a crash would leave it: the file, and what stands beside it. */
+export async function copyAsCrashed(
+  file: string,
+  copy: string,
+  suffixes = ['', '-wal', '-shm'],
+): Promise<void> {
+  for (const suffix of suffixes) await writeFile(copy + suffix, await readFile(file + suffix));
+}
 
 /** A store for one test, with what only tests need. */
 export interface TestStore extends FullStore {
