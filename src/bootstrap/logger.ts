@@ -36,18 +36,20 @@ export const httpLogTo = (logger: Logger): HttpLog => ({
 /** Logs one warning a day (in UTC) for each key and deprecated operation. */
 export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: DeprecatedCall) => void {
   const logged = new Set<string>();
-  let today = '';
+  let today = 0;
   return ({ operationId, keyId, sunset }) => {
-    const day = dayOf(clock.now());
+    const day = Math.floor(clock.now().getTime() / DAY);
     if (day !== today || logged.size >= 10_000) logged.clear();
     today = day;
     const before = logged.size;
     if (logged.add(`${operationId} ${keyId}`).size === before) return;
-    logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
+    const date = sunset.toISOString().slice(0, 10);
+    logger.warn({ operationId, keyId, sunset: date }, 'deprecated operation called');
   };
 }
 
-const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+/** In milliseconds. */
+const DAY = 86_400_000;
 
 /** Whether a driven side, such as the store, cannot do its work now. */
 export const isUnavailable = (error: unknown): error is Error =>

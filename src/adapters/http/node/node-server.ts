@@ -122,14 +122,14 @@ export class NodeServer {
 
   #checkEvery(interval: number): void {
     clearInterval(this.#checking);
-    const check = (): void => {
-      const now = performance.now();
+    const check = (now: number): void => {
       for (const connection of this.#connections) {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
-    // What has arrived is read before: a server that was busy must not end a connection with a request in it.
-    this.#checking = setInterval(() => setImmediate(check), interval).unref();
+    // What had arrived by then is read before: a server that was busy must not end a connection with a request in it.
+    const checkSoon = (): void => void setImmediate(check, performance.now());
+    this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
   }
 
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */

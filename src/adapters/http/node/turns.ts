@@ -28,13 +28,14 @@ export class Turns {
    */
   accepted(): void {
     this.#hasAccepted = true;
-    this.#schedule();
   }
 
-  /** Lets the connection parse at once if this turn has room left, else in a later one. */
+  /**
+   * Lets the connection parse at once if this turn has room left, else in a later one. A turn that had room to the end
+   * is not seen to end, so that light load costs nothing: one connection in so many waits for the next.
+   */
   run(connection: Waiting): void {
     if (this.#left === 0 || this.#waiting.size > 0) return this.defer(connection);
-    this.#schedule();
     this.#left -= 1;
     connection.parse(0);
   }
