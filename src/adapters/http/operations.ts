@@ -8,6 +8,7 @@ import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 import { PetIdSchema, reference } from './schemas.js';
 
+/** The id of an operation of the interface. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
 
 /** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
