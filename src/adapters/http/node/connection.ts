@@ -171,6 +171,7 @@ export class Connection extends Duplex {
     this.stopParsing();
     clearTimeout(this.#linger);
     this.#server.waiting.delete(this);
+    this.#server.turns.forget(this);
     this.#socket.destroy();
     callback(error);
   }

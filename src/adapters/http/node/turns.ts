@@ -1,5 +1,5 @@
 /** How many connections parse in one turn of the event loop. */
-const PER_TURN = 32;
+const PER_TURN = 8;
 
 /** A connection, as far as turns go. */
 interface Waiting {
@@ -18,6 +18,7 @@ interface Waiting {
  */
 export class Turns {
   readonly #waiting = new Map<string, Set<Waiting>>();
+  #newest: Waiting | undefined;
   #left = PER_TURN;
   #isScheduled = false;
   #hasAccepted = false;
@@ -47,7 +48,22 @@ export class Turns {
     const others = this.#waiting.get(caller);
     if (others) others.add(connection);
     else this.#waiting.set(caller, new Set([connection]));
+    if (caller === '') this.#newest = connection;
     connection.waitingSince ??= performance.now();
+  }
+
+  /** Called when the connection is closed. */
+  forget(connection: Waiting): void {
+    this.#waiting.get(connection.caller)?.delete(connection);
+    if (this.#newest === connection) this.#newest = undefined;
+  }
+
+  /** In their order, but the newest of those without a key before: a flood of them must not delay a health check. */
+  #firstOf(connections: ReadonlySet<Waiting>): Waiting | undefined {
+    const newest = this.#newest;
+    if (newest === undefined || !connections.has(newest)) return connections.values().next().value;
+    this.#newest = undefined;
+    return newest;
   }
 
   #schedule(): void {
@@ -65,7 +81,7 @@ export class Turns {
       if (this.#left === 0) break;
       this.#left -= 1;
       this.#waiting.delete(caller);
-      const [first] = connections;
+      const first = this.#firstOf(connections);
       if (first === undefined) continue;
       connections.delete(first);
       // Behind the other callers, who are next.
