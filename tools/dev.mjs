@@ -1,22 +1,13 @@
 // Compiles and restarts the service whenever a source changes, until Ctrl-C.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = 'node_modules/typescript/bin/tsc';
-if (!existsSync(`${root}${compiler}`)) {
-  console.error('The compiler is not installed: run npm ci.');
-  process.exit(1);
-}
-
 const start = (args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 
-// The script of the docs page refers to src: this builds both.
-spawnSync(process.execPath, [compiler, '--build', 'src/adapters/http/docs-page'], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const { status } = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: root, stdio: 'inherit' });
+if (status !== 0) process.exit(1);
 // Watched one by one: TypeScript 7.0's --build --watch compiles once, and then overlooks changes.
 const projects = ['src', 'src/adapters/http/docs-page'];
 const children = [
