@@ -84,11 +84,6 @@ export class Connection extends Duplex {
     return this.#isParsing;
   }
 
-  /** How much came from the client, in bytes. */
-  get bytesRead(): number {
-    return this.#socket.bytesRead;
-  }
-
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;
@@ -224,6 +219,7 @@ export class Connection extends Duplex {
 
   readonly #finish = (): void => {
     this.#response = undefined;
+    if (this.destroyed) return; // nothing would take it out of the set again
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();

@@ -117,6 +117,18 @@ describe('The limits of the listening server', () => {
     }
   });
 
+  it('do not count a client that left before its response', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
+    const leaving = await RawConnection.open(port, head('GET /'));
+    const response = await held.nth(0);
+    leaving.socket.resetAndDestroy();
+    await inTime(once(response, 'close'));
+    const first = await RawConnection.open(port);
+    for (let count = 0; count < 2; count += 1) await RawConnection.open(port);
+    await inTime(first.closed);
+  });
+
   it('drop a connection beyond the highest number while every other has a request in work', async () => {
     const held = new Held();
     const { port } = await listening(held.listener, { limits: { maxConnections: 1 } });
