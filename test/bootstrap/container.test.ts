@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { ContainerModule, type Container } from 'inversify';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/index.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
 import { replace } from '../../src/bootstrap/wiring.js';
@@ -68,6 +69,13 @@ describe('The container', () => {
       await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
     ).to.equal(200);
     expect(await statusOf(await container(settings, shelf.module))).to.equal(401);
+  });
+
+  it('tells the HTTP interface its own settings, and no secret', async () => {
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test', MAX_IN_FLIGHT: '7' };
+    const http = await (await container(settings)).getAsync(TOKENS.httpInterface);
+    expect(http.settings.maxInFlight).to.equal(7);
+    expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));
   });
 
   it('lets an adapter replace the clock', async () => {

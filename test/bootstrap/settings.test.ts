@@ -43,9 +43,6 @@ describe('The settings', () => {
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
-      publicUrl: undefined,
-      stagingUrl: undefined,
-      rateLimit: undefined,
       ...http,
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],

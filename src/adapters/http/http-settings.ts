@@ -35,9 +35,11 @@ export interface HttpSettings {
 /** When the interface removes getPet. */
 export const GET_PET_SUNSET = new Date('2030-12-05T00:00:00Z');
 
-/** The default of each setting that has one. */
-export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
+/** The default of each setting. */
+export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   basePath: '/v1',
+  publicUrl: undefined,
+  stagingUrl: undefined,
   bodyLimit: 64 * 1024,
   requestDeadline: 5000,
   maxInFlight: 256,
@@ -45,13 +47,15 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
   corsOrigins: [],
+  rateLimit: undefined,
 };
 
-/** Completes settings by the defaults. `undefined` means the default. */
-export const completeSettings = (settings: Partial<HttpSettings> = {}): HttpSettings => ({
-  ...DEFAULT_HTTP_SETTINGS,
-  ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
-});
+/** These settings and no other members, completed by the defaults. `undefined` means the default. */
+export function completeSettings(given: Partial<HttpSettings> = {}): HttpSettings {
+  const names = Object.keys(DEFAULT_HTTP_SETTINGS) as Array<keyof HttpSettings>;
+  const set = names.map((name) => [name, given[name] ?? DEFAULT_HTTP_SETTINGS[name]]);
+  return Object.fromEntries(set) as HttpSettings;
+}
 
 /** Where clients find the operations: the public URL if there is one, else a path. */
 export const baseUrl = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
