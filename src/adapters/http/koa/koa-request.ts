@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { NodeRequest } from '../node/node-request.js';
+import { NodeRequest, rawHeaderValues } from '../node/node-request.js';
 
 /** A request of Koa. What earlier middleware did counts: changes to `ctx.req.headers`, and a body that it has read. */
 class KoaRequest extends NodeRequest {
@@ -19,11 +19,11 @@ class KoaRequest extends NodeRequest {
   }
 
   override header(name: string): string | undefined {
-    const { headers, rawHeaders } = this.#context.req;
-    const value = headers[name]?.toString();
+    const { req } = this.#context;
+    const value = req.headers[name]?.toString();
     if (value === undefined || value === super.header(name)) return value;
     // Changed, or repeated: Node.js drops the second Authorization and the like.
-    const sent = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === name);
+    const sent = rawHeaderValues(req, name);
     return value === sent[0] ? sent.join(', ') : value;
   }
 

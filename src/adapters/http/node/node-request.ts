@@ -48,7 +48,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const values = this.#values(name);
+    const values = rawHeaderValues(this.#request, name);
     return values.length > 1 ? values.join(', ') : values[0];
   }
 
@@ -97,16 +97,14 @@ export class NodeRequest implements HttpRequest {
     const { socket } = this.#request;
     if (socket instanceof Connection) socket.caller = keyId;
   }
+}
 
-  /** From the raw headers: `headers` drops repeated ones. */
-  #values(name: string): string[] {
-    const { rawHeaders } = this.#request;
-    const values: string[] = [];
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const sent = rawHeaders[index] ?? '';
-      if (sent.length === name.length && sent.toLowerCase() === name)
-        values.push(rawHeaders[index + 1] ?? '');
-    }
-    return values;
+/** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
+export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index] ?? '';
+    if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
   }
+  return values;
 }

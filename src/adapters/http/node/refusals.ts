@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError } from '../error-responses.js';
 import { requestId } from '../request-headers.js';
+import { rawHeaderValues } from './node-request.js';
 
 /** What is known of a request that the server responds to itself. */
 export interface RefusedRequest {
@@ -44,15 +45,11 @@ export function parserFault({ code }: ParserError): HttpError {
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function headFault(request: IncomingMessage): HttpError | undefined {
-  const { rawHeaders, headers, httpVersion } = request;
+  const { headers, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  if (hosts !== 1) return malformed('The request needs exactly one Host header');
+  const hosts = rawHeaderValues(request, 'host');
+  if (hosts.length !== 1) return malformed('The request needs exactly one Host header');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid');
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
