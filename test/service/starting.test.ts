@@ -78,17 +78,22 @@ describe('The program', () => {
     });
   });
 
-  it('lists keys without write access to the file of the store', async () => {
-    const folder = await temporaryFolder();
-    await runLine('keys issue --name till', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
-    await chmod(join(folder, 'animals.db'), 0o444);
-    await chmod(folder, 0o777);
-    // Root may write anything, so it becomes nobody.
-    const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const options = { cwd: folder, env: { STORE_URL: 'sqlite:animals.db' }, ...as };
-    const { stdout } = await run(process.execPath, [MAIN, 'keys', 'list'], options);
-    expect(stdout).to.match(/^\w{8} +active .* till$/m);
-  });
+  // Root may write anything, so it becomes nobody, who may not even read a clone in a private folder.
+  const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const isPrivate = spawnSync(process.execPath, [MAIN, '--version'], { cwd: '/', ...as }).status !== 0;
+  const reason = isPrivate ? ' (pending: only root may read this clone)' : '';
+  (isPrivate ? it.skip : it)(
+    `lists keys without write access to the file of the store${reason}`,
+    async () => {
+      const folder = await temporaryFolder();
+      await runLine('keys issue --name till', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
+      await chmod(join(folder, 'animals.db'), 0o444);
+      await chmod(folder, 0o777);
+      const options = { cwd: folder, env: { STORE_URL: 'sqlite:animals.db' }, ...as };
+      const { stdout } = await run(process.execPath, [MAIN, 'keys', 'list'], options);
+      expect(stdout).to.match(/^\w{8} +active .* till$/m);
+    },
+  );
 
   it('says in one line that Node.js is too old, ends with 2, and does nothing', async () => {
     const code = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
