@@ -35,7 +35,7 @@ export const TOKENS = {
   httpLog: token<HttpLog>('HttpLog'),
   /** `undefined` if requests are not limited. */
   rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
-  /** Called once a day for each key and deprecated operation that it calls. */
+  /** Called for every request for a deprecated operation. */
   onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
   httpInterface: token<HttpInterface>('HttpInterface'),
   /** The transport. */

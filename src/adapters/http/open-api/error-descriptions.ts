@@ -93,9 +93,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
   },
   rate_limited: {
-    meaning:
-      'The API key sent too many requests, or the address too many invalid keys. Nothing was stored: wait as long as ' +
-      '`Retry-After` says.',
+    meaning: 'The API key sent too many requests. Nothing was stored: wait as long as `Retry-After` says.',
     message: (_, { rateLimit }) => rateLimitMessage(rateLimit ?? { requests: 100, seconds: 10 }),
     headers: ['RetryAfter'],
   },

@@ -28,8 +28,7 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
 
 /**
  * The OpenAPI 3.1 document of a service with these settings, as JSON text with exact integers. It declares every status
- * that the service can respond with to a valid key, or to the first invalid ones, and no other. The same settings give
- * the same bytes.
+ * that the service can respond with, and no other. The same settings give the same bytes.
  */
 export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const settings = completeSettings(given);
