@@ -67,24 +67,22 @@ async function shown(
     linewrap: true, // cuts what is too long for the terminal
   });
   let shown = '';
+  const onProgress = ({ phase, done, total }: copying.CopyProgress): void => {
+    if (phase !== shown) {
+      bar.stop();
+      bar.start(total, 0, { phase });
+      shown = phase;
+    }
+    bar.setTotal(total);
+    bar.update(done);
+  };
   try {
-    return await start(({ phase, done, total }) => {
-      if (phase !== shown) {
-        bar.stop();
-        bar.start(total, 0, { phase });
-        shown = phase;
-      }
-      bar.setTotal(total);
-      bar.update(done);
-    });
+    return await start(onProgress).finally(() => bar.stop());
   } catch (error) {
-    bar.stop();
     // A CopyError says so itself, or that nothing was written.
     if (!(error instanceof copying.CopyError))
       note(io, 'The target is incomplete: start again with a new target.');
     throw error;
-  } finally {
-    bar.stop();
   }
 }
 
