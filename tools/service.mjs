@@ -38,5 +38,10 @@ export async function startService(settings, [command, ...args] = [process.execP
     return answer;
   };
   lines.on('line', () => {}); // a pipe that nobody reads would hold the service
-  return { url: new URL(url), pid: child.pid, stop, ask };
+  /** From now on the log costs this process next to nothing. `ask` must not be called any more. */
+  const ignoreLog = () => {
+    lines.close();
+    child.stderr.resume();
+  };
+  return { url: new URL(url), pid: child.pid, stop, ask, ignoreLog };
 }

@@ -29,7 +29,12 @@ export async function startService(container: Container): Promise<Service> {
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
     const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
-    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), { log, headers });
+    const http = await container.getAsync(TOKENS.httpInterface);
+    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), {
+      log,
+      headers,
+      onAccepted: () => http.accepted(),
+    });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
       url: origin + settings.basePath,

@@ -1,5 +1,9 @@
 import { UnavailableError } from '../../domain/errors.js';
 
+// One of each: the stack of every one would cost more than the rest of the response.
+const TOO_MANY = new UnavailableError('too many requests at once');
+const TOO_MANY_OF_KEY = new UnavailableError('too many requests of this API key at once');
+
 /** Shares a number of places among callers. None gets more than three quarters: some are left for the others. */
 class Places {
   readonly #most: number;
@@ -15,9 +19,9 @@ class Places {
   /** @param caller the id of an API key; empty for a request without one, which has no share of its own */
   take(caller: string): void {
     const held = this.#byCaller.get(caller) ?? 0;
-    if (this.#taken >= this.#most) throw new UnavailableError('too many requests at once');
+    if (this.#taken >= this.#most) throw TOO_MANY;
     if (caller !== '' && held >= this.#mostEach) {
-      throw new UnavailableError('too many requests of this API key at once');
+      throw TOO_MANY_OF_KEY;
     }
     this.#taken += 1;
     this.#byCaller.set(caller, held + 1);
@@ -72,6 +76,14 @@ export class Place {
     const body = await read();
     this.enter();
     return body;
+  }
+
+  /** Waits for a turn without a place. Returns what the turn says. */
+  async whileWaiting<T>(turn: Promise<T>): Promise<T> {
+    this.#moveTo(undefined);
+    const result = await turn;
+    this.enter();
+    return result;
   }
 
   /** Gives the place back, for good. */

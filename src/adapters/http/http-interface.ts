@@ -23,6 +23,13 @@ import {
   type RequestContext,
   type Route,
 } from './routes.js';
+import { Turns } from './turns.js';
+
+/** How many requests are started in one turn of the event loop. */
+const STARTED_PER_TURN = 8;
+
+// One for all: the stack of each would cost more than the rest of the response.
+const TOO_BUSY = new UnavailableError('too busy to answer soon');
 
 /** What the HTTP interface works with. It opens nothing: whoever opened these closes them. */
 export interface HttpInterfaceOptions {
@@ -70,6 +77,7 @@ export class HttpInterface {
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #capacity: Capacity;
   readonly #failedKeys = new FailedKeys();
+  readonly #turns = new Turns(STARTED_PER_TURN);
 
   constructor(options: HttpInterfaceOptions) {
     const rateLimit = options.rateLimiter?.limit;
@@ -84,6 +92,11 @@ export class HttpInterface {
       ...(options.docs ? docsRoutes(options.docs, settings) : []),
     ];
     this.#findRoute = createRouteFinder(this.routes);
+  }
+
+  /** Tells of a new connection. While there are more of them, requests leave them half of the time. */
+  accepted(): void {
+    this.#turns.accepted();
   }
 
   /**
@@ -139,7 +152,7 @@ export class HttpInterface {
     return { status, headers, body };
   }
 
-  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, quota, scope; then the operation's own. */
+  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, quota, scope, turn; then the operation's own. */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
     const { request, deadline, place } = context;
     const { authenticator, rateLimiter } = this.#options;
@@ -149,11 +162,7 @@ export class HttpInterface {
       return { status: 204, headers, body: '' };
     }
     const endpoint = endpointFor(route, request.method);
-    if (!endpoint?.alwaysServed) {
-      if ((request.waited ?? 0) > this.settings.maxWait)
-        throw new UnavailableError('too busy to answer soon');
-      place.enter();
-    }
+    if (!endpoint?.alwaysServed) place.enter();
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       context.principal = await authenticate(authenticator, request, this.#failedKeys, deadline);
       deadline.signal.throwIfAborted();
@@ -170,7 +179,27 @@ export class HttpInterface {
     if (removed !== undefined) throw new HttpError('operation_removed', removed);
     if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
+    // Requests without a key are one caller.
+    if (!endpoint.alwaysServed && !this.#turns.hasRoom())
+      await this.#waitForTurn(principal?.keyId ?? '', context);
     return endpoint.handle(context);
+  }
+
+  async #waitForTurn(caller: string, { deadline: { signal }, place }: RequestContext): Promise<void> {
+    const { maxWait } = this.settings;
+    const turn = new Promise<number>((resolve) => {
+      this.#turns.defer({
+        caller,
+        get isGone() {
+          return signal.aborted;
+        },
+        start(waited) {
+          resolve(waited);
+          return waited <= maxWait;
+        },
+      });
+    });
+    if ((await place.whileWaiting(turn)) > maxWait) throw TOO_BUSY;
   }
 
   #isBelowBasePath(path: string): boolean {

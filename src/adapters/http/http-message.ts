@@ -25,8 +25,6 @@ export interface HttpRequest {
   onGone(listener: () => void): void;
   /** Whether `onGone` also tells when the response is out. Omit if the transport learns only of disconnections. */
   readonly seesSent?: boolean;
-  /** How long the request waited before it was handed over, in milliseconds. Omit if the transport cannot tell. */
-  readonly waited?: number;
   /** The address of the client, as a socket gives it. Invalid keys are counted by it. Omit if it is unknown. */
   readonly remoteAddress?: string | undefined;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */

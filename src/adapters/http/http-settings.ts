@@ -20,7 +20,7 @@ export interface HttpSettings {
    * Any further one gets 503 at once. One API key may hold three quarters of either.
    */
   readonly maxInFlight: number;
-  /** How long a request may have waited for its turn, in milliseconds. One that waited longer gets 503 at once. */
+  /** How long a request may wait for its key's turn, in milliseconds. One that waited longer gets 503. */
   readonly maxWait: number;
   /** When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it. */
   readonly deprecatedSince: Date;
@@ -43,7 +43,7 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   bodyLimit: 64 * 1024,
   requestDeadline: 5000,
   maxInFlight: 256,
-  maxWait: 300,
+  maxWait: 200,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
   corsOrigins: [],

@@ -25,6 +25,13 @@ function leaving(request: HttpRequest): { readonly request: HttpRequest; readonl
   };
 }
 
+/** The same request of another key. */
+const OTHER_KEY = { authorization: 'Bearer other' };
+const other = (request: HttpRequest): HttpRequest => ({
+  ...request,
+  header: (name) => requestWith(OTHER_KEY).header(name),
+});
+
 /** Lets everything that can go on go on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -93,12 +100,6 @@ describe('Requests beyond maxInFlight', () => {
 
 describe('The places for requests', () => {
   keepAlive();
-  const OTHER_KEY = { authorization: 'Bearer other' };
-  const other = (request: HttpRequest): HttpRequest => ({
-    ...request,
-    header: (name) => requestWith(OTHER_KEY).header(name),
-  });
-
   it('are left in part by each key to the others', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets, settings: { maxInFlight: 4 } });
@@ -134,12 +135,53 @@ describe('The places for requests', () => {
     await http.handle({ ...requestWith({}, { path: '/openapi.json' }), seesSent: true });
     expect(outcome(await http.handle(LIST))).to.equal('200');
   });
+});
 
-  it('are refused to a request that waited too long for its turn, except a health check', async () => {
-    const http = httpInterface({ settings: { maxWait: 100 } });
-    expect(outcome(await http.handle({ ...LIST, waited: 100 }))).to.equal('200');
-    expect(outcome(await http.handle({ ...LIST, waited: 101 }))).to.equal('503 service_unavailable');
-    expect(outcome(await http.handle(requestWith({}, { path: '/livez', waited: 101 })))).to.equal('200');
+describe('The turns of requests', () => {
+  keepAlive();
+
+  it('go to one key after the other, however many requests each sends', async () => {
+    const http = httpInterface();
+    const done: string[] = [];
+    const of = (key: string) => (response: unknown) => void done.push(key, outcome(response as never));
+    const greedy = Array.from({ length: 60 }, () => http.handle(LIST).then(of('greedy')));
+    const modest = http.handle(other(LIST)).then(of('modest'));
+    await Promise.all([...greedy, modest]);
+    expect(new Set(done)).to.deep.equal(new Set(['greedy', 'modest', '200']));
+    expect(done.indexOf('modest') / 2).to.be.within(8, 24);
+  });
+
+  it('are not waited for by health checks', async () => {
+    const http = httpInterface();
+    let waiting = 60;
+    const lists = Array.from({ length: waiting }, () => http.handle(LIST).then(() => (waiting -= 1)));
+    await http.handle(requestWith({}, { path: '/livez' }));
+    expect(waiting).to.be.above(40);
+    await Promise.all(lists);
+  });
+
+  it('come too late after maxWait: then the request gets 503', async () => {
+    const http = httpInterface({ settings: { maxWait: -1 } });
+    const lists = await Promise.all(Array.from({ length: 20 }, () => http.handle(LIST)));
+    const late = lists.filter((response) => outcome(response) === '503 service_unavailable');
+    expect(late).to.have.length(12); // the first 8 wait for nothing
+    expect(late[0]?.headers['Retry-After']).to.equal('1');
+  });
+
+  it('are given up by a client that disconnects', async () => {
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets });
+    const others = Array.from({ length: 9 }, () => http.handle(LIST));
+    const { request, leave } = leaving(LIST);
+    const given = http.handle(request);
+    await pets.called(8);
+    leave();
+    expect(outcome(await given)).to.equal('408 request_timeout');
+    await pets.called(9);
+    await settled();
+    expect(pets.calls).to.have.length(9);
+    for (const call of pets.calls) call.resolve();
+    await Promise.all(others);
   });
 });
 

@@ -55,8 +55,7 @@ class KoaRequest extends NodeRequest {
     request.rawBody = own.request.rawBody;
   }
 
-  override onAuthenticated(principal: Principal): void {
-    super.onAuthenticated(principal);
+  onAuthenticated(principal: Principal): void {
     this.#context.state['principal'] = principal;
   }
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { Turns, Waiting } from '../turns.js';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
-import type { Turns } from './turns.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
@@ -31,15 +31,12 @@ export interface ServerState {
  * a request may end, and stops at the end of a request until the response is out. So `node:http` never sees two
  * requests at once: a client that sends many and reads nothing costs one response and one chunk of input.
  */
-export class Connection extends Duplex {
+export class Connection extends Duplex implements Waiting {
   readonly remoteAddress: string | undefined;
-  caller = '';
-  waitingSince: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
   #response: ServerResponse | undefined;
   #requests = 0;
-  #waited = 0;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
   #isParsing = true;
@@ -74,9 +71,13 @@ export class Connection extends Duplex {
     return this.#response;
   }
 
-  /** How long the request in work waited for its turn, in milliseconds. */
-  get waited(): number {
-    return this.#waited;
+  /** Who calls is known only when a request was parsed. New connections take turns with those that have had one. */
+  get caller(): string {
+    return this.#requests === 0 ? 'new' : '';
+  }
+
+  get isGone(): boolean {
+    return this.destroyed;
   }
 
   /** Whether input is still parsed. */
@@ -132,7 +133,7 @@ export class Connection extends Duplex {
     return super.resume();
   }
 
-  /** Does nothing: `#parse` emits the input, which needs no second buffer. */
+  /** Does nothing: `start` emits the input, which needs no second buffer. */
   override _read(): void {}
 
   /** Writes straight to the socket: a second buffer before its own would only cost time. */
@@ -166,7 +167,6 @@ export class Connection extends Duplex {
     this.stopParsing();
     clearTimeout(this.#linger);
     this.#server.waiting.delete(this);
-    this.#server.turns.forget(this);
     this.#socket.destroy();
     callback(error);
   }
@@ -175,16 +175,18 @@ export class Connection extends Duplex {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
       // A client may have given up before it was accepted: the end of its side is seen before the next turn.
-      if (this.#requests === 0) this.#server.turns.defer(this);
-      else this.#server.turns.run(this);
+      if (this.#requests > 0 && this.#server.turns.hasRoom()) this.start();
+      else this.#server.turns.defer(this);
+      // Some input may wait, so that the end of the client's side is seen while a request is in work.
+      if (this.#input.length > MOST_WAITING) this.#socket.pause();
     } else {
       this.#discarded += chunk.length;
       if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
     }
   }
 
-  parse(waited: number): void {
-    this.#waited = waited;
+  /** Parses what has come. */
+  start(): true {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
         this.#server.turns.defer(this);
@@ -200,9 +202,9 @@ export class Connection extends Duplex {
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
       this.emit('data', isAll ? input : input.subarray(0, length));
     }
-    // Some input may wait, so that the end of the client's side is seen while a request is in work.
-    if (this.#input.length > MOST_WAITING) this.#socket.pause();
-    else if (this.#isParsing && this.#socket.isPaused()) this.#socket.resume();
+    if (this.#isParsing && this.#input.length <= MOST_WAITING && this.#socket.isPaused())
+      this.#socket.resume();
+    return true;
   }
 
   /** How much of the input may be parsed now: at most to the end of the current request. */

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
 import { splitRequestTarget } from '../http-message.js';
-import { Connection } from './connection.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
@@ -26,7 +24,6 @@ export class NodeRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly seesSent = true;
-  readonly waited: number;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #bodyLimit: number;
@@ -36,8 +33,6 @@ export class NodeRequest implements HttpRequest {
     const { method = '', url = '' } = request;
     this.method = method;
     ({ path: this.path, query: this.query } = splitRequestTarget(url));
-    const { socket } = request;
-    this.waited = socket instanceof Connection ? socket.waited : 0;
     this.#request = request;
     this.#response = response;
     this.#bodyLimit = bodyLimit;
@@ -90,12 +85,6 @@ export class NodeRequest implements HttpRequest {
 
   onGone(listener: () => void): void {
     this.#response.once('close', listener);
-  }
-
-  /** From now on the connection takes its turns with the others of this key. */
-  onAuthenticated({ keyId }: Principal): void {
-    const { socket } = this.#request;
-    if (socket instanceof Connection) socket.caller = keyId;
   }
 }
 

@@ -5,6 +5,7 @@ import { errorResponse } from '../error-responses.js';
 import type { HttpError } from '../error-responses.js';
 import { silentLog, type HttpLog } from '../http-log.js';
 import { commonHeaders } from '../response-headers.js';
+import { Turns } from '../turns.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
   connectRefused,
@@ -19,7 +20,6 @@ import {
 } from './refusals.js';
 import { serverLimits, type ServerLimits } from './server-limits.js';
 import { ServerRequest, ServerResponse } from './server-messages.js';
-import { Turns } from './turns.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
@@ -29,8 +29,12 @@ export interface NodeServerOptions {
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
   readonly headers?: ((request: RefusedRequest) => Readonly<Record<string, string>>) | undefined;
+  /** Called for every connection that is accepted. */
+  readonly onAccepted?: (() => void) | undefined;
 }
 
+/** How many connections parse in one turn of the event loop. */
+const PARSED_PER_TURN = 32;
 /** How often a stopping server looks for idle connections, in milliseconds. */
 const STOPPING_INTERVAL = 20;
 /** How long a stopping server accepts, in milliseconds, until nobody waits for it. */
@@ -51,15 +55,20 @@ export class NodeServer {
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
+  readonly #onAccepted: () => void;
   #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
 
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
-  constructor(listener: RequestListener, { limits, log = silentLog, headers }: NodeServerOptions = {}) {
+  constructor(
+    listener: RequestListener,
+    { limits, log = silentLog, headers, onAccepted }: NodeServerOptions = {},
+  ) {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
-    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns: new Turns() };
+    this.#onAccepted = onAccepted ?? (() => {});
+    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns: new Turns(PARSED_PER_TURN) };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
@@ -68,7 +77,8 @@ export class NodeServer {
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
+      // As many may wait to be accepted as may be open: who finds no room tries again only after a second.
+      this.#server.listen({ port, host, backlog: this.#state.limits.maxConnections }, () => {
         this.#server.off('error', reject);
         this.#checkEvery(this.#state.limits.connectionsCheckingInterval);
         resolve((this.#server.address() as AddressInfo).port);
@@ -162,6 +172,7 @@ export class NodeServer {
     this.#accepted += 1;
     const { limits, waiting, turns } = this.#state;
     turns.accepted();
+    this.#onAccepted();
     if (this.#connections.size >= limits.maxConnections) {
       const [longest] = waiting;
       if (longest === undefined) return void socket.destroy();
