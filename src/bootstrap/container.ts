@@ -117,7 +117,12 @@ const http = new ContainerModule((options) => {
       const { HttpInterface } = await import('../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../adapters/http/node/docs-files.js');
       const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter };
-      return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
+      const { trustedProxies } = settings;
+      const clientAddress =
+        trustedProxies.length > 0
+          ? (await import('./client-address.js')).clientAddressBehind(trustedProxies)
+          : undefined;
+      return new HttpInterface({ ...parts, clientAddress, settings, docs: await readDocsFiles() });
     },
   );
   add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {

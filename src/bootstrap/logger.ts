@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { HttpLog } from '../adapters/http/http-log.js';
+import type { HttpLog, RespondedRequest } from '../adapters/http/http-log.js';
 import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
@@ -12,8 +12,18 @@ export async function createLogger({ logLevel, logFormat }: Settings, { stderr }
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
     const { prettyFactory } = await import('pino-pretty');
-    const form = { singleLine: true, translateTime: 'HH:MM:ss.l', ignore: 'url,docs,store' };
-    const format = prettyFactory({ ...form, colorize: stderr.isTTY });
+    const format = prettyFactory({
+      singleLine: true,
+      colorize: stderr.isTTY,
+      ignore: `time,level,url,docs,store,${IN_MESSAGE}`,
+      messageFormat(line, _key, _label, { colors }) {
+        const { time, level, msg } = line as unknown as Line;
+        const label = pino.levels.labels[level]?.toUpperCase() ?? '';
+        const severity = level > 40 ? colors.red(label) : level === 30 ? '' : colors.yellow(label);
+        const text = msg === RESPONDED ? shortLine(line as unknown as Line & RespondedRequest) : msg;
+        return [new Date(time).toLocaleTimeString('sv'), severity, text].filter(Boolean).join(' ');
+      },
+    });
     return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
   if (!('fd' in stderr)) return pino(options, stderr); // a stream of tests
@@ -21,17 +31,47 @@ export async function createLogger({ logLevel, logFormat }: Settings, { stderr }
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
-/** Logs one line for each response, and one more with the cause of a 5xx. */
-export const httpLogTo = (logger: Logger): HttpLog => ({
-  responded: (request) =>
-    logger.info({ ...request, milliseconds: Math.round(request.milliseconds * 1000) / 1000 }, 'responded'),
-  failed(requestId, error) {
-    // No stack: under overload, or while the store is away, such lines are most of the log.
-    if (!isUnavailable(error)) logger.error({ requestId, err: error }, 'failed');
-    else if (error.cause === undefined) logger.warn({ requestId, reason: reasonOf(error) }, 'refused');
-    else logger.error({ requestId, reason: reasonOf(error) }, 'failed');
-  },
-});
+const RESPONDED = 'responded';
+/** What `shortLine` says, or leaves out for people. */
+const IN_MESSAGE =
+  'requestId,method,path,operation,clientAddress,userAgent,keyId,status,code,bytes,milliseconds';
+
+/** What every line has. */
+interface Line {
+  readonly time: string;
+  readonly level: number;
+  readonly msg: string;
+}
+
+/** A response for people: `GET /v1/pets 200 2 ms shop-window`. */
+const shortLine = ({ method, path, status, milliseconds, keyId, code }: RespondedRequest): string =>
+  [method, path, status, `${Math.round(milliseconds)} ms`, keyId, code].filter(Boolean).join(' ');
+
+function levelOf(error: unknown, isProbe = false) {
+  if (error === undefined) return isProbe ? 'debug' : 'info';
+  return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
+}
+
+/** Logs one line for each response: health checks at debug, what was refused under load at warn, faults at error. */
+export async function httpLogTo(logger: Logger): Promise<HttpLog> {
+  const { pino } = await import('pino');
+  const stream = (logger as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym];
+  return {
+    responded({ isProbe, error, milliseconds, ...rest }) {
+      const level = levelOf(error, isProbe);
+      if (!logger.isLevelEnabled(level)) return;
+      const line = { ...rest, milliseconds: Math.round(milliseconds * 1000) / 1000 };
+      if (error !== undefined && !isUnavailable(error))
+        return logger.error({ ...line, err: error }, RESPONDED);
+      // No stack: under overload, or while the store is away, such lines are most of the log.
+      const reason = error === undefined ? undefined : reasonOf(error);
+      const time = new Date().toISOString();
+      const all = { level: pino.levels.values[level], time, ...line, reason, msg: RESPONDED };
+      // Past pino, which takes 3 us more for an object: one line for each request.
+      stream?.write(`${JSON.stringify(all)}\n`);
+    },
+  };
+}
 
 /** Logs one warning a day (in UTC) for each key and deprecated operation. */
 export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: DeprecatedCall) => void {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { environmentFault, staticKeyFault } from '../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET } from '../adapters/http/http-settings.js';
 import type { RateLimit } from '../adapters/http/rate-limiter.js';
@@ -77,6 +78,13 @@ const listOf = (rule: string, isValid: (value: string) => boolean) => (text: str
   const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
   return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
 };
+
+/** Addresses, and networks in CIDR notation (RFC 4632). */
+export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {
+  const [address = '', prefix = '0', ...more] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+});
 
 /** A text that matches. */
 const matching = (pattern: RegExp, rule: string) => (text: string) =>

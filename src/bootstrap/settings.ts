@@ -32,6 +32,7 @@ const TABLE = {
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
   rateLimit: setting('RATE_LIMIT', '', read.rateLimit, 'requests of each API key, such as 100/10s'),
+  trustedProxies: setting('TRUSTED_PROXIES', '', read.networks, 'addresses of proxies, such as 10.0.0.0/8'),
   corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
   storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),

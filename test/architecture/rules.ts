@@ -135,6 +135,7 @@ export const HOME_RULE = {
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
     ['rate-limiter-flexible', /^src\/bootstrap\//],
+    ['proxy-addr', /^src\/bootstrap\//],
     ['mongodb', /^src\/adapters\/mongodb\//],
     ['node:sqlite', /^src\/adapters\/sqlite\//],
     // Contract suites run under any test runner: their assertions are Node's own.

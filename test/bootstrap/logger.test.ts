@@ -22,15 +22,13 @@ describe('The log', () => {
 
   it('is made for people on a terminal, and says nothing twice', async () => {
     io = new TestIo({}, { isTTY: true });
-    (await logger()).info({ url: 'a', docs: 'b', store: 'c', requestId: 'd' }, 'ready at a');
-    expect(stripVTControlCharacters(io.err)).to.match(
-      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready at a \{"requestId":"d"\}\n$/,
-    );
+    (await logger()).info({ url: 'a', docs: 'b', store: 'c', port: 1 }, 'ready at a');
+    expect(stripVTControlCharacters(io.err)).to.match(/^\d\d:\d\d:\d\d ready at a \{"port":1\}\n$/);
   });
 
   it('has the format and the level that are set', async () => {
     (await logger({ LOG_FORMAT: 'pretty' })).info('ready');
-    expect(io.err).to.match(/^\[[\d:.]+\] INFO: ready\n$/);
+    expect(io.err).to.match(/^[\d:]+ ready\n$/);
     for (const [LOG_LEVEL, messages] of Object.entries({ trace: ['a', 'b', 'c'], error: ['c'] })) {
       io = new TestIo({}, { isTTY: true });
       const log = await logger({ LOG_LEVEL, LOG_FORMAT: 'json' });
@@ -41,37 +39,64 @@ describe('The log', () => {
     }
   });
 
+  const REQUEST = { requestId: 'r-1', method: 'POST', path: '/v1/pets', operation: 'createPet' } as const;
+  const CLIENT = { clientAddress: '192.0.2.1', userAgent: 'till/2', keyId: 'k-1' };
+  const RESPONSE = { ...REQUEST, ...CLIENT, status: 201, bytes: 60, milliseconds: 1.23456 };
+  const unavailable = new UnavailableError('too many requests at once');
+
   it('has a line for every response, its time to the microsecond', async () => {
-    const response = { requestId: 'r-1', method: 'POST', path: '/v1/pets', status: 400, keyId: 'k-1' };
-    httpLogTo(await logger()).responded({ ...response, code: 'invalid_pet', milliseconds: 1.23456 });
-    const [{ time: _, ...rest } = {}] = io.lines;
-    expect(rest).to.deep.equal({
-      level: 30,
-      ...response,
-      code: 'invalid_pet',
-      milliseconds: 1.235,
-      msg: 'responded',
+    (await httpLogTo(await logger())).responded({
+      ...RESPONSE,
+      isProbe: undefined,
+      code: undefined,
+      error: undefined,
     });
+    const [{ time: _, ...rest } = {}] = io.lines;
+    expect(rest).to.deep.equal({ level: 30, ...RESPONSE, milliseconds: 1.235, msg: 'responded' });
+  });
+
+  it('has one short line for it on a terminal', async () => {
+    io = new TestIo({}, { isTTY: true });
+    const log = await httpLogTo(await logger());
+    log.responded(RESPONSE);
+    log.responded({ ...RESPONSE, status: 400, code: 'invalid_pet' });
+    log.responded({ ...RESPONSE, status: 503, code: 'service_unavailable', error: unavailable });
+    expect(
+      stripVTControlCharacters(io.err)
+        .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
+        .split('\n'),
+    ).to.deep.equal([
+      'TIME POST /v1/pets 201 1 ms k-1',
+      'TIME POST /v1/pets 400 1 ms k-1 invalid_pet',
+      'TIME WARN POST /v1/pets 503 1 ms k-1 service_unavailable {"reason":"The store is not available (too many requests at once)."}',
+      '',
+    ]);
+  });
+
+  it('has health checks at debug', async () => {
+    (await httpLogTo(await logger())).responded({ ...RESPONSE, isProbe: true });
+    (await httpLogTo(await logger({ LOG_LEVEL: 'debug' }))).responded({ ...RESPONSE, isProbe: true });
+    expect(io.lines.map(({ level }) => level)).to.deep.equal([20]);
   });
 
   it('has the stack and the causes of a fault of the program', async () => {
-    const log = httpLogTo(await logger());
-    log.failed('r-1', new TypeError('not a function', { cause: new Error('the disk is on fire') }));
-    log.failed('r-2', 'a string');
-    expect(io.lines[0]).to.include({ level: 50, requestId: 'r-1', msg: 'failed' });
+    const log = await httpLogTo(await logger());
+    const error = new TypeError('not a function', { cause: new Error('the disk is on fire') });
+    log.responded({ ...RESPONSE, status: 500, error });
+    log.responded({ ...RESPONSE, requestId: 'r-2', status: 500, error: 'a string' });
+    expect(io.lines[0]).to.include({ level: 50, requestId: 'r-1' });
     expect(JSON.stringify(io.lines[0])).to.include('logger.test').and.include('the disk is on fire');
     expect(io.lines[1]).to.include({ requestId: 'r-2', err: 'a string' });
   });
 
   it('says why a driven side is not available, each cause once and without a stack', async () => {
-    const log = httpLogTo(await logger());
-    const refused = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
-    log.failed('r-1', new UnavailableError('reading an animal', { cause: refused }));
-    log.failed('r-2', new UnavailableError('too many requests at once'));
-    const lines = io.lines.map(({ time: _time, ...rest }) => Object.values(rest));
-    expect(lines).to.deep.equal([
-      [50, 'r-1', 'The store is not available (reading an animal). ECONNREFUSED', 'failed'],
-      [40, 'r-2', 'The store is not available (too many requests at once).', 'refused'],
+    const log = await httpLogTo(await logger());
+    const cause = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
+    log.responded({ ...RESPONSE, status: 503, error: new UnavailableError('reading an animal', { cause }) });
+    log.responded({ ...RESPONSE, status: 503, error: unavailable });
+    expect(io.lines.map(({ level, reason, err }) => [level, reason, err])).to.deep.equal([
+      [50, 'The store is not available (reading an animal). ECONNREFUSED', undefined],
+      [40, 'The store is not available (too many requests at once).', undefined],
     ]);
   });
 

@@ -176,7 +176,7 @@ describe('serve', () => {
   it('loads its own log before the adapters, which may replace it', async () => {
     const seen: unknown[] = [];
     const adapter = new ContainerModule((options) => {
-      replace(options, TOKENS.httpLog, { responded: ({ status }) => void seen.push(status), failed() {} });
+      replace(options, TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
       replace(options, TOKENS.onDeprecatedCall, ({ operationId }) => void seen.push(operationId));
       add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
     });

@@ -44,6 +44,7 @@ describe('The settings', () => {
       host: '127.0.0.1',
       port: 8080,
       ...http,
+      trustedProxies: [],
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
       apiKeys: [],
@@ -85,6 +86,7 @@ describe('The settings', () => {
     ['RATE_LIMIT', '100/10s', { requests: 100, seconds: 10 }],
     ['RATE_LIMIT', '999999999/1d', { requests: 999_999_999, seconds: 86_400 }],
     ['RATE_LIMIT', '1/60m', { requests: 1, seconds: 3600 }],
+    ['TRUSTED_PROXIES', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
     ['CORS_ORIGINS', '*', ['*']],
     ['CORS_ORIGINS', 'https://a.example, http://b:1', ['https://a.example', 'http://b:1']],
     ['STORE_URL', 'sqlite:/a b/c,d.db', 'sqlite:/a b/c,d.db'],
@@ -115,6 +117,7 @@ describe('The settings', () => {
     const SUNSET = 'must not be later than the sunset of getPet, 2030-12-05';
     const PATH = 'must be a path that ends in /v1, such as /animals/v1';
     const ADDRESS = 'must be an http or https URL that ends in /v1, without user and query';
+    const NETWORK = 'must hold IP addresses or networks such as 10.0.0.0/8: correct number';
     const ORIGIN = 'must be * or origins such as https://animals.example: correct number';
     const TOKEN = 'must hold bearer tokens (RFC 6750): correct number';
     const LEVEL = 'must be one of trace, debug, info, warn, error, fatal, silent';
@@ -138,6 +141,7 @@ describe('The settings', () => {
       ['DEPRECATED_SINCE', DATE, ['2026-11-20T10:20:30Z', '2026-11', '+002026-11-20', ' 2026-11-20']],
       ['DEPRECATED_SINCE', SUNSET, ['2030-12-06', '9999-12-31']],
       ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
+      ['TRUSTED_PROXIES', `${NETWORK} 1`, ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['one.example', 'https://one.example/', 'https://a:443', 'null']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a']],
       [

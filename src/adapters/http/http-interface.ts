@@ -31,6 +31,11 @@ const STARTED_PER_TURN = 8;
 // One for all: the stack of each would cost more than the rest of the response.
 const TOO_BUSY = new UnavailableError('too busy to answer soon');
 
+const byteLength: (text: string) => number =
+  'Buffer' in globalThis
+    ? (text) => globalThis['Buffer'].byteLength(text)
+    : (text) => new TextEncoder().encode(text).length;
+
 /** What the HTTP interface works with. It opens nothing: whoever opened these closes them. */
 export interface HttpInterfaceOptions {
   /** Does what the operations ask for. */
@@ -41,9 +46,14 @@ export interface HttpInterfaceOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Answers `/readyz`. */
   readonly readiness: Readiness;
+  /**
+   * Tells the address of a client: invalid keys are counted by it, and the log has it. Default: that of the connection,
+   * which is a proxy's if there is one.
+   */
+  readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
   /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
-  /** Called for every response, and with the cause of any 5xx. Omit to log nothing. */
+  /** Called for every response. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** The files of the docs page. Omit to serve nothing at `/docs` and `/`. */
   readonly docs?: readonly DocsFile[] | undefined;
@@ -77,6 +87,7 @@ export class HttpInterface {
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #capacity: Capacity;
   readonly #failedKeys = new FailedKeys();
+  readonly #clientAddress: NonNullable<HttpInterfaceOptions['clientAddress']>;
   readonly #turns = new Turns(STARTED_PER_TURN);
 
   constructor(options: HttpInterfaceOptions) {
@@ -85,6 +96,7 @@ export class HttpInterface {
     this.settings = settings;
     this.#capacity = new Capacity(settings.maxInFlight);
     this.#options = options;
+    this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [
       ...operationRoutes(options.animalStore, settings),
       ...healthRoutes(options.readiness),
@@ -127,15 +139,21 @@ export class HttpInterface {
     if (!context.principal || !request.seesSent) place.leave();
     const { status, code, body } = response;
     try {
-      const { log } = this.#options;
-      if (status >= 500) log?.failed(id, fault);
-      log?.responded({
+      const endpoint = endpointFor(route, request.method);
+      this.#options.log?.responded({
         requestId: id,
         method: request.method,
         path: request.path,
+        operation: endpoint?.operation,
+        isProbe: endpoint?.alwaysServed,
+        clientAddress: this.#clientAddress(request),
+        userAgent: request.header('user-agent'),
+        traceparent: request.header('traceparent'),
+        keyId: context.principal?.keyId,
         status,
         code,
-        keyId: context.principal?.keyId,
+        error: status >= 500 ? fault : undefined,
+        bytes: byteLength(body),
         milliseconds: performance.now() - began,
       });
     } catch {
@@ -164,7 +182,8 @@ export class HttpInterface {
     const endpoint = endpointFor(route, request.method);
     if (!endpoint?.alwaysServed) place.enter();
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-      context.principal = await authenticate(authenticator, request, this.#failedKeys, deadline);
+      const onInvalid = (): void => this.#failedKeys.add(this.#clientAddress(request));
+      context.principal = await authenticate(authenticator, request, onInvalid, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
       place.passTo(context.principal.keyId);

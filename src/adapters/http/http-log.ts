@@ -1,11 +1,10 @@
 import type { ErrorCode } from './error-responses.js';
+import type { OperationId } from './operations.js';
 
 /** What the HTTP side reports of its work. It never gets a key, a body or a query. What it throws is ignored. */
 export interface HttpLog {
   /** Called for every request when its response is complete, whatever its status. */
   responded(request: RespondedRequest): void;
-  /** Called with the cause of each response of 500 or above. */
-  failed(requestId: string, error: unknown): void;
 }
 
 /** A request and its response. */
@@ -16,14 +15,28 @@ export interface RespondedRequest {
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;
+  /** The operation, if the request is for one. */
+  readonly operation?: OperationId | undefined;
+  /** Whether it is a health check. */
+  readonly isProbe?: boolean | undefined;
+  /** The address of the client, if it is known. */
+  readonly clientAddress?: string | undefined;
+  /** The header User-Agent, as sent. */
+  readonly userAgent?: string | undefined;
+  /** The header traceparent (W3C Trace Context), as sent. */
+  readonly traceparent?: string | undefined;
+  /** Identifies the API key, if it is valid. */
+  readonly keyId?: string | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */
   readonly code?: ErrorCode | undefined;
-  /** Identifies the API key, if it is valid. */
-  readonly keyId?: string | undefined;
+  /** What made the status 500 or above. It may reveal internals. */
+  readonly error?: unknown;
+  /** The length of the body, in bytes. */
+  readonly bytes: number;
   /** From the request's headers to the complete response, before it is sent. 0 if no work was done. */
   readonly milliseconds: number;
 }
 
-export const silentLog: HttpLog = { responded: () => {}, failed: () => {} };
+export const silentLog: HttpLog = { responded: () => {} };

@@ -25,7 +25,7 @@ export interface HttpRequest {
   onGone(listener: () => void): void;
   /** Whether `onGone` also tells when the response is out. Omit if the transport learns only of disconnections. */
   readonly seesSent?: boolean;
-  /** The address of the client, as a socket gives it. Invalid keys are counted by it. Omit if it is unknown. */
+  /** The IP address at the other end of the connection. Omit if it is unknown. */
   readonly remoteAddress?: string | undefined;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;

@@ -2,7 +2,6 @@ import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { HttpError } from './error-responses.js';
-import type { FailedKeys } from './failed-keys.js';
 import type { HttpRequest } from './http-message.js';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
@@ -13,26 +12,27 @@ const REALM = 'Bearer realm="animal-store"';
 
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
-function refuseKey({ remoteAddress }: HttpRequest, failedKeys: FailedKeys, challenge = INVALID_TOKEN): never {
-  failedKeys.add(remoteAddress);
+function refuseKey(onInvalid: () => void, challenge = INVALID_TOKEN): never {
+  onInvalid();
   throw new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
 }
 
 /**
  * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter). Unknown,
  * expired and revoked keys get the same response: it must not reveal which keys existed.
- * @throws {HttpError} `missing_api_key`, `invalid_api_key`, or `rate_limited` for too many invalid keys
+ * @param onInvalid called before a key is refused. It may throw another error
+ * @throws {HttpError} `missing_api_key` or `invalid_api_key`
  */
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
-  failedKeys: FailedKeys,
+  onInvalid: () => void,
   call: Call,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme: the header was repeated, and either key could be meant.
   if (/, *[\w-]+ /.test(authorization)) {
-    refuseKey(request, failedKeys, /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
+    refuseKey(onInvalid, /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
@@ -42,7 +42,7 @@ export async function authenticate(
     throw new HttpError('missing_api_key', message, { 'WWW-Authenticate': REALM });
   }
   const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) refuseKey(request, failedKeys);
+  if (!authentication.ok) refuseKey(onInvalid);
   return authentication.principal;
 }
 

@@ -29,34 +29,37 @@ describe('HttpInterface', () => {
 
   describe('the log', () => {
     const responded: RespondedRequest[] = [];
-    const failed: unknown[] = [];
-    const log = {
-      responded: (request: RespondedRequest) => void responded.push(request),
-      failed: (requestId: string, error: unknown) => void failed.push([requestId, error]),
-    };
+    const log = { responded: (request: RespondedRequest) => void responded.push(request) };
     beforeEach(() => {
       responded.length = 0;
-      failed.length = 0;
     });
 
     it('gets every response, and the cause of a 500, of which the response reveals only the request id', async () => {
       const fault = new Error('hunter2');
       const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
-      const request = requestWith({ ...KEY, 'x-request-id': 'r-1' }, { query: 'limit=1' });
-      const { status, body, headers } = await httpInterface({ animalStore, log }).handle(request);
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+      const headers = { ...KEY, 'x-request-id': 'r-1', 'user-agent': 'till/2', traceparent };
+      const request = requestWith(headers, { query: 'limit=1', remoteAddress: '192.0.2.1' });
+      const { status, body, headers: sent } = await httpInterface({ animalStore, log }).handle(request);
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
-      expect(headers).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
-      expect(failed).to.deep.equal([['r-1', fault]]);
+      expect(sent).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
       const [{ milliseconds, ...logged } = { milliseconds: -1 }] = responded;
       expect(milliseconds).to.be.within(0, 10_000);
       expect(logged).to.deep.equal({
         requestId: 'r-1',
         method: 'GET',
         path: '/v1/pets',
+        operation: 'listPets',
+        isProbe: undefined,
+        clientAddress: '192.0.2.1',
+        userAgent: 'till/2',
+        traceparent,
+        keyId: 'any',
         status: 500,
         code: 'internal_error',
-        keyId: 'any',
+        error: fault,
+        bytes: body.length,
       });
     });
 
@@ -65,11 +68,10 @@ describe('HttpInterface', () => {
       await httpInterface({ authenticator, log }).handle(requestWith(KEY));
       expect(responded).to.have.length(1);
       expect(responded[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
-      expect(failed).to.deep.equal([]);
     });
 
     it('changes no response when it fails', async () => {
-      const failing = { log: { responded: fails, failed: fails } };
+      const failing = { log: { responded: fails } };
       expect(outcome(await httpInterface(failing).handle(requestWith(KEY)))).to.equal('200');
       const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: fails };
       const response = await httpInterface({ ...failing, animalStore }).handle(requestWith(KEY));

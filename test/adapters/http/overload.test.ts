@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { HttpRequest } from '../../../src/adapters/http/index.js';
+import type { HttpRequest, RespondedRequest } from '../../../src/adapters/http/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -266,7 +266,9 @@ describe('A client that disconnects', () => {
   it('aborts the work of the store, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
     const failed: unknown[] = [];
-    const log = { responded: () => {}, failed: (_: string, error: unknown) => void failed.push(error) };
+    const log = {
+      responded: ({ error }: RespondedRequest) => void (error !== undefined && failed.push(error)),
+    };
     const { request, leave } = leaving(LIST);
     const response = httpInterface({ pets, log }).handle(request);
     await pets.called(1);

@@ -1,8 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorResponse } from '../error-responses.js';
-import type { HttpError } from '../error-responses.js';
+import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
 import { silentLog, type HttpLog } from '../http-log.js';
 import { commonHeaders } from '../response-headers.js';
 import { Turns } from '../turns.js';
@@ -203,9 +202,9 @@ export class NodeServer {
   /** Responds for a listener that threw or rejected. */
   #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
     const refused = refusedRequest(request);
-    this.#report(() => this.#log.failed(refused.id, error));
-    if (!response.headersSent) this.#refuse(connectionOf(request), error, refused);
-    else if (!response.writableEnded) connectionOf(request).destroy();
+    if (!response.headersSent) return this.#refuse(connectionOf(request), error, refused);
+    this.#report(connectionOf(request), refused, { status: 500, code: 'internal_error', body: '' }, error);
+    if (!response.writableEnded) connectionOf(request).destroy();
   }
 
   /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
@@ -223,19 +222,34 @@ export class NodeServer {
   /** Responds in place of a listener, and closes the connection. */
   #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.writable) return;
-    const { id, method, path } = request;
-    const { status, code, headers, body } = errorResponse(error, id);
-    const all = { ...commonHeaders(id), ...this.#headers(request), ...headers };
-    connection.end(lastResponse(status, all, body, method));
-    this.#report(() => this.#log.responded({ requestId: id, method, path, status, code, milliseconds: 0 }));
+    const { id, method } = request;
+    const response = errorResponse(error, id);
+    const all = { ...commonHeaders(id), ...this.#headers(request), ...response.headers };
+    connection.end(lastResponse(response.status, all, response.body, method));
+    this.#report(connection, request, response, error);
   }
 
-  /** A failing log costs no client its response. */
-  #report(report: () => void): void {
+  #report(
+    { remoteAddress }: Connection,
+    request: RefusedRequest,
+    { status, code, body }: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
+    error: unknown,
+  ): void {
     try {
-      report();
+      this.#log.responded({
+        requestId: request.id,
+        method: request.method,
+        path: request.path,
+        clientAddress: remoteAddress,
+        userAgent: request.header('user-agent'),
+        status,
+        code,
+        error: status >= 500 ? error : undefined,
+        bytes: Buffer.byteLength(body),
+        milliseconds: 0,
+      });
     } catch {
-      // There is nowhere left to say it.
+      // A failing log costs no client its response.
     }
   }
 }

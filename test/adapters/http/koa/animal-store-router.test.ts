@@ -6,7 +6,7 @@ import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
+import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { KEY, REX, httpInterface, outcome, sentOutcome } from '../fixtures.js';
 
@@ -29,7 +29,9 @@ function mounted(
   mountMore: (app: Koa) => unknown = () => {},
 ): Promise<string> {
   const app = new Koa();
-  const log = { responded: () => {}, failed: (_: string, error: unknown) => void failures.push(error) };
+  const log = {
+    responded: ({ error }: RespondedRequest) => void (error !== undefined && failures.push(error)),
+  };
   for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
   mountMore(app);

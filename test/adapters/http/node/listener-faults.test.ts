@@ -15,12 +15,8 @@ const chunked = (...lines: readonly string[]): string =>
 /** What a server and an interface log. */
 const logLines = () => {
   const responded: RespondedRequest[] = [];
-  const failed: unknown[] = [];
-  const log: HttpLog = {
-    responded: (request) => void responded.push(request),
-    failed: (...failure) => void failed.push(failure),
-  };
-  return { log, responded, failed };
+  const log: HttpLog = { responded: (request) => void responded.push(request) };
+  return { log, responded };
 };
 
 describe('A listener', () => {
@@ -35,12 +31,12 @@ describe('A listener', () => {
   };
   for (const [how, listener] of Object.entries(failing)) {
     it(`that ${how} before it responds makes the response 500, and its error is logged`, async () => {
-      const { log, responded, failed } = logLines();
+      const { log, responded } = logLines();
       const { port } = await listening(listener, { log });
       const [response] = await exchange(port, head('GET /', 'X-Request-Id: mine'));
       expectError(response, 500, 'internal_error');
       expect(response?.body).to.include('mine').and.not.include('secret');
-      expect(failed).to.deep.equal([['mine', fault]]);
+      expect(responded[0]).to.include({ requestId: 'mine', error: fault });
       expect(responded.map(({ status }) => status)).to.deep.equal([500]);
     });
   }

@@ -8,13 +8,15 @@ describe('A request that the server refuses itself', () => {
 
   it('is logged once, with the request id of its response and without its query', async () => {
     const logged: RespondedRequest[] = [];
-    const log = { responded: (request: RespondedRequest) => void logged.push(request), failed: () => {} };
+    const log = { responded: (request: RespondedRequest) => void logged.push(request) };
     const { port } = await listening(echoTarget, { log });
     const [response] = await exchange(port, 'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n');
     expectError(response, 400, 'malformed_request');
     expect(response?.headers.get('x-request-id')).to.equal('mine');
     const line = { method: 'GET', path: '/path', status: 400, code: 'malformed_request', milliseconds: 0 };
-    expect(logged).to.deep.equal([{ requestId: 'mine', ...line }]);
+    const client = { clientAddress: '127.0.0.1', userAgent: undefined };
+    const bytes = response?.body.length;
+    expect(logged).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
   });
 
   it('gets all headers but no body if it is HEAD', async () => {
