@@ -2,6 +2,7 @@
 // static key compared by its hash, schemas for parameters, bodies and answers, a page's link, request ids, ETags, a log
 // line for each request, every create durable once it is answered. What the service has beside it is left out here
 // (integers beyond 2^53, idempotency keys, bounds on connections, deadlines), so the comparison favours Fastify.
+// With BARE=1 it has none of that either: no key, no log, no header beyond Fastify's own.
 // Usage: node fastify-service.mjs, with PORT, API_KEYS and STORE_URL=sqlite:PATH in the environment.
 import { createHash, hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -9,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 const Fastify = createRequire(new URL('./package.json', import.meta.url))('fastify');
 
-const { PORT, API_KEYS, STORE_URL } = process.env;
+const { PORT, API_KEYS, STORE_URL, BARE } = process.env;
 const digest = (key) => createHash('sha256').update(key).digest();
 const expected = digest(API_KEYS);
 
@@ -51,33 +52,51 @@ const page = {
 };
 
 const app = Fastify({
-  logger: { level: 'info', stream: process.stderr },
+  logger: BARE ? false : { level: 'info', stream: process.stderr },
   disableRequestLogging: true,
   genReqId: () => randomUUID(),
 });
 
-app.addHook('onRequest', async (request, reply) => {
-  reply.header('X-Request-Id', request.id);
-  reply.header('X-Content-Type-Options', 'nosniff');
-  const [scheme, key] = request.headers.authorization?.split(' ') ?? [];
-  if (scheme === 'Bearer' && key !== undefined && timingSafeEqual(digest(key), expected)) return;
-  reply.code(401);
-  throw new Error('The API key is missing or wrong.');
-});
-app.addHook('onSend', async (request, reply, body) => {
-  if (request.method !== 'GET') {
-    reply.header('Cache-Control', 'no-store');
-    return;
-  }
-  reply.header('Cache-Control', 'private, no-cache');
-  const tag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
-  reply.header('ETag', tag);
-  if (request.headers['if-none-match'] === tag) reply.code(304);
-});
-app.addHook('onResponse', async ({ id, method, url }, { statusCode, elapsedTime }) => {
-  const [path] = url.split('?', 1);
-  app.log.info({ requestId: id, method, path, status: statusCode, milliseconds: elapsedTime }, 'answered');
-});
+if (!BARE) equip();
+
+function equip() {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id);
+    reply.header('X-Content-Type-Options', 'nosniff');
+    const [scheme, key] = request.headers.authorization?.split(' ') ?? [];
+    if (scheme === 'Bearer' && key !== undefined && timingSafeEqual(digest(key), expected)) return;
+    reply.code(401);
+    throw new Error('The API key is missing or wrong.');
+  });
+  app.addHook('onSend', async (request, reply, body) => {
+    if (request.method !== 'GET') {
+      reply.header('Cache-Control', 'no-store');
+      return;
+    }
+    reply.header('Cache-Control', 'private, no-cache');
+    const tag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+    reply.header('ETag', tag);
+    if (request.headers['if-none-match'] === tag) reply.code(304);
+  });
+  app.addHook('onResponse', async ({ id, method, url, ip, headers, routeOptions }, reply) => {
+    const [path] = url.split('?', 1);
+    app.log.info(
+      {
+        requestId: id,
+        method,
+        path,
+        operation: routeOptions.url,
+        clientAddress: ip,
+        userAgent: headers['user-agent'],
+        keyId: 'static',
+        status: reply.statusCode,
+        bytes: Number(reply.getHeader('content-length')),
+        milliseconds: reply.elapsedTime,
+      },
+      'responded',
+    );
+  });
+}
 
 app.post('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, async ({ body }, reply) => {
   const { lastInsertRowid: id } = insert.run(body.name, body.categoryId, body.status);
@@ -101,11 +120,13 @@ const getting = {
 app.get('/v1/pets/:petId', { schema: getting }, async ({ params }, reply) => {
   const found = find.get(params.petId);
   if (found === undefined) reply.code(404);
-  reply.header('Deprecation', '@1795132800').header('Sunset', 'Thu, 05 Dec 2030 00:00:00 GMT');
-  reply.header('Link', '</v1/pets?status=available>; rel="successor-version"');
+  if (!BARE) {
+    reply.header('Deprecation', '@1795132800').header('Sunset', 'Thu, 05 Dec 2030 00:00:00 GMT');
+    reply.header('Link', '</v1/pets?status=available>; rel="successor-version"');
+  }
   return found ?? { message: 'There is no such animal.' };
 });
 
 process.on('SIGTERM', () => void app.close());
 const url = await app.listen({ host: '127.0.0.1', port: Number(PORT) });
-app.log.info({ url: `${url}/v1` }, 'ready');
+process.stderr.write(`${JSON.stringify({ url: `${url}/v1` })}\n`);

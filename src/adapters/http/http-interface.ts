@@ -26,7 +26,7 @@ import {
 import { Turns } from './turns.js';
 
 /** How many requests are started in one turn of the event loop. */
-const STARTED_PER_TURN = 8;
+const STARTED_PER_TURN = 16;
 
 // One for all: the stack of each would cost more than the rest of the response.
 const TOO_BUSY = new UnavailableError('too busy to answer soon');

@@ -56,7 +56,7 @@ const listPets =
     const { pets, next } = await animalStore.listPets(query, deadline);
     const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
     const { status } = OPERATIONS.listPets.success;
-    return { status, headers: { ...READ_HEADERS, ...link }, body: `[${pets.map(petJson).join(',')}]` };
+    return { status, headers: { ...READ_HEADERS, ...link }, body: petsJson(pets) };
   };
 
 const createPet =
@@ -95,6 +95,12 @@ type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> e
 /** An animal as JSON text, exact to the digit. Written out for speed: no other text is made as often. */
 export const petJson = ({ id, name, categoryId, status }: CompletePet): string =>
   `{"id":${id},"name":${quoted(name)},"categoryId":${categoryId},"status":"${status}"}`;
+
+function petsJson(pets: readonly Pet[]): string {
+  let text = '[';
+  for (const pet of pets) text += (text.length > 1 ? ',' : '') + petJson(pet);
+  return `${text}]`;
+}
 
 const quoted = (text: string): string =>
   /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;

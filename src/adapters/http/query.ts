@@ -29,11 +29,13 @@ export function readPetQuery(query: string): PetQuery {
 /** An integer in plain decimal, else NaN. */
 const decimal = (text: string): number => (/^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN);
 
+const isCursor = (pair: string): boolean =>
+  // Only a name with percent-encoding needs decoding.
+  pair.includes('%') ? new URLSearchParams(`?${pair}`).has('cursor') : /^cursor(?:=|$)/.test(pair);
+
 /** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another cursor. */
 export function nextLink(baseUrl: string, query: string, cursor: string): string {
-  const others = query
-    .split('&')
-    .filter((pair) => pair !== '' && !new URLSearchParams(`?${pair}`).has('cursor'));
+  const others = query.split('&').filter((pair) => pair !== '' && !isCursor(pair));
   // As sent, since decoding cannot always be undone. Only characters that could end the link are encoded.
   const parameters = [...others, `cursor=${cursor}`]
     .join('&')

@@ -139,47 +139,48 @@ describe('The places for requests', () => {
 
 describe('The turns of requests', () => {
   keepAlive();
+  const PER_TURN = 16;
 
   it('go to one key after the other, however many requests each sends', async () => {
     const http = httpInterface();
     const done: string[] = [];
     const of = (key: string) => (response: unknown) => void done.push(key, outcome(response as never));
-    const greedy = Array.from({ length: 60 }, () => http.handle(LIST).then(of('greedy')));
+    const greedy = Array.from({ length: 5 * PER_TURN }, () => http.handle(LIST).then(of('greedy')));
     const modest = http.handle(other(LIST)).then(of('modest'));
     await Promise.all([...greedy, modest]);
     expect(new Set(done)).to.deep.equal(new Set(['greedy', 'modest', '200']));
-    expect(done.indexOf('modest') / 2).to.be.within(8, 24);
+    expect(done.indexOf('modest') / 2).to.be.within(PER_TURN, 3 * PER_TURN);
   });
 
   it('are not waited for by health checks', async () => {
     const http = httpInterface();
-    let waiting = 60;
+    let waiting = 5 * PER_TURN;
     const lists = Array.from({ length: waiting }, () => http.handle(LIST).then(() => (waiting -= 1)));
     await http.handle(requestWith({}, { path: '/livez' }));
-    expect(waiting).to.be.above(40);
+    expect(waiting).to.be.above(3 * PER_TURN);
     await Promise.all(lists);
   });
 
   it('come too late after maxWait: then the request gets 503', async () => {
     const http = httpInterface({ settings: { maxWait: -1 } });
-    const lists = await Promise.all(Array.from({ length: 20 }, () => http.handle(LIST)));
+    const lists = await Promise.all(Array.from({ length: PER_TURN + 12 }, () => http.handle(LIST)));
     const late = lists.filter((response) => outcome(response) === '503 service_unavailable');
-    expect(late).to.have.length(12); // the first 8 wait for nothing
+    expect(late).to.have.length(12); // the others wait for nothing
     expect(late[0]?.headers['Retry-After']).to.equal('1');
   });
 
   it('are given up by a client that disconnects', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets });
-    const others = Array.from({ length: 9 }, () => http.handle(LIST));
+    const others = Array.from({ length: PER_TURN + 1 }, () => http.handle(LIST));
     const { request, leave } = leaving(LIST);
     const given = http.handle(request);
-    await pets.called(8);
+    await pets.called(PER_TURN);
     leave();
     expect(outcome(await given)).to.equal('408 request_timeout');
-    await pets.called(9);
+    await pets.called(PER_TURN + 1);
     await settled();
-    expect(pets.calls).to.have.length(9);
+    expect(pets.calls).to.have.length(PER_TURN + 1);
     for (const call of pets.calls) call.resolve();
     await Promise.all(others);
   });
