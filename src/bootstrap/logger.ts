@@ -15,7 +15,7 @@ export async function createLogger({ logLevel, logFormat }: Settings, { stderr }
     const format = prettyFactory({
       singleLine: true,
       colorize: stderr.isTTY,
-      ignore: `time,level,url,docs,store,${IN_MESSAGE}`,
+      ignore: `time,level,url,docs,metrics,store,${IN_MESSAGE}`,
       messageFormat(line, _key, _label, { colors }) {
         const { time, level, msg } = line as unknown as Line;
         const label = pino.levels.labels[level]?.toUpperCase() ?? '';
@@ -55,9 +55,17 @@ function levelOf(error: unknown, isProbe = false) {
 /** Logs one line for each response: health checks at debug, what was refused under load at warn, faults at error. */
 export async function httpLogTo(logger: Logger): Promise<HttpLog> {
   const { pino } = await import('pino');
-  const stream = (logger as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym];
+  const parts = logger as unknown as Record<symbol, { write(line: string): void } | undefined>;
+  const stream = parts[pino.symbols.streamSym];
+  const hasMixin = parts[pino.symbols.mixinSym] !== undefined;
   return {
     responded({ isProbe, error, milliseconds, ...rest }) {
+      const { keyFault, requestId, clientAddress } = rest;
+      if (keyFault === 'expired' || keyFault === 'revoked')
+        logger.warn(
+          { event: `api_key_${keyFault}_used`, requestId, clientAddress },
+          `an ${keyFault} API key was used`,
+        );
       const level = levelOf(error, isProbe);
       if (!logger.isLevelEnabled(level)) return;
       const line = { ...rest, milliseconds: Math.round(milliseconds * 1000) / 1000 };
@@ -67,8 +75,9 @@ export async function httpLogTo(logger: Logger): Promise<HttpLog> {
       const reason = error === undefined ? undefined : reasonOf(error);
       const time = new Date().toISOString();
       const all = { level: pino.levels.values[level], time, ...line, reason, msg: RESPONDED };
-      // Past pino, which takes 3 us more for an object: one line for each request.
-      stream?.write(`${JSON.stringify(all)}\n`);
+      // Past pino, which takes 3 us more for an object, unless something adds members to its lines (OpenTelemetry).
+      if (hasMixin) logger[level]({ ...line, reason }, RESPONDED);
+      else stream?.write(`${JSON.stringify(all)}\n`);
     },
   };
 }

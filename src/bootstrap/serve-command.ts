@@ -1,6 +1,7 @@
 import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
+import { readApiKeyId } from '../adapters/api-keys/api-key.js';
 import type { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './command-line.js';
 import { TOKENS, configure } from './container.js';
@@ -25,30 +26,42 @@ const logging = (io: Io): ContainerModule =>
 export async function serve(io: Io, modules: readonly ContainerModule[] = []): Promise<number> {
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
+  const { adminPort } = container.get(TOKENS.settings);
   return interruptible(io, async (signal) => {
     const interrupted = once(signal, 'abort').then(() => undefined);
     signal.addEventListener('abort', () => {
       logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
     });
+    const metrics =
+      adminPort === undefined
+        ? undefined
+        : await (await import('./metrics.js')).serveMetrics(container, adminPort);
     const service = await Promise.race([startService(container), interrupted]);
     // A store that never opens would keep the process. No client was served yet.
     if (service === undefined) return io.exit(0);
     try {
       // It listens already: a port that is taken must not cost a key that nobody saw.
-      await Promise.race([announce(container, service, io), interrupted]);
+      await Promise.race([announce(container, service, io, metrics?.url), interrupted]);
     } catch (error) {
       await service.stop(0);
+      await metrics?.stop();
       throw error;
     }
     await interrupted;
     const inTime = await service.stop();
+    await metrics?.stop();
     logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
     return inTime ? 0 : 1;
   });
 }
 
 /** Prints a first key and logs that the service is ready. */
-async function announce(container: Container, { url, docsUrl }: Service, { stdout }: Io): Promise<void> {
+async function announce(
+  container: Container,
+  { url, docsUrl }: Service,
+  { stdout }: Io,
+  metricsUrl: string | undefined,
+): Promise<void> {
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
   const { location } = await container.getAsync(TOKENS.store);
@@ -60,16 +73,18 @@ async function announce(container: Container, { url, docsUrl }: Service, { stdou
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
       const managed = await container.getAsync(TOKENS.managedApiKeys);
       const key = await firstKey(settings, managed, (message) => logger.warn(message));
-      if (key !== undefined) stdout.write(firstKeyNotice(key, url));
-      else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
+      if (key !== undefined) {
+        logger.info({ event: 'api_key_issued', keyId: readApiKeyId(key) }, 'issued a first API key');
+        stdout.write(firstKeyNotice(key, url));
+      } else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
     }
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     // Not ready until the store is back; until then nobody gets in.
     logger.warn('the store is away: its API keys are unknown');
   }
-  const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${hint}`;
-  logger.info({ url, docs: docsUrl, store: location }, ready);
+  const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${metricsUrl === undefined ? '' : `, metrics at ${metricsUrl}`}${hint}`;
+  logger.info({ url, docs: docsUrl, metrics: metricsUrl, store: location }, ready);
 }
 
 /**

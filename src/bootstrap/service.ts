@@ -55,7 +55,7 @@ export async function startService(container: Container): Promise<Service> {
 }
 
 /** The host in a URL that works on this machine. */
-function addressOf(host: string): string {
+export function addressOf(host: string): string {
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return reachable.includes(':') ? `[${reachable}]` : reachable;
 }

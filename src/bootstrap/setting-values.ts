@@ -26,6 +26,10 @@ const quantity =
 export const integer = (minimum: number, maximum: number) =>
   quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
 
+const port = integer(0, 65_535);
+
+export const optionalPort = (text: string): number | undefined => (text === '' ? undefined : port(text));
+
 const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */

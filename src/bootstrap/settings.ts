@@ -23,6 +23,12 @@ const STORE = 'sqlite:data/animal-store.db';
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', read.integer(0, 65_535), 'port to listen on; 0 takes a free one'),
+  adminPort: setting(
+    'ADMIN_PORT',
+    '',
+    read.optionalPort,
+    'port of /metrics, for Prometheus; 0 takes a free one',
+  ),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
   publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
   stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),

@@ -135,6 +135,7 @@ export const HOME_RULE = {
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
     ['rate-limiter-flexible', /^src\/bootstrap\//],
+    ['prom-client', /^src\/bootstrap\//],
     ['proxy-addr', /^src\/bootstrap\//],
     ['mongodb', /^src\/adapters\/mongodb\//],
     ['node:sqlite', /^src\/adapters\/sqlite\//],

@@ -11,6 +11,10 @@ class Places {
   readonly #byCaller = new Map<string, number>();
   #taken = 0;
 
+  get taken(): number {
+    return this.#taken;
+  }
+
   constructor(most: number) {
     this.#most = most;
     this.#mostEach = Math.ceil(most * 0.75);

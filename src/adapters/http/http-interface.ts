@@ -7,7 +7,7 @@ import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { FailedKeys } from './failed-keys.js';
 import { healthRoutes, type Readiness } from './health.js';
-import type { HttpLog } from './http-log.js';
+import type { HttpLog, KeyFault } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
@@ -106,6 +106,11 @@ export class HttpInterface {
     this.#findRoute = createRouteFinder(this.routes);
   }
 
+  /** How many requests are worked on now. */
+  get inFlight(): number {
+    return this.#capacity.working.taken;
+  }
+
   /** Tells of a new connection. While there are more of them, requests leave them half of the time. */
   accepted(): void {
     this.#turns.accepted();
@@ -150,6 +155,7 @@ export class HttpInterface {
         userAgent: request.header('user-agent'),
         traceparent: request.header('traceparent'),
         keyId: context.principal?.keyId,
+        keyFault: context.keyFault,
         status,
         code,
         error: status >= 500 ? fault : undefined,
@@ -182,7 +188,10 @@ export class HttpInterface {
     const endpoint = endpointFor(route, request.method);
     if (!endpoint?.alwaysServed) place.enter();
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-      const onInvalid = (): void => this.#failedKeys.add(this.#clientAddress(request));
+      const onInvalid = (fault: KeyFault): void => {
+        context.keyFault = fault;
+        this.#failedKeys.add(this.#clientAddress(request));
+      };
       context.principal = await authenticate(authenticator, request, onInvalid, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);

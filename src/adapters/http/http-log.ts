@@ -7,6 +7,9 @@ export interface HttpLog {
   responded(request: RespondedRequest): void;
 }
 
+/** Why an API key is not valid. `malformed`: more than one was sent. */
+export type KeyFault = 'unknown' | 'expired' | 'revoked' | 'malformed';
+
 /** A request and its response. */
 export interface RespondedRequest {
   /** The X-Request-Id of the response. */
@@ -27,6 +30,8 @@ export interface RespondedRequest {
   readonly traceparent?: string | undefined;
   /** Identifies the API key, if it is valid. */
   readonly keyId?: string | undefined;
+  /** What was wrong with the API key, if that is why it was refused. */
+  readonly keyFault?: KeyFault | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */

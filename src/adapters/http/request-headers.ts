@@ -2,6 +2,7 @@ import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { HttpError } from './error-responses.js';
+import type { KeyFault } from './http-log.js';
 import type { HttpRequest } from './http-message.js';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
@@ -12,8 +13,8 @@ const REALM = 'Bearer realm="animal-store"';
 
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
-function refuseKey(onInvalid: () => void, challenge = INVALID_TOKEN): never {
-  onInvalid();
+function refuseKey(onInvalid: (fault: KeyFault) => void, fault: KeyFault, challenge = INVALID_TOKEN): never {
+  onInvalid(fault);
   throw new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
 }
 
@@ -26,13 +27,13 @@ function refuseKey(onInvalid: () => void, challenge = INVALID_TOKEN): never {
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
-  onInvalid: () => void,
+  onInvalid: (fault: KeyFault) => void,
   call: Call,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme: the header was repeated, and either key could be meant.
   if (/, *[\w-]+ /.test(authorization)) {
-    refuseKey(onInvalid, /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
+    refuseKey(onInvalid, 'malformed', /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
@@ -42,7 +43,7 @@ export async function authenticate(
     throw new HttpError('missing_api_key', message, { 'WWW-Authenticate': REALM });
   }
   const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) refuseKey(onInvalid);
+  if (!authentication.ok) refuseKey(onInvalid, authentication.reason);
   return authentication.principal;
 }
 

@@ -1,6 +1,7 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
 import type { Place } from './capacity.js';
 import type { Deadline } from './deadline.js';
+import type { KeyFault } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
 
@@ -40,6 +41,8 @@ export interface RequestContext {
   readonly place: Place;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
+  /** What was wrong with the key. */
+  keyFault?: KeyFault;
   /** Set once the request was counted by a rate limiter. */
   quotaHeaders?: Readonly<Record<string, string>>;
 }

@@ -22,13 +22,20 @@ export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
   readonly #busyTimeout: number;
+  readonly #onCommit: (writes: number) => void;
   readonly #queue = new Set<Write>();
   #scheduled = false;
   #tries = 0;
   #failing = false;
 
   /** @param beforeEach called before each transaction; when it throws, the whole group rejects */
-  constructor(database: DatabaseSync, beforeEach: () => void, busyTimeout: number) {
+  constructor(
+    database: DatabaseSync,
+    beforeEach: () => void,
+    busyTimeout: number,
+    onCommit: (writes: number) => void = () => {},
+  ) {
+    this.#onCommit = onCommit;
     this.#database = database;
     this.#beforeEach = beforeEach;
     this.#busyTimeout = busyTimeout;
@@ -96,6 +103,7 @@ export class GroupCommit {
     this.#failing = false;
     this.#queue.clear();
     for (const resolve of settle) resolve();
+    this.#onCommit(settle.length);
     return true;
   }
 

@@ -12,7 +12,7 @@ import { sqlitePets } from './sqlite-pet-repository.js';
 import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
-export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist'> {
+export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist' | 'onCommit'> {
   /** How long a call without a signal waits for another process's lock, in milliseconds. Default: 5,000. */
   readonly busyTimeout?: number | undefined;
 }
@@ -26,20 +26,25 @@ export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist'> {
  */
 export async function openSqliteStore(
   path: string,
-  { mustExist = false, busyTimeout = 5000 }: SqliteStoreOptions = {},
+  { mustExist = false, busyTimeout = 5000, onCommit }: SqliteStoreOptions = {},
 ): Promise<FullStore> {
   let file = resolve(path);
   try {
     file = findOrCreateFile(file, mustExist);
     return await retryWhileBusy('opening the store', { busyTimeout }, () =>
-      openFile(file, mustExist, busyTimeout),
+      openFile(file, mustExist, busyTimeout, onCommit),
     );
   } catch (error) {
     throw openingError(file, error);
   }
 }
 
-function openFile(file: string, mustExist: boolean, busyTimeout: number): FullStore {
+function openFile(
+  file: string,
+  mustExist: boolean,
+  busyTimeout: number,
+  onCommit?: (writes: number) => void,
+): FullStore {
   const empty = isEmpty(file, mustExist);
   // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
   if (!mustExist) accessSync(file, constants.W_OK);
@@ -53,7 +58,7 @@ function openFile(file: string, mustExist: boolean, busyTimeout: number): FullSt
     database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
     upgradeSchema(database, file);
     if (hasLog && !mustExist) syncLog(database);
-    const connection = new SqliteConnection(database, file, busyTimeout);
+    const connection = new SqliteConnection(database, file, busyTimeout, onCommit);
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),

@@ -24,11 +24,16 @@ export class SqliteConnection {
   readonly #identities: ReadonlyMap<string, string | undefined>;
   #closed: Promise<void> | undefined;
 
-  constructor(database: DatabaseSync, file: string, busyTimeout: number) {
+  constructor(
+    database: DatabaseSync,
+    file: string,
+    busyTimeout: number,
+    onCommit?: (writes: number) => void,
+  ) {
     this.#database = database;
     this.#busyTimeout = busyTimeout;
     this.#identities = new Map([file, `${file}-wal`].map((path) => [path, fileIdentity(path)]));
-    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), busyTimeout);
+    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), busyTimeout, onCommit);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {

@@ -45,4 +45,6 @@ export interface OpenOptions {
   readonly mustExist?: boolean | undefined;
   /** Called with one line for each thing that an operator should know while the store is open. */
   readonly onNotice?: ((line: string) => void) | undefined;
+  /** Called after each commit of a store that commits writes together, with their number. Must not throw. */
+  readonly onCommit?: ((writes: number) => void) | undefined;
 }
