@@ -148,6 +148,15 @@ describe('The pages for operators', function () {
     expect(told).to.deep.equal([]);
   });
 
+  needing(['promtool'], 'have alerts for Prometheus, each of which fires when it should', async () => {
+    await run('promtool', ['check', 'rules', join(ROOT, 'docs/operations/alerts.yml')], { env: env() });
+    const cases = 'test/docs/alerts.test.yml';
+    await run('promtool', ['test', 'rules', join(ROOT, cases)], { env: env() });
+    const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
+    expect(alerts).to.have.length.greaterThan(5);
+    for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
+  });
+
   it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
     const unit = codeAt('docs/operations/deploy.md > With systemd > 1');
     const values = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
