@@ -132,6 +132,7 @@ describe('The settings', () => {
         `${INTEGER} 0 to 65535`,
         ['65536', '-1', '+1', '80.0', '8e1', 'http', ' 80', '0x50', '٣', '1\n'],
       ],
+      ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
       ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
       ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
       ['PUBLIC_URL', ADDRESS, ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a']],

@@ -7,13 +7,13 @@ import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { FailedKeys } from './failed-keys.js';
 import { healthRoutes, type Readiness } from './health.js';
-import type { HttpLog, KeyFault } from './http-log.js';
+import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
-import { authenticate, requestId, requireScope } from './request-headers.js';
+import { authenticate, requestId, requireScope, type KeyFault } from './request-headers.js';
 import { commonHeaders, crossOriginHeaders } from './response-headers.js';
 import {
   allowedMethods,

@@ -1,14 +1,12 @@
 import type { ErrorCode } from './error-responses.js';
 import type { OperationId } from './operations.js';
+import type { KeyFault } from './request-headers.js';
 
 /** What the HTTP side reports of its work. It never gets a key, a body or a query. What it throws is ignored. */
 export interface HttpLog {
   /** Called for every request when its response is complete, whatever its status. */
   responded(request: RespondedRequest): void;
 }
-
-/** Why an API key is not valid. `malformed`: more than one was sent. */
-export type KeyFault = 'unknown' | 'expired' | 'revoked' | 'malformed';
 
 /** A request and its response. */
 export interface RespondedRequest {

@@ -8,6 +8,7 @@ export { ERROR_STATUS, HttpError, type ErrorCode, type HttpErrorCode } from './e
 export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
+export type { KeyFault } from './request-headers.js';
 export { splitRequestTarget, type HttpRequest, type HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export { openApiDocument } from './open-api/open-api-document.js';

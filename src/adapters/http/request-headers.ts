@@ -2,8 +2,10 @@ import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { HttpError } from './error-responses.js';
-import type { KeyFault } from './http-log.js';
 import type { HttpRequest } from './http-message.js';
+
+/** Why an API key is not valid. `malformed`: more than one was sent. */
+export type KeyFault = 'unknown' | 'expired' | 'revoked' | 'malformed';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
 export const requestId = (sent?: string): string =>

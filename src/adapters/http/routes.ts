@@ -1,9 +1,9 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
 import type { Place } from './capacity.js';
 import type { Deadline } from './deadline.js';
-import type { KeyFault } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
+import type { KeyFault } from './request-headers.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {

@@ -56,6 +56,7 @@ describe('HttpInterface', () => {
         userAgent: 'till/2',
         traceparent,
         keyId: 'any',
+        keyFault: undefined,
         status: 500,
         code: 'internal_error',
         error: fault,

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { missingMetrics } from '../docs/metric-names.js';
+import { temporaryFolder } from '../service/running-service.js';
+import { statusOf } from '../service/store-client.js';
+import { KEY, Serving } from './test-io.js';
+
+/** The samples of a page, by their name and labels. */
+const samplesOf = (page: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    page.split('\n').flatMap((line) => {
+      const [, sample, value] = /^([^# ][^ ]*) (.*)$/.exec(line) ?? [];
+      return sample === undefined ? [] : [[sample, Number(value)]];
+    }),
+  );
+
+describe('The metrics', () => {
+  afterEach(() => Serving.stopAll());
+
+  it('count requests, store, commits, keys and deprecated calls, on a port of their own', async () => {
+    const file = join(await temporaryFolder(), 'animals.db');
+    const serving = new Serving({
+      STORE_URL: `sqlite:${file}`,
+      API_KEYS: KEY,
+      ADMIN_PORT: '0',
+      RATE_LIMIT: '4/1h',
+    });
+    const url = await serving.ready();
+    const metrics = String(serving.io.lines[0]?.['metrics']);
+    expect(metrics).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+    const body = '{"name":"Bella","categoryId":1}';
+    expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
+    for (const [path, key] of [
+      ['/pets/1', KEY],
+      ['/pets/1', KEY],
+      ['/pets/2', KEY],
+      ['/pets', KEY],
+      ['/pets', 'x'],
+    ] as const)
+      await statusOf(url + path, key);
+    await statusOf(new URL('/livez', url).href);
+    const page = await (await fetch(metrics)).text();
+    expect(samplesOf(page)).to.include({
+      'animal_store_requests_total{operation="createPet",status="201"}': 1,
+      'animal_store_requests_total{operation="getPet",status="200"}': 2,
+      'animal_store_requests_total{operation="getPet",status="404"}': 1,
+      'animal_store_requests_total{operation="listPets",status="429"}': 1,
+      'animal_store_requests_total{operation="probe",status="200"}': 1,
+      'animal_store_request_duration_seconds_count{operation="getPet"}': 3,
+      'animal_store_requests_refused_total{reason="limited"}': 1,
+      animal_store_requests_in_flight: 0,
+      'animal_store_key_checks_total{result="valid"}': 5,
+      'animal_store_key_checks_total{result="unknown"}': 1,
+      'animal_store_store_duration_seconds_count{operation="findById"}': 3,
+      animal_store_commit_writes_count: 1,
+      animal_store_commit_writes_sum: 1,
+    });
+    expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
+    expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
+    expect(missingMetrics(page)).to.deep.equal([]);
+    expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
+    expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
+    expect(await serving.stop()).to.equal(0);
+  });
+});
