@@ -1,51 +1,81 @@
-// Measures the built service: requests per second and CPU time of its process per request, for each operation,
-// with 64 keep-alive clients on this machine. Usage: npm run measure [-- SECONDS [--beside-fastify]], after npm run
-// build. STORE_URL chooses the store (a temporary SQLite file when not set). Clients are bare sockets, in a process
-// of their own, so that as little as possible of what is measured is theirs. With --beside-fastify (after npm install
-// --prefix tools/peers) it is measured in turn with tools/peers/fastify-service.mjs, five times: medians and ratios.
+// Measures the built service beside others: CPU time of the process for each request, and requests per second, with 32
+// keep-alive clients (64 for creates) on this machine. Every service is measured in turn, in short rounds, so that what
+// else this machine does is the same for all; the medians are printed, and their ratios to the first one's.
+// Usage: npm run measure [-- NAME...] [--rounds N] [--guard], after npm run build. Names: see SERVICES; those of
+// tools/peers need npm install --prefix tools/peers. Default: animal-store alone. With --guard it compares
+// animal-store to node-http, whose ratios are committed in measure-guard.json, and fails when one grew by a quarter.
+// Clients are bare sockets, in a process of their own, so that as little as possible of what is measured is theirs.
 import { fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startService } from './service.mjs';
+import { main, startService } from './service.mjs';
 
-const CLIENTS = 64;
 const KEY = 'measuring-key-0123456789';
+const SECONDS = 0.5; // of a round
 const self = fileURLToPath(import.meta.url);
+const peer = (name) => fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url));
 
-const message = (line, body = '') =>
-  `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n` +
-  (body ? `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}` : '\r\n');
-
-const OPERATIONS = {
-  create: message('POST /v1/pets', '{"name":"Bella","categoryId":7}'),
-  list: message('GET /v1/pets'),
-  'list by status': message('GET /v1/pets?status=available&limit=20'),
-  get: message('GET /v1/pets/7'),
+/** Programs, and what they run with. */
+const SERVICES = {
+  'animal-store': [main],
+  'animal-store-without-log': [main, { ADAPTERS: peer('without-log') }],
+  fastify: [peer('fastify-service')],
+  'bare-fastify': [peer('fastify-service'), { BARE: '1' }],
+  'node-http': [peer('node-http-service')],
 };
 
-/** One client: sends the request again whenever its answer is complete. */
-function client(port, request, deadline, counts) {
+const message = (line, ...headers) =>
+  [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${KEY}`, ...headers, '', ''].join('\r\n');
+const NEW_PET = '{"name":"Bella","categoryId":7}';
+const create = (...headers) =>
+  message(
+    'POST /v1/pets',
+    'Content-Type: application/json',
+    `Content-Length: ${NEW_PET.length}`,
+    ...headers,
+  ) + NEW_PET;
+
+/** What each operation sends: a text, or what makes one of a number. Creates come first: the others need animals. */
+const OPERATIONS = {
+  create: { clients: 64, request: () => create() },
+  'keyed create': { clients: 64, request: (number) => create(`Idempotency-Key: ${process.pid}-${number}`) },
+  get: { clients: 32, request: () => message('GET /v1/pets/7') },
+  'get, any': { clients: 32, request: (number) => message(`GET /v1/pets/${(number % 900) + 1}`) },
+  'get, unchanged (304)': {
+    clients: 32,
+    request: (_, tag) => message('GET /v1/pets/7', `If-None-Match: ${tag}`),
+  },
+  'list of 20': { clients: 32, request: () => message('GET /v1/pets') },
+  'list by status': { clients: 32, request: () => message('GET /v1/pets?status=available&limit=20') },
+};
+const GUARDED = ['create', 'get', 'list of 20'];
+
+let sent = 0;
+
+/** One client: sends the next request whenever a response is complete. */
+function client({ port, operation, tag }, deadline, counts) {
+  const { request } = OPERATIONS[operation];
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sentAt = 0;
     let missing = 0;
     const send = () => {
       sentAt = performance.now();
-      socket.write(request);
+      socket.write(request((sent += 1), tag));
     };
     socket.on('connect', send);
     socket.on('error', reject);
     socket.on('close', resolve);
     socket.on('data', (chunk) => {
       if (missing === 0) {
-        const text = chunk.toString('latin1');
-        const head = text.indexOf('\r\n\r\n') + 4;
-        if (!text.startsWith('HTTP/1.1 20')) counts.failed += 1;
-        missing = Number(/content-length: (\d+)/i.exec(text)?.[1]) + head;
+        const text = chunk.toString('latin1', 0, 3_000);
+        if (!/^HTTP\/1\.1 (?:2|304)/.test(text)) counts.failed += 1;
+        const [, length = 0] = (!text.startsWith('304', 9) && /content-length: (\d+)/i.exec(text)) || [];
+        missing = text.indexOf('\r\n\r\n') + 4 + Number(length);
       }
       missing -= chunk.length;
       if (missing > 0) return;
@@ -57,97 +87,98 @@ function client(port, request, deadline, counts) {
   });
 }
 
-async function load({ port, operation, seconds }) {
+async function load(order) {
   const counts = { latencies: [], failed: 0 };
   const began = performance.now();
-  const deadline = began + seconds * 1000;
-  await Promise.all(
-    Array.from({ length: CLIENTS }, () => client(port, OPERATIONS[operation], deadline, counts)),
-  );
+  const deadline = began + SECONDS * 1000;
+  const { clients } = OPERATIONS[order.operation];
+  await Promise.all(Array.from({ length: clients }, () => client(order, deadline, counts)));
   const sorted = counts.latencies.sort((one, other) => one - other);
-  const at = (share) => sorted[Math.floor(sorted.length * share)];
-  const elapsed = (performance.now() - began) / 1000;
-  return { requests: sorted.length, failed: counts.failed, elapsed, p50: at(0.5), p99: at(0.99) };
+  const seconds = (performance.now() - began) / 1000;
+  return {
+    requests: sorted.length,
+    failed: counts.failed,
+    seconds,
+    p99: sorted[Math.floor(sorted.length * 0.99)],
+  };
 }
 
 const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
-/** CPU time that a process has used, in microseconds (Linux; `undefined` elsewhere). */
-function cpuOf(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10_000;
-  } catch {
-    return undefined;
-  }
-}
+/** CPU time of all threads of a process, in microseconds (Linux). */
+const cpuOf = (pid) =>
+  readdirSync(`/proc/${pid}/task`).reduce(
+    (sum, task) =>
+      sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1000,
+    0,
+  );
 
-const SERVICES = {
-  'animal-store': '../build/src/bootstrap/main.js',
-  fastify: './peers/fastify-service.mjs',
-};
-
-function start(name, folder) {
-  const program = fileURLToPath(new URL(SERVICES[name], import.meta.url));
-  // LOG_LEVEL is what it runs at, and has the line that says the port.
-  const settings = {
-    STORE_URL: `sqlite:${join(folder, `${name}.db`)}`,
-    ...process.env,
-    PORT: '0',
-    API_KEYS: KEY,
-  };
-  return startService({ ...settings, LOG_FORMAT: 'json', LOG_LEVEL: 'info' }, [
-    process.execPath,
-    program,
-    'serve',
-  ]);
-}
-
-/** Each operation on each service in turn, so that what else this machine does is the same for both. */
-async function measure(seconds, names, rounds) {
+/** Calls `report` with the medians of each operation, by service. */
+async function measure(names, operations, rounds, report) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-measure-'));
   const loader = fork(self, ['--load']);
-  const run = (port, operation, length) =>
+  const run = (order) =>
     new Promise((resolve) => {
       loader.once('message', resolve);
-      loader.send({ port, operation, seconds: length });
+      loader.send(order);
     });
-  const measureOnce = async ({ url: { port }, pid }, operation) => {
-    await run(port, operation, 1); // warm up
-    const before = cpuOf(pid);
-    const { requests, failed, elapsed, p50, p99 } = await run(port, operation, seconds);
-    const cpu = before === undefined ? NaN : (cpuOf(pid) - before) / requests;
-    return { rate: requests / elapsed, cpu, p50, p99, failed };
-  };
   const services = [];
   try {
-    for (const name of names) services.push({ name, ...(await start(name, folder)) });
-    console.log(`${CLIENTS} clients, ${seconds} s each, ${rounds} times, Node.js ${process.version}`);
-    for (const operation of Object.keys(OPERATIONS)) {
+    for (const name of names) {
+      const [program, settings] = SERVICES[name];
+      const store = { STORE_URL: `sqlite:${join(folder, `${name}.db`)}`, API_KEYS: KEY };
+      const service = await startService({ ...store, ...settings }, [process.execPath, program, 'serve']);
+      service.ignoreLog();
+      const order = { port: Number(service.url.port), operation: 'create' };
+      services.push({ name, service, order });
+      await run(order);
+      const headers = { Authorization: `Bearer ${KEY}` };
+      order.tag = (await fetch(new URL('/v1/pets/7', service.url), { headers })).headers.get('etag');
+    }
+    for (const operation of operations) {
       const results = new Map(names.map((name) => [name, []]));
-      for (let round = 0; round < rounds; round += 1) {
-        for (const service of services) {
-          results.get(service.name).push(await measureOnce(service, operation));
+      for (let round = -1; round < rounds; round += 1) {
+        for (const { name, service, order } of services) {
+          const before = cpuOf(service.pid);
+          const { requests, failed, seconds, p99 } = await run({ ...order, operation });
+          if (failed > 0) throw new Error(`${name}, ${operation}: ${failed} requests failed`);
+          const cpu = (cpuOf(service.pid) - before) / requests;
+          if (round >= 0) results.get(name).push({ cpu, rate: requests / seconds, p99 }); // else it warms up
         }
       }
-      const middle = (name, what) => median(results.get(name).map((result) => result[what]));
-      for (const name of names) {
-        const beside =
-          name !== names[0]
-            ? `  ${(middle(name, 'cpu') / middle(names[0], 'cpu')).toFixed(2)} times the CPU time of ${names[0]}`
-            : '';
-        console.log(
-          `${operation.padEnd(15)} ${name.padEnd(12)} ${Math.round(middle(name, 'rate'))}/s  ` +
-            `${middle(name, 'cpu').toFixed(1)} us CPU each  p50 ${middle(name, 'p50').toFixed(2)} ms  ` +
-            `p99 ${middle(name, 'p99').toFixed(2)} ms  ${middle(name, 'failed')} failed${beside}`,
-        );
-      }
+      const first = results.get(names[0]);
+      report(
+        operation,
+        names.map((name) => {
+          const all = results.get(name);
+          return {
+            name,
+            cpu: median(all.map(({ cpu }) => cpu)),
+            rate: median(all.map(({ rate }) => rate)),
+            p99: median(all.map(({ p99 }) => p99)),
+            ratio: median(all.map(({ cpu }, index) => cpu / first[index].cpu)),
+          };
+        }),
+      );
     }
   } finally {
     loader.kill();
-    for (const { stop } of services) await stop();
+    for (const { service } of services) await service.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether no ratio to node-http is a quarter above the committed one. */
+async function isAsFastAsCommitted() {
+  const committed = JSON.parse(readFileSync(new URL('./measure-guard.json', import.meta.url), 'utf8'));
+  let isFast = true;
+  await measure(['node-http', 'animal-store'], GUARDED, 6, (operation, [, { ratio }]) => {
+    isFast &&= ratio <= committed[operation] * 1.25;
+    console.log(
+      `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
+    );
+  });
+  return isFast;
 }
 
 if (process.argv[2] === '--load') {
@@ -155,9 +186,22 @@ if (process.argv[2] === '--load') {
 } else {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { 'beside-fastify': { type: 'boolean', default: false } },
+    options: { rounds: { type: 'string', default: '12' }, guard: { type: 'boolean', default: false } },
   });
-  const seconds = Number(positionals[0] ?? 5);
-  if (values['beside-fastify']) await measure(seconds, ['animal-store', 'fastify'], 5);
-  else await measure(seconds, ['animal-store'], 1);
+  if (values.guard) {
+    // A busy machine gets three tries: what became slower fails all of them.
+    if (!(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted())) {
+      console.error('The service became slower. If that is worth it, commit the new ratios and say why.');
+      process.exitCode = 1;
+    }
+  } else {
+    const names = positionals.length > 0 ? positionals : ['animal-store'];
+    await measure(names, Object.keys(OPERATIONS), Number(values.rounds), (operation, results) => {
+      for (const { name, cpu, rate, p99, ratio } of results)
+        console.log(
+          `${operation.padEnd(21)} ${name.padEnd(25)} ${cpu.toFixed(1).padStart(6)} us CPU  ${ratio.toFixed(2)} ` +
+            `times ${names[0]}  ${Math.round(rate)}/s  p99 ${p99.toFixed(1)} ms`,
+        );
+    });
+  }
 }
