@@ -1,6 +1,7 @@
 import { CommanderError, type Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../domain/errors.js';
+import { addBackupCommand } from './backup-command.js';
 import { addCheckStoreCommand } from './check-store-command.js';
 import * as cli from './command-line.js';
 import { addCopyCommand } from './copy-command.js';
@@ -37,6 +38,7 @@ export async function run(
       const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
       io.stdout.write(openApiDocument(readSettings(io.env)));
     });
+  addBackupCommand(program, commands);
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {

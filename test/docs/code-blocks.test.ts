@@ -19,7 +19,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/write-an-adapter.md > Use it in the service > 2':
     'test/bootstrap starts services with modules of ADAPTERS',
   'docs/operations/deploy.md > In one line > 1': 'listens to everybody; scripts and settings are there',
+  'docs/operations/deploy.md > In one line > 2':
+    'names folders of a machine; test/service/permissions does the same',
   'docs/operations/mongodb.md > The animal store on MongoDB > 1': 'needs a replica set of three machines',
+  'docs/operations/mongodb.md > Backup and restore > 1':
+    'needs the tools of MongoDB, which no package brings',
   'docs/operations/mongodb.md > Moving there, and back > 1': 'needs a replica set of three machines',
 };
 

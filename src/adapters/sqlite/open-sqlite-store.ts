@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { FullStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isFull, retryWhileBusy } from './busy.js';
-import { APPLICATION_ID, readPragma, schemaVersion, upgradeSchema } from './schema.js';
+import { APPLICATION_ID, requireSound, requireStore, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -30,7 +30,7 @@ export async function openSqliteStore(
 ): Promise<FullStore> {
   let file = resolve(path);
   try {
-    file = findOrCreateFile(file, mustExist);
+    file = await findOrCreateFile(file, mustExist);
     return await retryWhileBusy('opening the store', { busyTimeout }, () =>
       openFile(file, mustExist, busyTimeout, onCommit),
     );
@@ -108,12 +108,8 @@ function checkContent(file: string): void {
   const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);
   const database = new DatabaseSync(file, { readOnly, timeout: 0 });
   try {
-    if (readPragma(database, 'application_id') !== APPLICATION_ID) {
-      throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
-    }
-    schemaVersion(database, file);
-    const finding = statSync(file).size > CHECKED_SIZE ? 'ok' : readPragma(database, 'quick_check');
-    if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
+    requireStore(database, file);
+    if (statSync(file).size <= CHECKED_SIZE) requireSound(database, file);
   } finally {
     database.close();
   }

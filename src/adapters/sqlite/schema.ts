@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { savedPet, type Pet, type PetStatus, type UnsavedPet } from '../../domain/pet.js';
-import { OTHER_FILE, StoreFileError } from './store-file.js';
+import { OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
 export const APPLICATION_ID = 0x416e5374;
@@ -116,7 +116,7 @@ export const readPragma = (database: DatabaseSync, name: string): unknown =>
  * Returns the version of the schema; 0 if there is none.
  * @throws {StoreFileError} a newer version of this program wrote the file
  */
-export function schemaVersion(database: DatabaseSync, file: string): number {
+function schemaVersion(database: DatabaseSync, file: string): number {
   const version = Number(readPragma(database, 'user_version'));
   const newest = MIGRATIONS.length;
   if (version <= newest) return version;
@@ -125,6 +125,20 @@ export function schemaVersion(database: DatabaseSync, file: string): number {
     `has schema version ${version}, newer than ${newest}, the newest that this program knows: ` +
       `use the program that wrote it, or ${OTHER_FILE}`,
   );
+}
+
+/** @throws {StoreFileError} the database is not a store, or one of a newer version */
+export function requireStore(database: DatabaseSync, file: string): void {
+  if (readPragma(database, 'application_id') !== APPLICATION_ID) {
+    throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
+  }
+  schemaVersion(database, file);
+}
+
+/** Reads every page. @throws {StoreFileError} the pages contradict each other */
+export function requireSound(database: DatabaseSync, file: string): void {
+  const finding = readPragma(database, 'quick_check');
+  if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
 }
 
 /** Creates the schema, or upgrades an older one, in one transaction. */

@@ -1,13 +1,5 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
@@ -31,19 +23,19 @@ export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
  * Finds the file of a store, or creates it empty, with the folders that are missing, for the user of this process alone.
  * Returns its path without symbolic links.
  */
-export function findOrCreateFile(path: string, mustExist: boolean): string {
+export async function findOrCreateFile(path: string, mustExist: boolean): Promise<string> {
   if (!existsSync(path)) {
     if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');
-    createFile(path);
+    await createFile(path);
   }
-  return realpathSync(path);
+  return realpathSync.native(path); // the other reads every link on the way, which permissions may not cover
 }
 
-function createFile(file: string): void {
+async function createFile(file: string): Promise<void> {
   const missing: string[] = [];
   for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   // One by one: `recursive` never ends below /proc.
-  for (const folder of missing) create(folder, () => mkdirSync(folder, { mode: 0o700 }));
+  for (const folder of missing) await create(folder, () => mkdirSync(folder, { mode: 0o700 }));
   // SQLite would drop such a log, or take it for the new file's own. With the file, it is another process's.
   const leftOver = [`${file}-wal`, `${file}-journal`].find(existsSync);
   if (leftOver !== undefined && !existsSync(file)) {
@@ -51,22 +43,27 @@ function createFile(file: string): void {
     throw new StoreFileError(file, `is missing, but ${leftOver} exists: ${advice}`);
   }
   // SQLite gives the files beside it the same mode.
-  create(file, () => closeSync(openSync(file, 'wx', 0o600)));
+  await create(file, () => closeSync(openSync(file, 'wx', 0o600)));
 }
 
 /** Creates a file or folder, unless another process is faster, and brings its name to the disk. */
-function create(path: string, make: () => void): void {
+async function create(path: string, make: () => void): Promise<void> {
   try {
     make();
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
+  await syncFolder(dirname(path));
+}
+
+/** Brings the names in a folder to the disk. */
+export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return; // cannot sync folders
-  const folder = openSync(dirname(path), 'r');
+  const folder = await open(path); // Node.js's permission model allows no other sync than a FileHandle's
   try {
-    fsyncSync(folder);
+    await folder.sync();
   } finally {
-    closeSync(folder);
+    await folder.close();
   }
 }
 

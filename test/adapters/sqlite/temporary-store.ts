@@ -58,9 +58,11 @@ export async function observed(
     calls.push({ connection: this, sql });
     return original?.call(this, sql);
   };
-  const opening = openSqliteStore(file, options);
-  if (original) methods[method] = original;
-  return { store: await opening, calls };
+  try {
+    return { store: await openSqliteStore(file, options), calls };
+  } finally {
+    if (original) methods[method] = original;
+  }
 }
 
 /** Runs a test on a new store, and closes the store. */

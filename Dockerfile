@@ -1,0 +1,20 @@
+# docker build --tag animal-store .
+# docs/operations/deploy.md says how to run it. The second stage runs no shell: its base may be an image without one.
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY . .
+# The Node.js that the repository brings is optional: the image has its own.
+RUN npm ci && node tools/build.mjs && npm prune --omit=dev --omit=optional && mkdir /data
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/build/src ./build/src
+COPY --from=build --chown=1000:1000 /data /data
+USER 1000
+ENV HOST=0.0.0.0 PORT=8080 STORE_URL=sqlite:/data/animal-store.db LOG_FORMAT=json
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "build/src/bootstrap/main.js", "serve"]

