@@ -26,7 +26,10 @@ import {
 import { Turns } from './turns.js';
 
 /** How many requests are started in one turn of the event loop. */
-const STARTED_PER_TURN = 16;
+const STARTED_PER_TURN = 32;
+
+/** As much of a body, in characters, costs as much as the rest of a request. */
+const SMALL = 16 * 1024;
 
 // One for all: the stack of each would cost more than the rest of the response.
 const TOO_BUSY = new UnavailableError('too busy to answer soon');
@@ -140,6 +143,7 @@ export class HttpInterface {
       response = errorResponse(error, id);
     }
     deadline.stop();
+    this.#turns.charge(1 + response.body.length / SMALL);
     // A client with a key that does not read its response keeps the place. One without a key cannot hold any.
     if (!context.principal || !request.seesSent) place.leave();
     const { status, code, body } = response;

@@ -11,7 +11,7 @@ export interface Waiting {
 /** In the next turn of the event loop. Only Node.js and its like have the better one. */
 const soon: (run: () => void) => unknown = globalThis['setImmediate'] ?? ((run) => setTimeout(run));
 
-/** What starting something too late counts for, in place of 1: refusing it is all that is left to do. */
+/** What starting something too late costs: refusing it is all that is left to do. */
 const TOO_LATE = 1 / 8;
 
 /**
@@ -23,13 +23,14 @@ export class Turns {
   readonly #perTurn: number;
   readonly #waiting = new Map<string, Map<Waiting, number>>();
   #left: number;
+  #usual = 1;
   #isScheduled = false;
   #hasAccepted = false;
   /** When the last turn began, if the next one came right after it. */
   #began = Infinity;
   #acceptingUntil: number | undefined;
 
-  /** @param perTurn how many are started in one turn of the event loop */
+  /** @param perTurn how many are started in one turn of the event loop, if each costs 1 */
   constructor(perTurn: number) {
     this.#perTurn = perTurn;
     this.#left = perTurn;
@@ -46,8 +47,13 @@ export class Turns {
    */
   hasRoom(): boolean {
     if (this.#left < 1 || this.#waiting.size > 0) return false;
-    this.#left -= 1;
+    this.#left -= this.#usual;
     return true;
+  }
+
+  /** Tells what one that was started turned out to cost: 1 or more. What is started next is taken to cost the like. */
+  charge(cost: number): void {
+    this.#usual += (cost - this.#usual) / 8;
   }
 
   /** Starts it in a later turn. It waits once, however often this is called. */
@@ -84,7 +90,7 @@ export class Turns {
       others.delete(waiting);
       // Behind the other callers, who are next.
       if (others.size > 0) this.#waiting.set(caller, others);
-      if (!waiting.isGone) this.#left -= waiting.start(now - since) ? 1 : TOO_LATE;
+      if (!waiting.isGone) this.#left -= waiting.start(now - since) ? this.#usual : TOO_LATE;
     }
     this.#began = this.#waiting.size > 0 ? now : Infinity;
     if (this.#waiting.size > 0) this.#schedule();

@@ -139,7 +139,7 @@ describe('The places for requests', () => {
 
 describe('The turns of requests', () => {
   keepAlive();
-  const PER_TURN = 16;
+  const PER_TURN = 32;
 
   it('go to one key after the other, however many requests each sends', async () => {
     const http = httpInterface();
