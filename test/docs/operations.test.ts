@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
-import { statSync, writeFileSync } from 'node:fs';
+import { cpSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { NodeServer } from '../../src/adapters/http/node/node-server.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
 import { unsavedPet } from '../../src/domain/pet.js';
 import { readSettings } from '../../src/bootstrap/settings.js';
+import { runLine } from '../bootstrap/test-io.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
 
@@ -126,6 +127,28 @@ describe('The pages for operators', function () {
       nginx.kill();
       await told;
       await service.close(100);
+    }
+  });
+
+  it('import the animals of this repository, and export them', async () => {
+    const lines = codeAt('docs/operations/import.md > Importing and exporting animals > 1').trimEnd();
+    const here = process.cwd();
+    process.chdir(folder);
+    try {
+      cpSync(join(ROOT, 'examples/data'), 'examples/data', { recursive: true });
+      const outs: string[] = [];
+      for (const line of lines.split('\n')) {
+        const { code, out, err } = await runLine(line.replace('npm run -s cli -- ', ''));
+        expect({ code, err }, line).to.deep.equal({ code: 0, err: '' });
+        outs.push(out.split('\n')[0] ?? '');
+      }
+      expect(outs).to.deep.equal([
+        'Valid animals: 200. Nothing was stored.',
+        'Added animals: 200',
+        'Exported animals: 200',
+      ]);
+    } finally {
+      process.chdir(here);
     }
   });
 
