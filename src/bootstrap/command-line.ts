@@ -3,7 +3,7 @@ import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
-export type Io = Pick<NodeJS.Process, 'env' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
+export type Io = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
 
 /** What all commands share. */
 export interface Commands {

@@ -5,7 +5,7 @@ import type { Clock } from '../application/ports/clock.js';
 import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
 import { reasonOf } from './logger.js';
 import { duration, list, refuse } from './setting-values.js';
-import { replace } from './wiring.js';
+import { withStore } from './with-store.js';
 
 interface Options {
   readonly name: string;
@@ -80,29 +80,19 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-/**
- * Opens the keys of the store for `use`, and closes the store afterwards.
- * @param mustExist for commands on keys that exist: a mistyped `STORE_URL` must not create a store
- */
+/** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
-  { io, modules }: Commands,
+  commands: Commands,
   mustExist: boolean,
   use: (managed: ManagedApiKeys, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const { TOKENS, configure } = await import('./container.js');
-  const container = await configure(io.env, modules);
-  if (container.get(TOKENS.settings).storeUrl === 'memory:') {
-    throw new Error('A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.');
-  }
-  replace(container, TOKENS.openOptions, { mustExist });
-  const store = await container.getAsync(TOKENS.store);
-  try {
+  const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
+  await withStore(commands, inMemory, mustExist, async (_, container) => {
+    const { TOKENS } = await import('./container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
     await use(managed, await container.getAsync(TOKENS.clock));
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function scopes(text: string): readonly Scope[] {

@@ -5,6 +5,8 @@ import { addBackupCommand } from './backup-command.js';
 import { addCheckStoreCommand } from './check-store-command.js';
 import * as cli from './command-line.js';
 import { addCopyCommand } from './copy-command.js';
+import { addExportCommand } from './export-command.js';
+import { addImportCommand } from './import-command.js';
 import { addKeyCommands } from './key-commands.js';
 import { reasonOf } from './logger.js';
 import { MANIFEST } from './node-version.js';
@@ -38,6 +40,8 @@ export async function run(
       const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
       io.stdout.write(openApiDocument(readSettings(io.env)));
     });
+  addImportCommand(program, commands);
+  addExportCommand(program, commands);
   addBackupCommand(program, commands);
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);

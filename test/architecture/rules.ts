@@ -131,6 +131,7 @@ export const HOME_RULE = {
     ['typebox', /^src\/adapters\/http\/(?:open-api\/)?[^/]+$/],
     ['inversify', /^src\/bootstrap\//],
     ['cli-progress', /^src\/bootstrap\//],
+    ['csv-parse', /^src\/bootstrap\//],
     ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],

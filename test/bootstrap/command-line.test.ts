@@ -9,7 +9,7 @@ import { UnavailableError } from '../../src/domain/errors.js';
 import { Shelf, TestIo, factory, runLine } from './test-io.js';
 
 const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke', 'keys rotate'];
-const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'copy', 'check-store'];
+const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy', 'check-store'];
 
 const SHELF = { STORE_URL: 'shelf:' };
 
@@ -31,7 +31,7 @@ describe('The command line', () => {
   it('lists all commands when called with nothing', async () => {
     const { code, out, err } = await runLine('');
     expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    for (const command of ['serve', 'keys', 'openapi', 'copy', 'check-store'])
+    for (const command of ['serve', 'keys', 'openapi', 'import', 'export', 'copy', 'check-store'])
       expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
   });
 
@@ -78,6 +78,17 @@ describe('The command line', () => {
       ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be pets:read or pets:write, or"],
       ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
+      ['import', "missing required argument 'FILE'"],
+      ['import animals.txt', 'FILE must end in .csv, .ndjson, .csv.gz or .ndjson.gz, or use --format.'],
+      ['import no-such.csv', 'FILE does not exist.'],
+      ['import a.csv --status lost', "'--status <status>' must be one of available, pending, sold"],
+      [
+        'import a.csv --map name',
+        "'--map <columns>' must be columns by field (id, name, categoryId, status)",
+      ],
+      ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
+      ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
+      ['import - --format csv --once', '--once reads FILE twice: it needs a file, not a pipe.'],
       ['check-store', "missing required argument 'MODULE'"],
     ];
     for (const [line, message] of WRONG) {

@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { EventEmitter, once } from 'node:events';
+import { Readable } from 'node:stream';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
 import type { Io } from '../../src/bootstrap/command-line.js';
@@ -13,11 +14,13 @@ export class TestIo extends EventEmitter {
   out = '';
   err = '';
   readonly exits: number[] = [];
+  readonly stdin: Readable;
   readonly stdout = { write: (text: string) => this.#write('out', text) };
   readonly stderr: { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
 
-  constructor(env: Record<string, string> = {}, { isTTY = false } = {}) {
+  constructor(env: Record<string, string> = {}, { isTTY = false, stdin = '' } = {}) {
     super();
+    this.stdin = Readable.from([Buffer.from(stdin)]);
     this.env = env;
     this.stderr = { write: (text) => this.#write('err', text), isTTY, columns: 80 };
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
-import { copyFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,6 +118,28 @@ describe('The pages for operators', function () {
       nginx.kill();
       await told;
       await service.close(100);
+    }
+  });
+
+  it('import the animals of this repository, and export them', async () => {
+    const lines = codeAt('docs/operations/import.md > Importing and exporting animals > 1').trimEnd();
+    const here = process.cwd();
+    process.chdir(folder);
+    try {
+      cpSync(join(ROOT, 'examples/data'), 'examples/data', { recursive: true });
+      const outs: string[] = [];
+      for (const line of lines.split('\n')) {
+        const { code, out, err } = await runLine(line.replace('npm run -s cli -- ', ''));
+        expect({ code, err }, line).to.deep.equal({ code: 0, err: '' });
+        outs.push(out.split('\n')[0] ?? '');
+      }
+      expect(outs).to.deep.equal([
+        'Valid animals: 200. Nothing was stored.',
+        'Added animals: 200',
+        'Exported animals: 200',
+      ]);
+    } finally {
+      process.chdir(here);
     }
   });
 
