@@ -43,7 +43,7 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   bodyLimit: 64 * 1024,
   requestDeadline: 5000,
   maxInFlight: 256,
-  maxWait: 200,
+  maxWait: 250,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
   corsOrigins: [],
