@@ -158,7 +158,9 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
         const mounts = 'mount --rbind "$0" "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro "$0"';
         const enter = `${mounts} && cd / && exec chroot --userspec=${instruction('USER')}:${instruction('USER')} "$0" "$\{@:2}"`;
         const args = ['--mount', 'bash', '-c', enter, root, store, ...command];
-        return new Child('unshare', args, folder, { ...settings, PATH: `/usr/local/bin:${PATH}` });
+        // There is nowhere to write coverage to.
+        const own = { PATH: `/usr/local/bin:${PATH}`, NODE_V8_COVERAGE: '' };
+        return new Child('unshare', args, folder, { ...settings, ...own });
       };
       const command = (JSON.parse(instruction('CMD')) as string[]).map((word) =>
         word.replace('build/', '/app/build/'),
