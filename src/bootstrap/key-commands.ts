@@ -3,7 +3,7 @@ import type { ManagedApiKey, ManagedApiKeys } from '../adapters/api-keys/managed
 import { SCOPES, isScope, type Scope } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
 import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
-import { reasonOf } from './logger.js';
+import { createLogger, reasonOf } from './logger.js';
 import { duration, list, refuse } from './setting-values.js';
 import { withStore } from './with-store.js';
 
@@ -30,11 +30,15 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
     .option('--json', 'print JSON, for machines')
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, false, async (managed, clock) => {
+      withKeys(commands, false, async (managed, { clock, say }) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         print(json, { key, ...record }, `${key}\n`);
-        note(io, `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
+        say(
+          'api_key_issued',
+          record,
+          `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. End: ${endOf(record)}`,
+        );
       }),
     );
 
@@ -52,9 +56,13 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .argument('<ID>', 'id of the key, as keys list shows it')
     .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
     .action((id: string, { after }: Options) =>
-      withKeys(commands, true, async (managed) => {
+      withKeys(commands, true, async (managed, { say }) => {
         const revoked = await managed.revoke(id, { after });
-        note(io, `Revoked key ${revoked.id} (${revoked.name}). End: ${endOf(revoked)}`);
+        say(
+          'api_key_revoked',
+          revoked,
+          `Revoked key ${revoked.id} (${revoked.name}). End: ${endOf(revoked)}`,
+        );
       }),
     );
 
@@ -64,12 +72,12 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
     .option('--json', 'print JSON, for machines')
     .action((id: string, { overlap = duration('24h'), json }: Options) =>
-      withKeys(commands, true, async (managed) => {
+      withKeys(commands, true, async (managed, { say }) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
         print(json, { key, ...record, old, error }, `${key}\n`);
-        note(io, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
-        if (old) return note(io, `Revoked key ${id}. End: ${endOf(old)}`);
+        say('api_key_issued', record, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
+        if (old) return say('api_key_revoked', old, `Revoked key ${id}. End: ${endOf(old)}`);
         commands.exitCode = 1;
         note(
           io,
@@ -80,18 +88,33 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
+/** What the commands work with. */
+interface Tools {
+  readonly clock: Clock;
+  /** Says on stderr what happened to a key. With LOG_FORMAT=json it is a line of the log, for audits. */
+  readonly say: (event: 'api_key_issued' | 'api_key_revoked', key: ManagedApiKey, text: string) => void;
+}
+
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   commands: Commands,
   mustExist: boolean,
-  use: (managed: ManagedApiKeys, clock: Clock) => Promise<void>,
+  use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
 ): Promise<void> {
   const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
   await withStore(commands, inMemory, mustExist, async (_, container) => {
     const { TOKENS } = await import('./container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    await use(managed, await container.getAsync(TOKENS.clock));
+    const settings = container.get(TOKENS.settings);
+    const logger = settings.logFormat === 'json' ? await createLogger(settings, commands.io) : undefined;
+    await use(managed, {
+      clock: await container.getAsync(TOKENS.clock),
+      say(event, { id: keyId, name, scopes, expiresAt, revokedAt }, text) {
+        if (logger) logger.info({ event, keyId, name, scopes, expiresAt, revokedAt }, text);
+        else note(commands.io, text);
+      },
+    });
   });
 }
 

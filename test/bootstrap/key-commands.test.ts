@@ -9,6 +9,11 @@ import { Shelf, changed, runLine, type Outcome } from './test-io.js';
 
 const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
 
+const lineOf = ({ err }: Outcome): unknown => {
+  const { time: _, msg: _text, ...line } = JSON.parse(err) as Record<string, unknown>;
+  return line;
+};
+
 describe('The commands for keys', () => {
   let apiKeys: ApiKeyRepository;
   let shelf: Shelf;
@@ -103,6 +108,18 @@ describe('The commands for keys', () => {
       const [, line] = (await keys('list')).out.split('\n');
       expect(line).to.match(/\ufffd {21}a\ufffd\[2J\ufffdb\ufffd$/);
     });
+  });
+
+  it('note what happens to keys as lines of the log with LOG_FORMAT=json, for audits', async () => {
+    const json = { LOG_FORMAT: 'json' };
+    const all = { name: 'till', scopes: ['pets:read', 'pets:write'] };
+    const issuing = await keys('issue --name till', json);
+    const [key = '', keyId = ''] = KEY.exec(issuing.out) ?? [];
+    expect(issuing.err).to.not.include(key.trim());
+    expect(lineOf(issuing)).to.deep.equal({ level: 30, event: 'api_key_issued', keyId, ...all });
+    const revokedAt = '2026-11-22T12:00:00.000Z';
+    const line = { level: 30, event: 'api_key_revoked', keyId, ...all, revokedAt };
+    expect(lineOf(await keys(`revoke ${keyId}`, json))).to.deep.equal(line);
   });
 
   describe('revoke', () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { missingMetrics } from '../docs/metric-names.js';
+import { PATH, needing } from '../docs/needing.js';
 import { temporaryFolder } from '../service/running-service.js';
 import { statusOf } from '../service/store-client.js';
 import { KEY, Serving } from './test-io.js';
@@ -62,5 +64,19 @@ describe('The metrics', () => {
     expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
+  });
+
+  const PROMTOOL = 'promtool';
+  needing([PROMTOOL], 'are as Prometheus wants them', async () => {
+    const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0' });
+    await statusOf(`${await serving.ready()}/pets/1`, KEY);
+    const input = await (await fetch(String(serving.io.lines[0]?.['metrics']))).text();
+    const { stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], {
+      input,
+      encoding: 'utf8',
+      env: { PATH },
+    });
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => /animal_store|error/.test(line));
+    expect(ours).to.deep.equal([]);
   });
 });
