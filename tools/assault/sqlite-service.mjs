@@ -45,7 +45,7 @@ export async function serve(file, { wrapper = [], options = [], settings = {} } 
   const log = createInterface({ input: child.stderr });
   const ready = new Promise((resolve) => {
     log.on('line', (text) => {
-      if (text.includes('"msg":"responded"')) return;
+      if (text.startsWith('{"level":30') && text.includes('"msg":"responded"')) return;
       lines.push(text);
       const url = /"url":"([^"]+)"/.exec(text)?.[1];
       if (url !== undefined) resolve(new URL(url));
