@@ -191,7 +191,8 @@ export async function serveMetrics(container: Container, port: number): Promise<
     const isFound = url === '/metrics' && (method === 'GET' || method === 'HEAD');
     response.writeHead(isFound ? 200 : 404, { 'Content-Type': metrics.registry.contentType });
     if (!isFound) return void response.end();
-    return void metrics.registry.metrics().then((page) => response.end(page));
+    const failed = (): void => void response.destroy();
+    return void metrics.registry.metrics().then((page) => response.end(page), failed);
   });
   const { host } = container.get(TOKENS.settings);
   const at = await server.listen(port, host);

@@ -36,22 +36,24 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
       adminPort === undefined
         ? undefined
         : await (await import('./metrics.js')).serveMetrics(container, adminPort);
-    const service = await Promise.race([startService(container), interrupted]);
-    // A store that never opens would keep the process. No client was served yet.
-    if (service === undefined) return io.exit(0);
     try {
-      // It listens already: a port that is taken must not cost a key that nobody saw.
-      await Promise.race([announce(container, service, io, metrics?.url), interrupted]);
-    } catch (error) {
-      await service.stop(0);
+      const service = await Promise.race([startService(container), interrupted]);
+      // A store that never opens would keep the process. No client was served yet.
+      if (service === undefined) return io.exit(0);
+      try {
+        // It listens already: a port that is taken must not cost a key that nobody saw.
+        await Promise.race([announce(container, service, io, metrics?.url), interrupted]);
+      } catch (error) {
+        await service.stop(0);
+        throw error;
+      }
+      await interrupted;
+      const inTime = await service.stop();
+      logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
+      return inTime ? 0 : 1;
+    } finally {
       await metrics?.stop();
-      throw error;
     }
-    await interrupted;
-    const inTime = await service.stop();
-    await metrics?.stop();
-    logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
-    return inTime ? 0 : 1;
   });
 }
 

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { rejects } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { missingMetrics } from '../docs/metric-names.js';
 import { PATH, needing } from '../docs/needing.js';
 import { temporaryFolder } from '../service/running-service.js';
 import { statusOf } from '../service/store-client.js';
-import { KEY, Serving } from './test-io.js';
+import { KEY, Serving, runLine } from './test-io.js';
 
 /** The samples of a page, by their name and labels. */
 const samplesOf = (page: string): Readonly<Record<string, number>> =>
@@ -64,6 +67,19 @@ describe('The metrics', () => {
     expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
+  });
+
+  it('are not served any more when the service cannot start', async () => {
+    const taken = await new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }).ready();
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port: ADMIN_PORT } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: String(ADMIN_PORT) };
+    const { code } = await runLine('serve', { ...environment, PORT: new URL(taken).port });
+    expect(code).to.equal(1);
+    await rejects(fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`));
   });
 
   const PROMTOOL = 'promtool';
