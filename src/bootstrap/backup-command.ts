@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError, addCommand, interruptible, type Commands } from './command-line.js';
+import { progressBar } from './progress.js';
 import { integer } from './setting-values.js';
 import { readSettings } from './settings.js';
 
@@ -31,13 +32,7 @@ async function backUp(
   if (!storeUrl.startsWith('sqlite:'))
     throw new UsageError(`backup is for SQLite stores. ${otherWay(storeUrl)}`);
   const { backUpSqliteStore } = await import('../adapters/sqlite/back-up-sqlite-store.js');
-  const { SingleBar } = (await import('cli-progress')).default;
-  const bar = new SingleBar({
-    stream: io.stderr,
-    format: 'backing up [{bar}] {percentage} % | {eta_formatted} left',
-    barsize: 20,
-    linewrap: true, // cuts what is too long for the terminal
-  });
+  const bar = await progressBar(io, 'backing up [{bar}] {percentage} % | {eta_formatted} left');
   bar.start(1, 0);
   const onProgress = (done: number, total: number): void => {
     bar.setTotal(total);

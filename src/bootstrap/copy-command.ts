@@ -4,6 +4,7 @@ import type { Store } from '../application/ports/store.js';
 import { stringify } from '../exact-json.js';
 import { UsageError, addCommand, interruptible, note } from './command-line.js';
 import type { Commands, Io } from './command-line.js';
+import { progressBar } from './progress.js';
 
 interface Options {
   readonly from: string;
@@ -59,13 +60,8 @@ async function shown(
   io: Io,
   start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
 ): Promise<copying.CopyReport> {
-  const { SingleBar } = (await import('cli-progress')).default;
-  const bar = new SingleBar({
-    stream: io.stderr,
-    format: '{phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left',
-    barsize: 20,
-    linewrap: true, // cuts what is too long for the terminal
-  });
+  const format = '{phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left';
+  const bar = await progressBar(io, format);
   let shown = '';
   const onProgress = ({ phase, done, total }: copying.CopyProgress): void => {
     if (phase !== shown) {

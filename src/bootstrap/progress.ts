@@ -1,4 +1,12 @@
+import type { SingleBar } from 'cli-progress';
 import { note, type Io } from './command-line.js';
+
+/** A progress bar on stderr, which is shown on a terminal only. */
+export async function progressBar({ stderr }: Io, format: string): Promise<SingleBar> {
+  const { SingleBar } = (await import('cli-progress')).default;
+  // `linewrap` cuts what is too long for the terminal.
+  return new SingleBar({ stream: stderr, format, barsize: 20, linewrap: true });
+}
 
 /** How far a command has come. */
 export interface Progress {
@@ -24,13 +32,7 @@ export async function showing<T>(io: Io, { done, part }: Progress, work: () => P
     const timer = setInterval(() => note(io, text()), LINE_EVERY);
     return work().finally(() => clearInterval(timer));
   }
-  const { SingleBar } = (await import('cli-progress')).default;
-  const bar = new SingleBar({
-    stream: io.stderr,
-    format: part() === undefined ? '{text}' : '[{bar}] {percentage} % | {text}',
-    barsize: 20,
-    linewrap: true, // cuts what is too long for the terminal
-  });
+  const bar = await progressBar(io, part() === undefined ? '{text}' : '[{bar}] {percentage} % | {text}');
   const update = (): void => bar.update(Math.round((part() ?? 0) * 100), { text: text() });
   bar.start(100, 0, { text: '' });
   const timer = setInterval(update, 100);
