@@ -64,7 +64,7 @@ export async function httpLogTo(logger: Logger): Promise<HttpLog> {
       if (keyFault === 'expired' || keyFault === 'revoked')
         logger.warn(
           { event: `api_key_${keyFault}_used`, requestId, clientAddress },
-          `an ${keyFault} API key was used`,
+          `an API key was used that is ${keyFault}`,
         );
       const level = levelOf(error, isProbe);
       if (!logger.isLevelEnabled(level)) return;

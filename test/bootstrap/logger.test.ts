@@ -73,6 +73,21 @@ describe('The log', () => {
     ]);
   });
 
+  it('has a line for audits when a key is used that is expired or revoked, and none for a wrong one', async () => {
+    const log = await httpLogTo(await logger());
+    const refused = { ...RESPONSE, keyId: undefined, status: 401, code: 'invalid_api_key' } as const;
+    for (const keyFault of ['expired', 'unknown', 'revoked'] as const)
+      log.responded({ ...refused, keyFault });
+    const events = io.lines.filter(({ event }) => event !== undefined);
+    for (const line of events) delete line['time'];
+    const of = { level: 40, requestId: 'r-1', clientAddress: '192.0.2.1' };
+    expect(events).to.deep.equal([
+      { ...of, event: 'api_key_expired_used', msg: 'an API key was used that is expired' },
+      { ...of, event: 'api_key_revoked_used', msg: 'an API key was used that is revoked' },
+    ]);
+    expect(io.lines).to.have.length(5);
+  });
+
   it('has health checks at debug', async () => {
     (await httpLogTo(await logger())).responded({ ...RESPONSE, isProbe: true });
     (await httpLogTo(await logger({ LOG_LEVEL: 'debug' }))).responded({ ...RESPONSE, isProbe: true });
