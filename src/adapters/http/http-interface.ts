@@ -91,13 +91,14 @@ export class HttpInterface {
   readonly #capacity: Capacity;
   readonly #failedKeys = new FailedKeys();
   readonly #clientAddress: NonNullable<HttpInterfaceOptions['clientAddress']>;
-  readonly #turns = new Turns(STARTED_PER_TURN);
+  readonly #turns: Turns;
 
   constructor(options: HttpInterfaceOptions) {
     const rateLimit = options.rateLimiter?.limit;
     const settings = completeSettings({ ...options.settings, rateLimit });
     this.settings = settings;
     this.#capacity = new Capacity(settings.maxInFlight);
+    this.#turns = new Turns(STARTED_PER_TURN, settings.maxWait);
     this.#options = options;
     this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [
@@ -218,20 +219,20 @@ export class HttpInterface {
   }
 
   async #waitForTurn(caller: string, { deadline: { signal }, place }: RequestContext): Promise<void> {
-    const { maxWait } = this.settings;
-    const turn = new Promise<number>((resolve) => {
+    const turn = new Promise<boolean>((resolve) => {
       this.#turns.defer({
         caller,
         get isGone() {
           return signal.aborted;
         },
-        start(waited) {
-          resolve(waited);
-          return waited <= maxWait;
+        start(isLate) {
+          resolve(isLate);
+          return !isLate;
         },
       });
     });
-    if ((await place.whileWaiting(turn)) > maxWait) throw TOO_BUSY;
+    const isLate = await place.whileWaiting(turn);
+    if (isLate) throw TOO_BUSY;
   }
 
   #isBelowBasePath(path: string): boolean {

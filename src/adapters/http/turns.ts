@@ -1,38 +1,57 @@
 /** Something that waits for its turn. */
 export interface Waiting {
-  /** Who waits: callers take turns, and what one caller waits for keeps its order. */
+  /** Who waits: callers take turns. */
   readonly caller: string;
   /** Whether it need not wait any more: it is then left out. */
   readonly isGone: boolean;
-  /** Starts it. `waited` says for how long it waited, in milliseconds. Returns whether there is still something to do. */
-  start(waited: number): boolean;
+  /** Starts it, or refuses it if it waited too long. Returns whether there is still something to do. */
+  start(isLate: boolean): boolean;
+}
+
+interface Deferred {
+  readonly waiting: Waiting;
+  readonly since: number;
 }
 
 /** In the next turn of the event loop. Only Node.js and its like have the better one. */
 const soon: (run: () => void) => unknown = globalThis['setImmediate'] ?? ((run) => setTimeout(run));
 
-/** What starting something too late costs: refusing it is all that is left to do. */
-const TOO_LATE = 1 / 8;
+/** What refusing something costs. */
+const REFUSED = 1 / 2;
+
+/** Of so many that are taken while a caller's oldest is late, one is the oldest. */
+const OLDEST_OF = 4;
 
 /**
  * Shares the event loop. In each of its turns only so much is started; the rest waits. Callers take turns, however much
  * each waits for. So neither a flood nor a greedy caller delays the others, timers and health checks by more than a few
  * milliseconds.
+ *
+ * What one caller waits for keeps its order until the oldest is late. Then more comes than can be done, and in order
+ * everything would be done too late: now the newest, whose client still waits, comes first, and the oldest is refused
+ * now and then (adaptive LIFO).
  */
 export class Turns {
   readonly #perTurn: number;
-  readonly #waiting = new Map<string, Map<Waiting, number>>();
+  readonly #maxWait: number;
+  readonly #callers = new Map<string, Deferred[]>();
+  readonly #deferred = new Set<Waiting>();
   #left: number;
   #usual = 1;
+  #takenWhileLate = 0;
   #isScheduled = false;
   #hasAccepted = false;
   /** When the last turn began, if the next one came right after it. */
   #began = Infinity;
   #acceptingUntil: number | undefined;
 
-  /** @param perTurn how many are started in one turn of the event loop, if each costs 1 */
-  constructor(perTurn: number) {
+  /**
+   * @param perTurn how many are started in one turn of the event loop, if each costs 1
+   * @param maxWait what waited for longer is late, in milliseconds. Default: nothing is
+   */
+  constructor(perTurn: number, maxWait = Infinity) {
     this.#perTurn = perTurn;
+    this.#maxWait = maxWait;
     this.#left = perTurn;
   }
 
@@ -46,7 +65,7 @@ export class Turns {
    * nothing: one in so many waits for the next.
    */
   hasRoom(): boolean {
-    if (this.#left < 1 || this.#waiting.size > 0) return false;
+    if (this.#left < 1 || this.#callers.size > 0) return false;
     this.#left -= this.#usual;
     return true;
   }
@@ -58,10 +77,12 @@ export class Turns {
 
   /** Starts it in a later turn. It waits once, however often this is called. */
   defer(waiting: Waiting): void {
-    const { caller } = waiting;
-    const others = this.#waiting.get(caller);
-    if (others === undefined) this.#waiting.set(caller, new Map([[waiting, performance.now()]]));
-    else if (!others.has(waiting)) others.set(waiting, performance.now());
+    if (this.#deferred.has(waiting)) return;
+    this.#deferred.add(waiting);
+    const deferred = { waiting, since: performance.now() };
+    const others = this.#callers.get(waiting.caller);
+    if (others) others.push(deferred);
+    else this.#callers.set(waiting.caller, [deferred]);
     this.#schedule();
   }
 
@@ -81,18 +102,32 @@ export class Turns {
     if (isAccepting) return this.#schedule();
     this.#acceptingUntil = undefined;
     this.#left = this.#perTurn;
-    for (const [caller, others] of this.#waiting) {
+    for (const [caller, ofCaller] of this.#callers) {
       if (this.#left < 1) break;
-      this.#waiting.delete(caller);
-      const [first] = others;
-      if (first === undefined) continue;
-      const [waiting, since] = first;
-      others.delete(waiting);
+      const next = this.#take(ofCaller, now);
+      this.#callers.delete(caller);
       // Behind the other callers, who are next.
-      if (others.size > 0) this.#waiting.set(caller, others);
-      if (!waiting.isGone) this.#left -= waiting.start(now - since) ? this.#usual : TOO_LATE;
+      if (ofCaller.length > 0) this.#callers.set(caller, ofCaller);
+      if (next) this.#left -= next.waiting.start(this.#isLate(next, now)) ? this.#usual : REFUSED;
     }
-    this.#began = this.#waiting.size > 0 ? now : Infinity;
-    if (this.#waiting.size > 0) this.#schedule();
+    this.#began = this.#callers.size > 0 ? now : Infinity;
+    if (this.#callers.size > 0) this.#schedule();
   };
+
+  /** Takes what comes next of what one caller waits for. */
+  #take(ofCaller: Deferred[], now: number): Deferred | undefined {
+    while (ofCaller[0]?.waiting.isGone) this.#drop(ofCaller.shift());
+    const [oldest] = ofCaller;
+    const isNewest = oldest && this.#isLate(oldest, now) && (this.#takenWhileLate += 1) % OLDEST_OF !== 0;
+    return this.#drop(isNewest ? ofCaller.pop() : ofCaller.shift());
+  }
+
+  #drop(deferred: Deferred | undefined): Deferred | undefined {
+    if (deferred) this.#deferred.delete(deferred.waiting);
+    return deferred;
+  }
+
+  #isLate({ since }: Deferred, now: number): boolean {
+    return now - since > this.#maxWait;
+  }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { HttpRequest, RespondedRequest } from '../../../src/adapters/http/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
+import { Turns } from '../../../src/adapters/http/turns.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
   HeldPetRepository,
@@ -167,6 +168,25 @@ describe('The turns of requests', () => {
     const late = lists.filter((response) => outcome(response) === '503 service_unavailable');
     expect(late).to.have.length(12); // the others wait for nothing
     expect(late[0]?.headers['Retry-After']).to.equal('1');
+  });
+
+  it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {
+    const turns = new Turns(1, 200);
+    const done: string[] = [];
+    const defer = (names: string): void => {
+      for (const name of names) {
+        const start = (isLate: boolean): boolean => {
+          done.push(isLate ? `${name} late` : name);
+          return !isLate;
+        };
+        turns.defer({ caller: 'greedy', isGone: false, start });
+      }
+    };
+    defer('abc');
+    for (const began = performance.now(); performance.now() - began < 210;);
+    defer('123456');
+    while (done.length < 9) await settled();
+    expect(done.join(' ')).to.equal('6 5 4 a late 3 2 1 b late c late');
   });
 
   it('are given up by a client that disconnects', async () => {
