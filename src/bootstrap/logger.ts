@@ -4,6 +4,7 @@ import type { DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { Clock } from '../application/ports/clock.js';
 import { isAnimalStoreError } from '../domain/errors.js';
 import type { Io } from './command-line.js';
+import { LogWriter } from './log-writer.js';
 import type { Settings } from './settings.js';
 
 /** A log on stderr. */
@@ -26,9 +27,8 @@ export async function createLogger({ logLevel, logFormat }: Settings, { stderr }
     });
     return pino(options, { write: (line) => void stderr.write(format(line)) });
   }
-  if (!('fd' in stderr)) return pino(options, stderr); // a stream of tests
-  // Lines are written together: one write for each costs more than the rest of a small request.
-  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }));
+  // Else a stream of tests.
+  return pino(options, 'fd' in stderr ? new LogWriter(2) : stderr);
 }
 
 const RESPONDED = 'responded';

@@ -146,6 +146,9 @@ describe('The program, told to stop', () => {
     child.process.stderr.destroy();
     for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
     expect((await child.stop()).code).to.equal(0);
+    const next = await startedService(await temporaryFolder());
+    next.child.process.stderr.destroy();
+    expect((await next.child.stop()).code).to.equal(0); // before anything was written in vain
     const help = new Child('sh', ['-c', '"$NODE" "$MAIN" serve --help | head -1'], PACKAGE, {
       NODE: process.execPath,
       MAIN,

@@ -1,0 +1,80 @@
+import { write, writeSync } from 'node:fs';
+
+/** So much is written together, in characters. */
+const TOGETHER = 16 * 1024;
+/** How long a line waits for others at most, in milliseconds. */
+const LONGEST_WAIT = 100;
+/** When a pipe that does not block is tried again, in milliseconds. */
+const RETRY = 10;
+/** When so much waits, in characters, further lines are dropped. */
+const MOST_WAITING = 8 * 1024 * 1024;
+
+/**
+ * Writes the lines of a log to a file descriptor: many together, because one write for each costs more than the rest
+ * of a small request, and without waiting for a slow reader. What cannot be written is dropped. pino's own destination
+ * ends the program then, or tries forever at its exit.
+ */
+export class LogWriter {
+  readonly #fd: number;
+  #waiting = '';
+  #isWriting = false;
+  #dropped = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+    process.on('exit', () => this.#writeLast());
+  }
+
+  /** Takes a line, with its line break. */
+  write(line: string): void {
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    if (this.#dropped > 0) {
+      const warning = {
+        level: 40,
+        time: new Date(),
+        dropped: this.#dropped,
+        msg: 'lines of the log were dropped',
+      };
+      this.#waiting += `${JSON.stringify(warning)}\n`;
+      this.#dropped = 0;
+    }
+    this.#waiting += line;
+    if (!this.#isWriting) this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    if (this.#waiting.length >= TOGETHER) this.#writeWaiting();
+    else if (this.#waiting !== '')
+      this.#timer ??= setTimeout(() => this.#writeWaiting(), LONGEST_WAIT).unref();
+  }
+
+  #writeWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isWriting = true;
+    const bytes = Buffer.from(this.#waiting);
+    this.#waiting = '';
+    this.#writeBytes(bytes);
+  }
+
+  #writeBytes(bytes: Buffer): void {
+    write(this.#fd, bytes, (error, written) => {
+      if (error?.code === 'EAGAIN') return void setTimeout(() => this.#writeBytes(bytes), RETRY);
+      if (error === null && written < bytes.length) return this.#writeBytes(bytes.subarray(written));
+      this.#isWriting = false;
+      this.#writeSoon();
+    });
+  }
+
+  #writeLast(): void {
+    try {
+      writeSync(this.#fd, this.#waiting);
+    } catch {
+      // Nobody reads it.
+    }
+  }
+}
