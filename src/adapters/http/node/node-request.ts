@@ -2,20 +2,27 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import type { HttpRequest } from '../http-message.js';
-import { splitRequestTarget } from '../http-message.js';
+import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = new NodeRequest(request, response, http.settings.bodyLimit);
-    const { status, headers, body } = await http.handle(sent);
-    const hasBody = status !== 204 && status !== 304;
-    const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
-    response.writeHead(status, { ...headers, ...length });
-    response.end(hasBody && request.method !== 'HEAD' ? body : undefined);
+    writeResponse(request, response, await http.handle(sent));
   };
   return (request, response) => void respond(request, response).catch(() => response.destroy());
+}
+
+/** Writes a whole response. */
+export function writeResponse(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+): void {
+  const hasBody = status !== 204 && status !== 304;
+  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...headers, ...length });
+  response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }
 
 /** A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. */
