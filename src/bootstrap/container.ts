@@ -1,4 +1,5 @@
 import { Container, ContainerModule } from 'inversify';
+import { hash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
@@ -81,7 +82,7 @@ const application = new ContainerModule((options) => {
   );
   add(options, t.petRepository, [t.store], ({ pets }) => pets);
   add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
-    createAnimalStore({ pets, clock }),
+    createAnimalStore({ pets, clock, sha256: (text) => hash('sha256', text) }),
   );
 });
 

@@ -117,6 +117,16 @@ describe('The wiring', () => {
     expect(pets).to.equal(systemClock);
   });
 
+  it('recognises in the service a create that was made with the default digest', async () => {
+    const service = await createContainer(readSettings({ STORE_URL: 'memory:' }));
+    const pets = await service.getAsync(TOKENS.petRepository);
+    const pet = { name: 'Amélie 🐕', categoryId: 7 };
+    const call = { idempotencyKey: { scope: 'a scope', key: 'a key' } };
+    const first = await createAnimalStore({ pets }).createPet(pet, call);
+    const again = await (await service.getAsync(TOKENS.animalStore)).createPet(pet, call);
+    expect(again).to.deep.equal({ pet: first.pet, replayed: true });
+  });
+
   it('has one token for a name, so that adapters built on another copy of the package fit', () => {
     expect(token('Clock')).to.equal(TOKENS.clock);
     expect(new Set(Object.values(TOKENS))).to.have.property('size', Object.keys(TOKENS).length);
