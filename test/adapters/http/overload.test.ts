@@ -189,6 +189,18 @@ describe('The turns of requests', () => {
     expect(done.join(' ')).to.equal('6 5 4 a late 3 2 1 b late c late');
   });
 
+  it('are waited for by all while several come together, and by none that come alone', async () => {
+    const turns = new Turns(8);
+    const room: boolean[] = [];
+    for (const together of [1, 2, 1]) {
+      for (let count = 0; count < together; count += 1)
+        turns.defer({ caller: '', isGone: false, start: () => true });
+      await settled();
+      room.push(turns.hasRoom());
+    }
+    expect(room).to.deep.equal([true, false, true]);
+  });
+
   it('are given up by a client that disconnects', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets });
