@@ -51,7 +51,9 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
   return async (id, hash, { signal } = {}) => {
     const earlier = lookUps.get(hash);
     // Counted from the start of the look-up: the store may have read the key right then.
-    const lookUp = earlier && performance.now() - earlier.begun < LIFETIME ? earlier : begin(id, hash);
+    const isFresh = earlier !== undefined && performance.now() - earlier.begun < LIFETIME;
+    if (isFresh && earlier.found && !signal?.aborted) return earlier.found; // most calls: nothing to wait for
+    const lookUp = isFresh ? earlier : begin(id, hash);
     lookUp.waiting += 1;
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = (): void => reject(signal?.reason);
