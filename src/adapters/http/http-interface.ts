@@ -26,10 +26,10 @@ import {
 import { Turns } from './turns.js';
 
 /** How many requests are started in one turn of the event loop. */
-const STARTED_PER_TURN = 32;
+const STARTED_PER_TURN = 64;
 
 /** As much of a body, in characters, costs as much as the rest of a request. */
-const SMALL = 16 * 1024;
+const SMALL = 4 * 1024;
 
 // One for all: the stack of each would cost more than the rest of the response.
 const TOO_BUSY = new UnavailableError('too busy to answer soon');
@@ -98,7 +98,7 @@ export class HttpInterface {
     const settings = completeSettings({ ...options.settings, rateLimit });
     this.settings = settings;
     this.#capacity = new Capacity(settings.maxInFlight);
-    this.#turns = new Turns(STARTED_PER_TURN, settings.maxWait);
+    this.#turns = new Turns(STARTED_PER_TURN, { maxWait: settings.maxWait, gathers: true });
     this.#options = options;
     this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [

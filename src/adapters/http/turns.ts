@@ -8,6 +8,17 @@ export interface Waiting {
   start(isLate: boolean): boolean;
 }
 
+/** Options of `Turns`. */
+export interface TurnsOptions {
+  /** What waited for longer is late, in milliseconds. Default: nothing is. */
+  readonly maxWait?: number;
+  /**
+   * Whether what comes together is started together: while several come in a turn, all wait for the next. Done step by
+   * step, the same work costs less, and clients are woken once.
+   */
+  readonly gathers?: boolean;
+}
+
 interface Deferred {
   readonly waiting: Waiting;
   readonly since: number;
@@ -34,6 +45,7 @@ const OLDEST_OF = 4;
 export class Turns {
   readonly #perTurn: number;
   readonly #maxWait: number;
+  readonly #gathers: boolean;
   readonly #callers = new Map<string, Deferred[]>();
   readonly #deferred = new Set<Waiting>();
   #left: number;
@@ -45,13 +57,11 @@ export class Turns {
   #began = Infinity;
   #acceptingUntil: number | undefined;
 
-  /**
-   * @param perTurn how many are started in one turn of the event loop, if each costs 1
-   * @param maxWait what waited for longer is late, in milliseconds. Default: nothing is
-   */
-  constructor(perTurn: number, maxWait = Infinity) {
+  /** @param perTurn how many are started in one turn of the event loop, if each costs 1 */
+  constructor(perTurn: number, { maxWait = Infinity, gathers = false }: TurnsOptions = {}) {
     this.#perTurn = perTurn;
     this.#maxWait = maxWait;
+    this.#gathers = gathers;
     this.#left = perTurn;
   }
 
@@ -62,7 +72,7 @@ export class Turns {
 
   /**
    * Whether one more may start at once. A turn that has room to its end is not seen to end, so that light load costs
-   * nothing: one in so many waits for the next. While several come in a turn, all wait.
+   * nothing: one in so many waits for the next.
    */
   hasRoom(): boolean {
     if (this.#left < 1 || this.#callers.size > 0) return false;
@@ -112,8 +122,7 @@ export class Turns {
       if (ofCaller.length > 0) this.#callers.set(caller, ofCaller);
       if (next) this.#left -= next.waiting.start(this.#isLate(next, now)) ? this.#usual : REFUSED;
     }
-    // What comes together is best done together, step by step, and costs a tenth less: so the next wait, too.
-    if (taken > 1) this.#left = 0;
+    if (this.#gathers && taken > 1) this.#left = 0;
     this.#began = this.#callers.size > 0 ? now : Infinity;
     if (this.#callers.size > 0) this.#schedule();
   };

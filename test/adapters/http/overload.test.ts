@@ -140,10 +140,10 @@ describe('The places for requests', () => {
 
 describe('The turns of requests', () => {
   keepAlive();
-  const PER_TURN = 32;
+  const PER_TURN = 64;
 
   it('go to one key after the other, however many requests each sends', async () => {
-    const http = httpInterface();
+    const http = httpInterface({ settings: { maxInFlight: 1_000 } });
     const done: string[] = [];
     const of = (key: string) => (response: unknown) => void done.push(key, outcome(response as never));
     const greedy = Array.from({ length: 5 * PER_TURN }, () => http.handle(LIST).then(of('greedy')));
@@ -154,7 +154,7 @@ describe('The turns of requests', () => {
   });
 
   it('are not waited for by health checks', async () => {
-    const http = httpInterface();
+    const http = httpInterface({ settings: { maxInFlight: 1_000 } });
     let waiting = 5 * PER_TURN;
     const lists = Array.from({ length: waiting }, () => http.handle(LIST).then(() => (waiting -= 1)));
     await http.handle(requestWith({}, { path: '/livez' }));
@@ -171,7 +171,7 @@ describe('The turns of requests', () => {
   });
 
   it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {
-    const turns = new Turns(1, 200);
+    const turns = new Turns(1, { maxWait: 200 });
     const done: string[] = [];
     const defer = (names: string): void => {
       for (const name of names) {
@@ -190,7 +190,7 @@ describe('The turns of requests', () => {
   });
 
   it('are waited for by all while several come together, and by none that come alone', async () => {
-    const turns = new Turns(8);
+    const turns = new Turns(8, { gathers: true });
     const room: boolean[] = [];
     for (const together of [1, 2, 1]) {
       for (let count = 0; count < together; count += 1)
