@@ -18,6 +18,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/write-an-adapter.md > Write an adapter > 1': 'needs the tarball: npm run outsiders does the same',
   'docs/write-an-adapter.md > Use it in the service > 2':
     'test/bootstrap starts services with modules of ADAPTERS',
+  'docs/performance.md > Repeat it > 1': 'measures for minutes; CI runs the guard',
   'docs/operations/deploy.md > In one line > 1': 'listens to everybody; scripts and settings are there',
   'docs/operations/deploy.md > In one line > 2':
     'names folders of a machine; test/service/permissions does the same',
