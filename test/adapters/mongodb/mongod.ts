@@ -109,6 +109,7 @@ export class Mongod {
   async kill(): Promise<void> {
     const child = this.#process;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref(); // else the program may end before
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
