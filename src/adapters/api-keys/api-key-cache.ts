@@ -52,7 +52,7 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
     const earlier = lookUps.get(hash);
     // Counted from the start of the look-up: the store may have read the key right then.
     const isFresh = earlier !== undefined && performance.now() - earlier.begun < LIFETIME;
-    if (isFresh && earlier.found && !signal?.aborted) return earlier.found; // most calls: nothing to wait for
+    if (isFresh && earlier.found) return earlier.found; // most calls: nothing to wait for
     const lookUp = isFresh ? earlier : begin(id, hash);
     lookUp.waiting += 1;
     const { promise: aborted, reject } = Promise.withResolvers<never>();
