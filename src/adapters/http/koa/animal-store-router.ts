@@ -46,9 +46,12 @@ function routerOf(http: HttpInterface, send: typeof respond): Router {
 /** A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new Koa();
-  app.use(routerOf(http, write).routes());
+  // Mounted in another application, it leaves that one's middleware its say.
+  const send = (context: Context, response: HttpResponse): void =>
+    context.app === app ? write(context, response) : respond(context, response);
+  app.use(routerOf(http, send).routes());
   const requestOf = koaRequests(http);
-  app.use(async (context) => write(context, await http.handle(requestOf(context))));
+  app.use(async (context) => send(context, await http.handle(requestOf(context))));
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);
@@ -56,6 +59,7 @@ export function createKoaApp(http: HttpInterface): Koa {
   return app;
 }
 
+/** Hands the response to Koa, so that other middleware can still change it. */
 function respond({ response }: Context, { status, headers, body }: HttpResponse): void {
   response.status = status;
   // Past Koa's own `set`, which takes ten times as long. What other middleware sets or reads is the same.
@@ -63,7 +67,7 @@ function respond({ response }: Context, { status, headers, body }: HttpResponse)
   if (status !== 204 && status !== 304) response.body = body; // Koa adds Content-Length, for HEAD too.
 }
 
-/** In an application of our own no other middleware has a say, and without Koa's part this costs a tenth of a request less. */
+/** Writes the response without Koa: the whole request then costs a tenth less. No other middleware can change it. */
 function write(context: Context, response: HttpResponse): void {
   context.respond = false;
   writeResponse(context.req, context.res, response);

@@ -155,6 +155,28 @@ describe('animalStoreRouter', () => {
     }
   });
 
+  it('leaves middleware its say, also when the whole application is mounted in another', async () => {
+    const [first, second] = createKoaApp(httpInterface()).middleware;
+    const outer = new Koa();
+    outer.use(async (context, next) => {
+      await next();
+      context.set('X-Outer', `${context.status} ${context.response.length}`);
+    });
+    outer.use((context, next) => first?.(context, async () => second?.(context, next)));
+    const url = await serve(outer);
+    for (const [path, status] of [
+      ['/v1/pets', 200],
+      ['/nowhere', 404],
+    ] as const) {
+      const response = await fetch(url + path, { headers: KEY });
+      const { length } = await response.text();
+      expect([response.status, response.headers.get('x-outer')]).to.deep.equal([
+        status,
+        `${status} ${length}`,
+      ]);
+    }
+  });
+
   it('leaves unknown paths and methods to the next middleware, under another prefix too', async () => {
     const shop = new Router();
     shop.get('/shop/cart', (context) => void (context.body = 'cart'));
