@@ -80,6 +80,7 @@ const PAGES = {
   },
   'any animal': { clients: 32, request: (number) => message(`GET /v1/pets/${any(number) + 1n}`) },
 };
+const REQUESTS = { ...OPERATIONS, ...PAGES };
 /** Those of the guard and of the chart. */
 const CHOSEN = ['create', 'get', 'list of 20'];
 
@@ -87,7 +88,7 @@ let sent = 0;
 
 /** One client: sends the next request whenever a response is complete. */
 function client({ port, operation, tag }, deadline, counts) {
-  const { request } = OPERATIONS[operation] ?? PAGES[operation];
+  const { request } = REQUESTS[operation];
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sentAt = 0;
@@ -120,7 +121,7 @@ async function load(order) {
   const counts = { latencies: [], failed: 0 };
   const began = performance.now();
   const deadline = began + SECONDS * 1000;
-  const { clients } = OPERATIONS[order.operation] ?? PAGES[order.operation];
+  const { clients } = REQUESTS[order.operation];
   await Promise.all(Array.from({ length: clients }, () => client(order, deadline, counts)));
   const sorted = counts.latencies.sort((one, other) => one - other);
   const seconds = (performance.now() - began) / 1000;

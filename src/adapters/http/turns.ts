@@ -10,11 +10,11 @@ export interface Waiting {
 
 /** Options of `Turns`. */
 export interface TurnsOptions {
-  /** What waited for longer is late, in milliseconds. Default: nothing is. */
+  /** How long something may wait before it is late, in milliseconds. Default: nothing is ever late. */
   readonly maxWait?: number;
   /**
-   * Whether what comes together is started together: while several come in a turn, all wait for the next. Done step by
-   * step, the same work costs less, and clients are woken once.
+   * Whether to start together what comes together: after a turn that started several, whatever comes waits for the next
+   * turn. Many requests that take each step together cost less than one after the other.
    */
   readonly gathers?: boolean;
 }
@@ -27,10 +27,10 @@ interface Deferred {
 /** In the next turn of the event loop. Only Node.js and its like have the better one. */
 const soon: (run: () => void) => unknown = globalThis['setImmediate'] ?? ((run) => setTimeout(run));
 
-/** What refusing something costs. */
+/** What it costs to refuse something. */
 const REFUSED = 1 / 2;
 
-/** Of so many that are taken while a caller's oldest is late, one is the oldest. */
+/** While a caller's oldest is late, one in so many that are taken is the oldest; the others are the newest. */
 const OLDEST_OF = 4;
 
 /**
