@@ -47,6 +47,12 @@ const create = (
   body,
 });
 
+/** Middleware that changes a response on its way out. */
+const outer: Middleware = async (context, next) => {
+  await next();
+  context.set('X-Outer', `${context.status} ${context.response.length}`);
+};
+
 /** Sends bytes, and resolves to everything that comes back until the connection ends. */
 const exchange = (url: string, message: string): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -155,25 +161,31 @@ describe('animalStoreRouter', () => {
     }
   });
 
-  it('leaves middleware its say, also when the whole application is mounted in another', async () => {
+  describe('leaves middleware its say when the whole application', () => {
+    const around = createKoaApp(httpInterface());
+    around.middleware.unshift(outer);
     const [first, second] = createKoaApp(httpInterface()).middleware;
-    const outer = new Koa();
-    outer.use(async (context, next) => {
-      await next();
-      context.set('X-Outer', `${context.status} ${context.response.length}`);
-    });
-    outer.use((context, next) => first?.(context, async () => second?.(context, next)));
-    const url = await serve(outer);
-    for (const [path, status] of [
-      ['/v1/pets', 200],
-      ['/nowhere', 404],
-    ] as const) {
-      const response = await fetch(url + path, { headers: KEY });
-      const { length } = await response.text();
-      expect([response.status, response.headers.get('x-outer')]).to.deep.equal([
-        status,
-        `${status} ${length}`,
-      ]);
+    const mount = new Koa().use(outer);
+    mount.use((context, next) => first?.(context, async () => second?.(context, next)));
+    const cases: ReadonlyArray<readonly [string, Koa]> = [
+      ['is mounted in another', mount],
+      ['was given more of it', around],
+    ];
+    for (const [name, app] of cases) {
+      it(name, async () => {
+        const url = await serve(app);
+        for (const [path, status] of [
+          ['/v1/pets', 200],
+          ['/nowhere', 404],
+        ] as const) {
+          const response = await fetch(url + path, { headers: KEY });
+          const { length } = await response.text();
+          expect([response.status, response.headers.get('x-outer')]).to.deep.equal([
+            status,
+            `${status} ${length}`,
+          ]);
+        }
+      });
     }
   });
 
