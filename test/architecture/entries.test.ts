@@ -107,6 +107,12 @@ describe('Importing', () => {
       expect(foldersIn(effects)).to.not.include(`adapters/${store}`);
     expect(effects.loaded).to.not.include('node:sqlite');
   });
+
+  it('the HTTP interface loads nothing for the OpenAPI document and the docs page before one is asked for', async () => {
+    const effects = await importing(new URL('build/src/adapters/http/http-interface.js', ROOT).href);
+    expect(packagesIn(effects)).to.deep.equal([]);
+    for (const url of effects.loaded) expect(url).to.not.match(/open-api-document|docs-page/);
+  });
 });
 
 /** Where the package's manifest says that an entry is. */

@@ -128,7 +128,7 @@ export const HOME_RULE = {
     ['koa', /^src\/adapters\/http\/koa\//],
     ['@koa/router', /^src\/adapters\/http\/koa\//],
     ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
-    ['typebox', /^src\/adapters\/http\/(?:open-api\/)?[^/]+$/],
+    ['typebox', /^src\/adapters\/http\/schemas\.ts$/],
     ['inversify', /^src\/bootstrap\//],
     ['cli-progress', /^src\/bootstrap\//],
     ['csv-parse', /^src\/bootstrap\//],

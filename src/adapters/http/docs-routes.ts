@@ -1,7 +1,5 @@
-import { docsPage } from './docs-page/docs-page.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
-import { openApiDocument } from './open-api/open-api-document.js';
 import { READ_HEADERS, conditional, digestOf } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
@@ -19,29 +17,57 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 
 export const DOCS_PATH = '/docs';
 
-/** `/openapi.json`: the OpenAPI document, made once. */
+/** `/openapi.json`: the OpenAPI document. */
 export const documentRoute = (settings: HttpSettings): Route =>
-  fileRoute('/openapi.json', JSON_TYPE, openApiDocument(settings));
+  fileRoute('/openapi.json', JSON_TYPE, async () => {
+    const { openApiDocument } = await import('./open-api/open-api-document.js');
+    return openApiDocument(settings);
+  });
 
 /**
- * The docs page at `/docs`, rendered once, and its static files below it. `/` and `/docs/` redirect to it. All
+ * The docs page at `/docs` and its static files below it. `/` and `/docs/` redirect to it. All
  * references are relative, so that a proxy may put everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
+  const renderPage = async (): Promise<string> => {
+    const { docsPage } = await import('./docs-page/docs-page.js');
+    return docsPage(settings);
+  };
   return [
     openRoute('/', async () => redirect(DOCS_PATH.slice(1), headers)),
     openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
-    fileRoute(DOCS_PATH, HTML_TYPE, docsPage(settings), headers),
-    ...files.map(({ name, type, text }) => fileRoute(`${DOCS_PATH}/${name}`, type, text, headers)),
+    fileRoute(DOCS_PATH, HTML_TYPE, renderPage, headers),
+    ...files.map(({ name, type, text }) =>
+      fileRoute(`${DOCS_PATH}/${name}`, type, async () => text, headers),
+    ),
   ];
 }
 
-function fileRoute(path: string, type: string, body: string, others: HttpResponse['headers'] = {}): Route {
+/**
+ * A route that always has the same body: made when it is first asked for, and then kept. To load what makes the
+ * document and the page would take a fifth of every start.
+ */
+function fileRoute(
+  path: string,
+  type: string,
+  makeBody: () => Promise<string>,
+  others: HttpResponse['headers'] = {},
+): Route {
   const headers = { ...others, ...READ_HEADERS, 'Content-Type': type };
-  const response = { status: 200, headers, body };
-  const digest = digestOf(response);
-  return openRoute(path, ({ request }) => conditional(request, response, digest));
+  const make = async () => {
+    const response = { status: 200, headers, body: await makeBody() };
+    return { response, digest: await digestOf(response) };
+  };
+  let made: ReturnType<typeof make> | undefined;
+  return openRoute(path, async ({ request }) => {
+    made ??= make().catch((error) => {
+      made = undefined; // the next request tries again
+      throw error;
+    });
+    const { response, digest } = await made;
+    return conditional(request, response, digest);
+  });
 }
 
 /**

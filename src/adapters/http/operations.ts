@@ -1,12 +1,11 @@
-import { Type, type TSchema } from 'typebox';
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
+import { PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
-import { PetIdSchema, reference } from './schemas.js';
 
 /** The id of an operation of the interface. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet';
@@ -25,11 +24,11 @@ export interface Operation {
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly body?: { readonly schema: TSchema; readonly description: string };
+  readonly body?: { readonly schema: Keywords; readonly description: string };
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;
-    readonly schema: TSchema;
+    readonly schema: Keywords;
     /** Headers that it has, or may have, beyond those of every response. */
     readonly headers?: readonly HeaderName[];
   };
@@ -41,7 +40,7 @@ export interface Operation {
 
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
-  readonly schema: TSchema;
+  readonly schema: Keywords;
   readonly description: string;
   /** A valid value. Some tools refuse a path parameter without one. */
   readonly example?: unknown;
@@ -59,7 +58,7 @@ export interface Deprecation {
 /** The parameter of every conditional operation. */
 const IF_NONE_MATCH: Parameter = {
   in: 'header',
-  schema: Type.String(),
+  schema: { type: 'string' },
   description:
     'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
 };
@@ -77,7 +76,7 @@ export const OPERATIONS = {
     parameters: {
       limit: {
         in: 'query',
-        schema: Type.Unsafe({ type: 'integer', format: 'int32', ...PAGE_LIMIT }),
+        schema: { type: 'integer', format: 'int32', ...PAGE_LIMIT },
         example: 20n,
         description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
@@ -89,7 +88,7 @@ export const OPERATIONS = {
       },
       cursor: {
         in: 'query',
-        schema: Type.String(),
+        schema: { type: 'string' },
         description:
           'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
           'differ. It stays valid across restarts.',
@@ -116,7 +115,7 @@ export const OPERATIONS = {
     parameters: {
       'Idempotency-Key': {
         in: 'header',
-        schema: Type.String({ pattern: IDEMPOTENCY_KEY_PATTERN }),
+        schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
         description:
           'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
           'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
@@ -159,7 +158,7 @@ export const OPERATIONS = {
     parameters: {
       petId: {
         in: 'path',
-        schema: PetIdSchema,
+        schema: PET_ID,
         example: 1n,
         description:
           'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',

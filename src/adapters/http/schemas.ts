@@ -1,18 +1,10 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
-import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
+import { INT64_MAX } from '../../domain/int64.js';
 import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } from '../../domain/pet.js';
+import { INT64, PET_ID, reference } from './json-schema.js';
 
 /* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
-
-/** JSON Schema keywords (2020-12). Their integers may be bigints, which `stringify` prints to the digit. */
-export type Keywords = Readonly<Record<string, unknown>>;
-
-/** A reference to one of the `COMPONENTS`. */
-export const reference = (name: string, keywords?: Keywords) =>
-  Type.Ref(`#/components/schemas/${name}`, keywords);
-
-const INT64 = { type: 'integer', format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX };
 
 const NAME = {
   type: 'string',
@@ -32,20 +24,14 @@ const CategoryIdSchema = Type.Unsafe({
   example: 7n,
 });
 
-export const PetIdSchema = Type.Unsafe({
-  ...INT64,
-  description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
-  example: 1n,
-});
-
 /** The schemas that the document names. */
 export const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Pet: Type.Object(
     {
-      id: PetIdSchema,
+      id: Type.Unsafe(PET_ID),
       name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
       categoryId: CategoryIdSchema,
-      status: Type.Optional(reference('PetStatus', { description: 'Availability status.' })),
+      status: Type.Optional(Type.Unsafe(reference('PetStatus', { description: 'Availability status.' }))),
     } satisfies Record<keyof Pet, TSchema>,
     {
       description: 'An animal of the store.',
@@ -57,7 +43,7 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
       categoryId: CategoryIdSchema,
       // No `default` keyword: generators would make the member required.
-      status: Type.Optional(reference('PetStatus', { description: '`available` if omitted.' })),
+      status: Type.Optional(Type.Unsafe(reference('PetStatus', { description: '`available` if omitted.' }))),
     } satisfies Record<keyof NewPet, TSchema>,
     {
       description:
@@ -68,7 +54,7 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       ],
     },
   ),
-  Pets: Type.Array(reference('Pet'), {
+  Pets: Type.Array(Type.Unsafe(reference('Pet')), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
   }),

@@ -38,7 +38,7 @@ export const docsPage = (settings: HttpSettings): string =>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
       Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
     ${errorsView()}</section>
-  <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => body?.schema ?? []))}</section>
+  <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => (body ? [body.schema] : [])))}</section>
   ${Object.entries(guide(settings)).map(
     ([title, paragraphs]) =>
       markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,

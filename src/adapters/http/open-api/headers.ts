@@ -1,6 +1,6 @@
 import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
 import { writeCursor } from '../../../application/page-cursor.js';
-import type { Keywords } from '../schemas.js';
+import type { Keywords } from '../json-schema.js';
 
 /** The headers of a deprecated operation's route. */
 export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;

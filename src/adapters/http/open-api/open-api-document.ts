@@ -1,9 +1,9 @@
-import type { TSchema } from 'typebox';
 import { stringify } from '../../../exact-json.js';
 import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
+import { reference, type Keywords } from '../json-schema.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
-import { COMPONENTS, reference, type Keywords } from '../schemas.js';
+import { COMPONENTS } from '../schemas.js';
 import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
@@ -175,7 +175,7 @@ function errorResponse(
   };
 }
 
-const json = (schema: TSchema, rest: Keywords = {}): Keywords => ({
+const json = (schema: Keywords, rest: Keywords = {}): Keywords => ({
   'application/json': { schema, ...rest },
 });
 
