@@ -23,7 +23,7 @@ import {
   type RequestContext,
   type Route,
 } from './routes.js';
-import { Turns } from './turns.js';
+import { Turns, type Waiting } from './turns.js';
 
 /** How many requests are started in one turn of the event loop. */
 const STARTED_PER_TURN = 64;
@@ -220,16 +220,7 @@ export class HttpInterface {
 
   async #waitForTurn(caller: string, { deadline: { signal }, place }: RequestContext): Promise<void> {
     const turn = new Promise<boolean>((resolve) => {
-      this.#turns.defer({
-        caller,
-        get isGone() {
-          return signal.aborted;
-        },
-        start(isLate) {
-          resolve(isLate);
-          return !isLate;
-        },
-      });
+      this.#turns.defer(new WaitingRequest(caller, signal, resolve));
     });
     const isLate = await place.whileWaiting(turn);
     if (isLate) throw TOO_BUSY;
@@ -238,6 +229,28 @@ export class HttpInterface {
   #isBelowBasePath(path: string): boolean {
     const { basePath } = this.settings;
     return path === basePath || path.startsWith(`${basePath}/`);
+  }
+}
+
+/** A request that waits for its turn. A class, because an object with a getter of its own is slow to make. */
+class WaitingRequest implements Waiting {
+  readonly caller: string;
+  readonly #signal: AbortSignal;
+  readonly #resolve: (isLate: boolean) => void;
+
+  constructor(caller: string, signal: AbortSignal, resolve: (isLate: boolean) => void) {
+    this.caller = caller;
+    this.#signal = signal;
+    this.#resolve = resolve;
+  }
+
+  get isGone(): boolean {
+    return this.#signal.aborted;
+  }
+
+  start(isLate: boolean): boolean {
+    this.#resolve(isLate);
+    return !isLate;
   }
 }
 
