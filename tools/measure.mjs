@@ -169,13 +169,13 @@ async function measure(names, operations, rounds, report, prepare = async () => 
     }
     for (const operation of operations) {
       const results = new Map(names.map((name) => [name, []]));
-      for (let round = -1; round < rounds; round += 1) {
+      for (let round = -3; round < rounds; round += 1) {
         for (const { name, service, order } of services) {
           const before = cpuOf(service.pid);
           const { requests, failed, seconds, p99 } = await run({ ...order, operation });
           if (failed > 0) throw new Error(`${name}, ${operation}: ${failed} requests failed`);
           const cpu = (cpuOf(service.pid) - before) / requests;
-          if (round >= 0) results.get(name).push({ cpu, rate: requests / seconds, p99 }); // else it warms up
+          if (round >= 0) results.get(name).push({ cpu, rate: requests / seconds, p99 }); // else it warms up: a compiler needs a second
         }
       }
       const first = results.get(names[0]);
