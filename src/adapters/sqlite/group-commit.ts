@@ -13,10 +13,13 @@ interface Write {
   giveUpAt: number;
 }
 
+/** So many writes are committed at once, and fewer in the next turn. */
+const LARGE_GROUP = 32;
+
 /**
- * Commits all writes of one event-loop turn together: a commit that reaches the disk costs far more than a write. An
- * aborted write leaves the queue, until its transaction begins. From there to the commit everything is one synchronous
- * step.
+ * Commits all writes of one event-loop turn together, or of two: a commit that reaches the disk costs far more than
+ * a write. An aborted write leaves the queue, until its transaction begins. From there to the commit everything is one
+ * synchronous step.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
@@ -58,7 +61,7 @@ export class GroupCommit {
     };
     const giveUpAt = signal === undefined ? performance.now() + this.#busyTimeout : Infinity;
     this.#queue.add({ doing, signal, run, reject, settled: promise, giveUpAt });
-    if (!this.#scheduled) setImmediate(() => this.#flush());
+    if (!this.#scheduled) setImmediate(() => this.#flushSoon());
     this.#scheduled = true;
     return promise;
   }
@@ -68,6 +71,12 @@ export class GroupCommit {
     const latest = performance.now() + this.#busyTimeout;
     for (const write of this.#queue) write.giveUpAt = Math.min(write.giveUpAt, latest);
     await Promise.allSettled([...this.#queue].map(({ settled }) => settled));
+  }
+
+  /** A few writes wait for one more turn: of the requests that came with them, some are still being read. */
+  #flushSoon(): void {
+    if (this.#queue.size < LARGE_GROUP) setImmediate(() => this.#flush());
+    else this.#flush();
   }
 
   #flush(): void {

@@ -43,6 +43,23 @@ describe('an SQLite store', () => {
     }),
   );
 
+  for (const [first, commits, how] of [
+    [3, 1, 'together with 3 of the turn before'],
+    [40, 2, 'apart from 40 of the turn before, which do not wait'],
+  ] as const) {
+    it(
+      `commits an add ${how}`,
+      onStore(async ({ pets, file }) => {
+        await pets.add(rex);
+        const before = await commitsInLog(file);
+        const added = Array.from({ length: first }, () => pets.add(rex));
+        await new Promise(setImmediate);
+        await Promise.all([...added, pets.add(rex)]);
+        expect((await commitsInLog(file)) - before).to.equal(commits);
+      }),
+    );
+  }
+
   it(
     'finds nothing at ids outside int64',
     onStore(async ({ pets }) => {
