@@ -235,6 +235,7 @@ export class HttpInterface {
 /** A request that waits for its turn. A class, because an object with a getter of its own is slow to make. */
 class WaitingRequest implements Waiting {
   readonly caller: string;
+  isDeferred = false;
   readonly #signal: AbortSignal;
   readonly #resolve: (isLate: boolean) => void;
 

@@ -2,6 +2,8 @@
 export interface Waiting {
   /** Who waits: callers take turns. */
   readonly caller: string;
+  /** Whether it waits. Only `Turns` changes it. */
+  isDeferred: boolean;
   /** Whether it need not wait any more: it is then left out. */
   readonly isGone: boolean;
   /** Starts it, or refuses it if it waited too long. Returns whether there is still something to do. */
@@ -47,7 +49,6 @@ export class Turns {
   readonly #maxWait: number;
   readonly #gathers: boolean;
   readonly #callers = new Map<string, Deferred[]>();
-  readonly #deferred = new Set<Waiting>();
   #left: number;
   #usual = 1;
   #takenWhileLate = 0;
@@ -87,8 +88,8 @@ export class Turns {
 
   /** Starts it in a later turn. It waits once, however often this is called. */
   defer(waiting: Waiting): void {
-    if (this.#deferred.has(waiting)) return;
-    this.#deferred.add(waiting);
+    if (waiting.isDeferred) return;
+    waiting.isDeferred = true;
     const deferred = { waiting, since: performance.now() };
     const others = this.#callers.get(waiting.caller);
     if (others) others.push(deferred);
@@ -136,7 +137,7 @@ export class Turns {
   }
 
   #drop(deferred: Deferred | undefined): Deferred | undefined {
-    if (deferred) this.#deferred.delete(deferred.waiting);
+    if (deferred) deferred.waiting.isDeferred = false;
     return deferred;
   }
 

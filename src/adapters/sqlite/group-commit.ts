@@ -26,7 +26,8 @@ export class GroupCommit {
   readonly #beforeEach: () => void;
   readonly #busyTimeout: number;
   readonly #onCommit: (writes: number) => void;
-  readonly #queue = new Set<Write>();
+  /** An array: V8 keeps what left a set until a full collection, if the set's table grew old before. */
+  #queue: Write[] = [];
   #scheduled = false;
   #tries = 0;
   #failing = false;
@@ -60,7 +61,7 @@ export class GroupCommit {
       return () => resolve(result);
     };
     const giveUpAt = signal === undefined ? performance.now() + this.#busyTimeout : Infinity;
-    this.#queue.add({ doing, signal, run, reject, settled: promise, giveUpAt });
+    this.#queue.push({ doing, signal, run, reject, settled: promise, giveUpAt });
     if (!this.#scheduled) setImmediate(() => this.#flushSoon());
     this.#scheduled = true;
     return promise;
@@ -70,27 +71,25 @@ export class GroupCommit {
   async drain(): Promise<void> {
     const latest = performance.now() + this.#busyTimeout;
     for (const write of this.#queue) write.giveUpAt = Math.min(write.giveUpAt, latest);
-    await Promise.allSettled([...this.#queue].map(({ settled }) => settled));
+    await Promise.allSettled(this.#queue.map(({ settled }) => settled));
   }
 
   /** A few writes wait for one more turn: of the requests that came with them, some are still being read. */
   #flushSoon(): void {
-    if (this.#queue.size < LARGE_GROUP) setImmediate(() => this.#flush());
+    if (this.#queue.length < LARGE_GROUP) setImmediate(() => this.#flush());
     else this.#flush();
   }
 
   #flush(): void {
     this.#scheduled = false;
-    for (const write of this.#queue) {
-      if (write.signal?.aborted) this.#refuse(write, write.signal.reason);
-    }
+    this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
     try {
-      while (this.#queue.size > 0 && !this.#commitQueue()) this.#rollback();
+      while (this.#queue.length > 0 && !this.#commitQueue()) this.#rollback();
       this.#tries = 0;
     } catch (error) {
       this.#rollback();
       if (isBusy(error)) this.#waitForLock(error);
-      else for (const write of this.#queue) this.#refuse(write, unavailable(write, error));
+      else this.#refuse((write) => unavailable(write, error));
     }
   }
 
@@ -104,13 +103,14 @@ export class GroupCommit {
       try {
         settle.push(write.run());
       } catch (error) {
-        this.#refuse(write, isSqliteError(error) ? unavailable(write, error) : error);
+        const reason = isSqliteError(error) ? unavailable(write, error) : error;
+        this.#refuse((other) => (other === write ? reason : undefined));
         return false;
       }
     }
     this.#database.exec('COMMIT');
     this.#failing = false;
-    this.#queue.clear();
+    this.#queue = [];
     for (const resolve of settle) resolve();
     this.#onCommit(settle.length);
     return true;
@@ -127,18 +127,22 @@ export class GroupCommit {
 
   #waitForLock(error: unknown): void {
     const now = performance.now();
-    for (const write of this.#queue) {
-      if (now >= write.giveUpAt) this.#refuse(write, unavailable(write, error));
-    }
-    if (this.#queue.size === 0) return;
+    this.#refuse((write) => (now >= write.giveUpAt ? unavailable(write, error) : undefined));
+    if (this.#queue.length === 0) return;
     this.#scheduled = true;
     setTimeout(() => this.#flush(), retryDelay(this.#tries));
     this.#tries += 1;
   }
 
-  #refuse(write: Write, reason: unknown): void {
-    this.#queue.delete(write);
-    write.reject(reason);
+  /** Rejects the writes that there is a reason for, and keeps the others. */
+  #refuse(reasonFor: (write: Write) => unknown): void {
+    const kept: Write[] = [];
+    for (const write of this.#queue) {
+      const reason = reasonFor(write);
+      if (reason === undefined) kept.push(write);
+      else write.reject(reason);
+    }
+    this.#queue = kept;
   }
 }
 

@@ -179,7 +179,7 @@ describe('The turns of requests', () => {
           done.push(isLate ? `${name} late` : name);
           return !isLate;
         };
-        turns.defer({ caller: 'greedy', isGone: false, start });
+        turns.defer({ caller: 'greedy', isDeferred: false, isGone: false, start });
       }
     };
     defer('abc');
@@ -194,7 +194,7 @@ describe('The turns of requests', () => {
     const room: boolean[] = [];
     for (const together of [1, 2, 1]) {
       for (let count = 0; count < together; count += 1)
-        turns.defer({ caller: '', isGone: false, start: () => true });
+        turns.defer({ isDeferred: false, caller: '', isGone: false, start: () => true });
       await settled();
       room.push(turns.hasRoom());
     }

@@ -33,6 +33,7 @@ export interface ServerState {
  */
 export class Connection extends Duplex implements Waiting {
   readonly remoteAddress: string | undefined;
+  isDeferred = false;
   readonly #socket: Socket;
   readonly #server: ServerState;
   #response: ServerResponse | undefined;
