@@ -2,7 +2,7 @@ import { write, writeSync } from 'node:fs';
 
 /** So much is written together, in characters. */
 const TOGETHER = 16 * 1024;
-/** How long a line waits for others at most, in milliseconds. */
+/** How long a line waits for others at most, in milliseconds: one that comes after such a time does not wait. */
 const LONGEST_WAIT = 100;
 /** When a pipe that does not block is tried again, in milliseconds. */
 const RETRY = 10;
@@ -19,6 +19,7 @@ export class LogWriter {
   #waiting = '';
   #isWriting = false;
   #dropped = 0;
+  #began = -LONGEST_WAIT;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number) {
@@ -48,13 +49,16 @@ export class LogWriter {
 
   #writeSoon(): void {
     if (this.#waiting.length >= TOGETHER) this.#writeWaiting();
-    else if (this.#waiting !== '')
-      this.#timer ??= setTimeout(() => this.#writeWaiting(), LONGEST_WAIT).unref();
+    else if (this.#waiting !== '' && this.#timer === undefined) {
+      const wait = Math.max(1, this.#began + LONGEST_WAIT - performance.now());
+      this.#timer = setTimeout(() => this.#writeWaiting(), wait).unref();
+    }
   }
 
   #writeWaiting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#began = performance.now();
     this.#isWriting = true;
     const bytes = Buffer.from(this.#waiting);
     this.#waiting = '';

@@ -46,6 +46,22 @@ describe('The log', () => {
     closeSync(fd);
   });
 
+  it('has a line at once if there was none for long', async () => {
+    const folder = await temporaryFolder();
+    const isAtOnce = async (path: string): Promise<boolean> => {
+      const fd = openSync(path, 'w');
+      new LogWriter(fd).write('line\n');
+      await delay(80);
+      const text = readFileSync(path, 'utf8');
+      while (readFileSync(path, 'utf8') === '') await delay(10);
+      closeSync(fd);
+      return text === 'line\n';
+    };
+    // A busy machine may take that long to write it.
+    let tries = 0;
+    while (!(await isAtOnce(join(folder, String(tries))))) expect((tries += 1)).to.be.below(20);
+  });
+
   it('comes whole through a pipe that does not block', async () => {
     const { fd, read } = await pipe(constants.O_RDWR | constants.O_NONBLOCK);
     const writer = new LogWriter(fd);
