@@ -34,6 +34,17 @@ async function pipe(
   return { fd, read };
 }
 
+/** Whether the first line of a log is in its file after 80 ms. */
+async function isAtOnce(path: string): Promise<boolean> {
+  const fd = openSync(path, 'w');
+  new LogWriter(fd).write('line\n');
+  await delay(80);
+  const text = readFileSync(path, 'utf8');
+  while (readFileSync(path, 'utf8') === '') await delay(10);
+  closeSync(fd);
+  return text === 'line\n';
+}
+
 describe('The log', () => {
   it('is written in order, many lines together', async () => {
     const path = join(await temporaryFolder(), 'log');
@@ -48,15 +59,6 @@ describe('The log', () => {
 
   it('has a line at once if there was none for long', async () => {
     const folder = await temporaryFolder();
-    const isAtOnce = async (path: string): Promise<boolean> => {
-      const fd = openSync(path, 'w');
-      new LogWriter(fd).write('line\n');
-      await delay(80);
-      const text = readFileSync(path, 'utf8');
-      while (readFileSync(path, 'utf8') === '') await delay(10);
-      closeSync(fd);
-      return text === 'line\n';
-    };
     // A busy machine may take that long to write it.
     let tries = 0;
     while (!(await isAtOnce(join(folder, String(tries))))) expect((tries += 1)).to.be.below(20);
