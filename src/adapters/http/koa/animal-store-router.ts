@@ -46,6 +46,10 @@ export function createKoaApp(http: HttpInterface): Koa {
   const requestOf = koaRequests(http);
   app.use(animalStoreRouter(http).routes());
   app.use(async (context) => respond(context, await http.handle(requestOf(context))));
+  // Koa would print a stack for each client that disconnects.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.syscall === undefined) app.onerror(error);
+  });
   return app;
 }
 
@@ -59,8 +63,8 @@ class AnimalStoreApp extends Koa {
       context.respond = false;
       try {
         await operations(context, async () => others(context, async () => {}));
-      } catch {
-        response.destroy();
+      } catch (error) {
+        context.onerror(error as Error);
       }
     };
   }

@@ -161,6 +161,32 @@ describe('animalStoreRouter', () => {
     }
   });
 
+  it('answers 500 where the transport fails, and tells the application why', async () => {
+    const fault = new Error('cannot be written');
+    for (const more of [[], [outer]]) {
+      const http = httpInterface();
+      http.handle = () => Promise.reject(fault);
+      const app = createKoaApp(http);
+      app.middleware.unshift(...more);
+      app.silent = true;
+      const errors: unknown[] = [];
+      app.on('error', (error) => errors.push(error));
+      const url = await serve(app);
+      for (const path of ['/v1/pets', '/nowhere']) expect((await fetch(url + path)).status).to.equal(500);
+      expect(errors).to.deep.equal([fault, fault]);
+    }
+  });
+
+  it('prints faults of the application, but not that a connection broke', () => {
+    const printed: unknown[] = [];
+    const onerror = (error: Error): unknown => printed.push(error);
+    const app = Object.assign(createKoaApp(httpInterface()), { onerror });
+    app.emit('error', Object.assign(new Error('write EPIPE'), { syscall: 'write' }));
+    const fault = new Error('not of a connection');
+    app.emit('error', fault);
+    expect(printed).to.deep.equal([fault]);
+  });
+
   describe('leaves middleware its say when the whole application', () => {
     const around = createKoaApp(httpInterface());
     around.middleware.unshift(outer);
