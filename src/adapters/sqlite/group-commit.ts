@@ -13,7 +13,7 @@ interface Write {
   giveUpAt: number;
 }
 
-/** So many writes are committed at once, and fewer in the next turn. */
+/** A group of so many writes does not wait for more. */
 const LARGE_GROUP = 32;
 
 /**
@@ -26,7 +26,7 @@ export class GroupCommit {
   readonly #beforeEach: () => void;
   readonly #busyTimeout: number;
   readonly #onCommit: (writes: number) => void;
-  /** An array: V8 keeps what left a set until a full collection, if the set's table grew old before. */
+  /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
   #queue: Write[] = [];
   #scheduled = false;
   #tries = 0;
@@ -103,8 +103,8 @@ export class GroupCommit {
       try {
         settle.push(write.run());
       } catch (error) {
-        const reason = isSqliteError(error) ? unavailable(write, error) : error;
-        this.#refuse((other) => (other === write ? reason : undefined));
+        this.#queue = this.#queue.filter((other) => other !== write);
+        write.reject(isSqliteError(error) ? unavailable(write, error) : error);
         return false;
       }
     }
