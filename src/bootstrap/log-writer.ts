@@ -2,7 +2,7 @@ import { write, writeSync } from 'node:fs';
 
 /** So much is written together, in characters. */
 const TOGETHER = 16 * 1024;
-/** How long a line waits for others at most, in milliseconds: one that comes after such a time does not wait. */
+/** How long a line waits for others at most, in milliseconds. If nothing was written for that long, it does not wait. */
 const LONGEST_WAIT = 100;
 /** When a pipe that does not block is tried again, in milliseconds. */
 const RETRY = 10;
@@ -19,7 +19,8 @@ export class LogWriter {
   #waiting = '';
   #isWriting = false;
   #dropped = 0;
-  #began = -LONGEST_WAIT;
+  /** When the last write began. */
+  #began = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number) {

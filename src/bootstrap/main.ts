@@ -9,8 +9,8 @@ if (fault?.fatal) {
   process.exitCode = 2;
 } else {
   hideSqliteWarning(process);
-  // V8 would decide, in some runs and not in others, that animals live long. As they do not, each of them would then
-  // keep its page in memory until the next long garbage collection: a list of 20 would cost a sixth more.
+  // In some runs V8 would guess that animals live long. Then whole pages of them would stay in memory until the next
+  // full garbage collection, and a list of 20 would cost a sixth more.
   setFlagsFromString('--no-allocation-site-pretenuring');
   // Node.js would open its inspector at this signal, to every process that can connect to this machine's loopback.
   process.on('SIGUSR1', () => {});

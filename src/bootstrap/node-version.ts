@@ -25,7 +25,7 @@ function isIn(version: string, range: string): boolean {
 
 const isBefore = (version: string, other: string): boolean => sortable(version) < sortable(other);
 
-/** Compares as text like the version does. `localeCompare` would load the data of all languages: 6 ms of each start. */
+/** A text that sorts as the version does. `localeCompare` would load the data of all languages: 6 ms of each start. */
 const sortable = (version: string): string => version.replaceAll(/\d+/g, (digits) => digits.padStart(5, '0'));
 
 /** Hides what Node.js 22 prints at every start, that its SQLite is experimental, and no other warning. */

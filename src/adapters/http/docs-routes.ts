@@ -25,8 +25,8 @@ export const documentRoute = (settings: HttpSettings): Route =>
   });
 
 /**
- * The docs page at `/docs` and its static files below it. `/` and `/docs/` redirect to it. All
- * references are relative, so that a proxy may put everything below another path.
+ * The docs page at `/docs` and its static files below it. `/` and `/docs/` redirect to it. All references are relative,
+ * so that a proxy may put everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
@@ -45,8 +45,8 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
 }
 
 /**
- * A route that always has the same body: made when it is first asked for, and then kept. To load what makes the
- * document and the page would take a fifth of every start.
+ * A route that always has the same body: made when it is first asked for, and then kept. Loading what makes the document
+ * and the page would take a fifth of every start.
  */
 function fileRoute(
   path: string,
