@@ -3,7 +3,7 @@ import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
-import { fileIdentity } from './store-file.js';
+import { FilesInPlace } from './store-file.js';
 
 /**
  * A prepared statement. Its rows are arrays in the order of the columns, with integers as bigints. STRICT tables and
@@ -21,7 +21,7 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #busyTimeout: number;
   readonly #writes: GroupCommit;
-  readonly #identities: ReadonlyMap<string, string | undefined>;
+  readonly #files: FilesInPlace;
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class SqliteConnection {
   ) {
     this.#database = database;
     this.#busyTimeout = busyTimeout;
-    this.#identities = new Map([file, `${file}-wal`].map((path) => [path, fileIdentity(path)]));
+    this.#files = new FilesInPlace([file, `${file}-wal`]);
     this.#writes = new GroupCommit(database, () => this.#requireInPlace(), busyTimeout, onCommit);
   }
 
@@ -98,11 +98,8 @@ export class SqliteConnection {
    * nobody will find again.
    */
   #requireInPlace(): void {
-    for (const [path, identity] of this.#identities) {
-      if (fileIdentity(path) === identity) continue;
-      throw new UnavailableError('finding the store', {
-        cause: new Error(`${path} was removed or replaced`),
-      });
-    }
+    const moved = this.#files.findMoved();
+    if (moved === undefined) return;
+    throw new UnavailableError('finding the store', { cause: new Error(`${moved} was removed or replaced`) });
   }
 }

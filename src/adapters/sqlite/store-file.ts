@@ -86,3 +86,35 @@ export function fileIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
+
+/** A folder that has not changed for so many milliseconds gets another time with any later change: FAT counts in two seconds. */
+const SETTLED = 2_000n;
+
+/**
+ * Notices when a file was removed or another took its place. Only the folder is asked, unless it changed: since
+ * Linux 6.13, asking for the times of a file makes the sync of its next write record a new time, which is one more
+ * write to the disk.
+ */
+export class FilesInPlace {
+  readonly #folder: string;
+  readonly #identities: ReadonlyMap<string, string | undefined>;
+  /** The folder's state when all files were in place, if every later change to it will show. */
+  #seen: string | undefined;
+
+  /** @param paths files in one folder */
+  constructor(paths: readonly [string, ...string[]]) {
+    this.#folder = dirname(paths[0]);
+    this.#identities = new Map(paths.map((path) => [path, fileIdentity(path)]));
+  }
+
+  /** Returns the path of a file that is no longer in its place. */
+  findMoved(): string | undefined {
+    const folder = statSync(this.#folder, { bigint: true, throwIfNoEntry: false });
+    const state = folder && `${folder.dev}:${folder.ino} ${folder.ctimeNs}`;
+    if (state !== undefined && state === this.#seen) return undefined;
+    this.#seen = undefined;
+    for (const [path, identity] of this.#identities) if (fileIdentity(path) !== identity) return path;
+    if (folder && BigInt(Date.now()) - folder.ctimeMs >= SETTLED) this.#seen = state;
+    return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet.js';
@@ -136,6 +137,18 @@ describe('an SQLite store in trouble', () => {
       await rename(`${file}.away`, file);
       await pets.check();
       expect((await pets.add(rex)).pet.id).to.equal(2n);
+    }),
+  );
+
+  it(
+    'notices it also after it stopped to ask for the files, because the folder had not changed for long',
+    onStore(async ({ pets, file }) => {
+      await delay(2_100);
+      await pets.add(rex);
+      await rename(file, `${file}.away`);
+      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+      await rename(`${file}.away`, file);
+      await pets.add(rex);
     }),
   );
 
