@@ -44,6 +44,7 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
   'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
   'to the next read, even one that found nothing or': remembersAbsence,
   'or another key just before': remembersKeys,
+  'lists every one of hundreds of keys': key.returns({ list: (apiKeys) => apiKeys.slice(0, 100) }),
   'lists in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
   'in the order of the code units of their ids': key.returns({
     list: (all) => all.toSorted((one, other) => one.id.localeCompare(other.id, 'en')),
@@ -88,6 +89,7 @@ storeBites(catalogueTransferContract, 'transfer', {
   'stores written animals under their ids exactly': writesOther((pets) =>
     pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
   ),
+  'stores every animal of a batch of 1,001': writesOther((pets) => pets.slice(0, 1000)),
   'stores a batch whatever the order of its ids': writesOther((pets) =>
     pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
   ),

@@ -5,6 +5,7 @@ import type {
   PetRange,
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
+import { IdempotencyConflictError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/store-contracts.js';
 import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
@@ -104,6 +105,7 @@ const claiming: PetBites = {
     scope: '',
     key: `${scope}:${key}`,
   })),
+  'equal when joined, folded, trimmed, cut': claimsOther(({ scope }) => ({ scope: scope.slice(0, 254) })),
   // Looks for a claim in one step and makes it in another.
   'stores one animal for twenty simultaneous equal claims': (pets) => {
     const made = new Map<string, Pet>();
@@ -192,6 +194,21 @@ const ending: PetBites = {
   [`${ABORTED}: findById`]: remembersAnimals,
   [`${ABORTED}: add with a claim`]: hasty('add'),
   'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
+  // Keeps a claim in progress for ever whose add was aborted.
+  'lets a claim be made or replayed after an add with it was aborted': (pets) => {
+    const inProgress = new Set<string>();
+    return {
+      async add(pet, { claim, signal, ...options } = {}) {
+        const { key = '' } = claim ?? {};
+        if (inProgress.has(key)) throw new IdempotencyConflictError();
+        if (claim) inProgress.add(key);
+        await Promise.resolve();
+        signal?.throwIfAborted();
+        inProgress.delete(key);
+        return pets.add(pet, { ...options, claim });
+      },
+    };
+  },
   // Ends other adds with an aborted one.
   'resolves an add that is aborted in progress': (pets) => {
     let aborted: AbortSignal | undefined;
@@ -242,6 +259,9 @@ const showsLater: Fault<PetRepository> = (pets) => ({
 const handles: PetBites = {
   'has every animal exactly as before': { reopened: elsewhere(otherPets, 'findById', 'list') },
   'assigns greater ids after closing and opening again': { reopened: elsewhere(otherPets, 'add') },
+  'has every claim exactly as before': {
+    reopened: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })),
+  },
   'replays a claim from before closing and opening again': { reopened: forgetsClaims },
   'has every animal whose add resolved while it was closing': {
     first: losesAtClose,

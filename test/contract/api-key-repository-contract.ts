@@ -93,6 +93,13 @@ const storingCases: readonly ApiKeyCase[] = [
       assert.deepEqual(await apiKeys.list(), [revoked]);
     },
   ),
+  promise('lists every one of hundreds of keys', async (apiKeys) => {
+    const records = times(300, (number) =>
+      sampleApiKey({ id: `k${number}`, createdAt: new Date(1_750_000_000_000 + number) }),
+    );
+    await addKeys(apiKeys, records);
+    assert.deepEqual(await apiKeys.list(), records);
+  }),
   promise('lists in ascending order of creation, whatever the order of the adds', async (apiKeys) => {
     const records = times(12, (number) =>
       sampleApiKey({ id: `k${20 - number}`, createdAt: new Date(999_999_999_990 + number) }),

@@ -45,6 +45,7 @@ const trickyPets = (): Pet[] => [
     petWithId(BigInt(index + 1), { categoryId, status: 'sold' }),
   ),
   ...Object.values(FIELD_VALUES.name).map((name, index) => petWithId(BigInt(index + 101), { name })),
+  petWithId(201n, { name: 'of an older version '.repeat(100) }),
   ...petsWithIds(...GREAT_IDS),
 ];
 
@@ -89,9 +90,19 @@ const petCases: readonly TransferCase[] = [
         await pets.list({ limit: 1000, status: 'sold' }),
         stored.filter(({ status }) => status === 'sold'),
       );
-      for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+      for (const [index, pet] of stored.entries()) {
+        assert.deepEqual(await pets.findById(pet.id), pet);
+        const next = stored.slice(index + 1, index + 2);
+        assert.deepEqual(await pets.list({ after: pet.id, limit: 1 }), next, `after ${pet.id}`);
+      }
     },
   ),
+  promise('stores every animal of a batch of 1,001', async (transfer, { pets }) => {
+    const batch = petsWithIds(...times(1001, BigInt));
+    await write(transfer, batch);
+    assert.equal((await pets.list({ limit: 2000 })).length, 1001);
+    assert.deepEqual(await pets.findById(1001n), batch.at(-1));
+  }),
   promise(
     'stores a batch whatever the order of its ids, also below the ids that are stored',
     async (transfer, { pets }) => {
@@ -130,7 +141,7 @@ const petCases: readonly TransferCase[] = [
     await writing;
     assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
   }),
-  ...[41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase =>
+  ...[2n, 41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase =>
     promise(`assigns greater ids after those up to ${last} were reserved`, async (transfer, { pets }) => {
       await pets.add(samplePet()); // a handle may have taken a block of ids
       await transfer.reserveIds(last);
@@ -164,7 +175,11 @@ const claimCases: readonly TransferCase[] = [
       const { pet } = await pets.add(samplePet(), claimed());
       assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
       const end = sampleClaim().keepUntil.getTime();
-      assert.equal((await allClaims(transfer, new Date(end - 1))).length, 1);
+      assert.equal(
+        (await allClaims(transfer, new Date(end - 1))).length,
+        1,
+        'live claims at keepUntil - 1 ms',
+      );
       assert.deepEqual(await allClaims(transfer, new Date(end)), []);
     },
   ),
@@ -177,7 +192,8 @@ const claimCases: readonly TransferCase[] = [
       const read: PetClaim[] = [];
       for (;;) {
         const batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
-        assert.equal(batch.length, Math.min(9, claims.length - read.length));
+        const expected = Math.min(9, claims.length - read.length);
+        assert.equal(batch.length, expected, `claims in a batch of up to 9 after ${read.length} were read`);
         if (batch.length === 0) break;
         read.push(...batch);
       }
@@ -269,7 +285,8 @@ async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
   assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: petWithId(5n), replayed: true });
-  assert.ok((await pets.add(samplePet())).pet.id > 99n);
+  const { pet } = await pets.add(samplePet());
+  assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 
 const handleCases: readonly TransferCase[] = [

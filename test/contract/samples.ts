@@ -95,6 +95,32 @@ export const claimedAt = (
 export const claimed = (fields: Partial<Claim> = {}): AddOptions & { readonly claim: Claim } =>
   claimedAt(0, fields);
 
+/** Texts that are equal when folded, trimmed, cut, normalised or read as a number or a pattern. */
+const ALIKE: readonly string[] = [
+  ...words('bc BC \u00e9 e\u0301 % 1 01'),
+  'bc ',
+  ' bc',
+  'x'.repeat(255),
+  `${'x'.repeat(254)}y`,
+];
+const [LONG = '', LONG_TOO = ''] = ALIKE.slice(-2);
+
+/** Pairs of scope and key that are equal when joined, folded, trimmed, cut or normalised. */
+export const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] = [
+  ...[':', '/', '|', ',', '-', '_', ' ', '.', '\n', '","'].flatMap((separator) => [
+    [`a${separator}b`, 'c'] as const,
+    ['a', `b${separator}c`] as const,
+  ]),
+  ...ALIKE.flatMap((text) => [['a', text] as const, [text, 'a'] as const]),
+  ['ab', 'c'],
+  ['c', 'ab'],
+  ['A', 'bc'],
+  [LONG, LONG],
+  [LONG, LONG_TOO],
+  [LONG_TOO, LONG],
+  ['__proto__', 'toString'],
+];
+
 /** An API key whose texts follow from its id, without optional fields. */
 export const sampleApiKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => {
   const { id = 'k1' } = fields;

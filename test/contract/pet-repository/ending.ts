@@ -62,6 +62,24 @@ export const endingCases: readonly StoreCase[] = [
       assert.equal((await pets.add(samplePet(), { signal: new AbortController().signal })).replayed, false);
     },
   ),
+  promise(
+    'lets a claim be made or replayed after an add with it was aborted in progress',
+    async ({ pets }) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const add = (number: number, call: Call) =>
+        pets.add(samplePet({ name: `Pet ${number}` }), { ...claimed({ key: `key ${number}` }), ...call });
+      const adding = Promise.allSettled(times(20, (number) => add(number, { signal })));
+      controller.abort(new Error('given up'));
+      for (const [index, result] of (await adding).entries()) {
+        const again = await add(index + 1, {});
+        if (result.status === 'fulfilled') {
+          assert.deepEqual(again, { pet: result.value.pet, replayed: true });
+        } else assert.equal(again.pet.name, `Pet ${index + 1}`);
+      }
+      assert.equal((await listAll(pets)).length, 20);
+    },
+  ),
   promise('resolves a read that is aborted in progress, or rejects it with the reason', async ({ pets }) => {
     const { pet } = await pets.add(samplePet());
     for (let turns = 0; turns < 10; turns += 1) {

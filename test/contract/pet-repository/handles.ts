@@ -1,6 +1,7 @@
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { assert } from '../assert.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
-import { FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
+import { DISTINCT_PAIRS, FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
 import {
   notDurable,
   notOrdered,
@@ -20,22 +21,40 @@ async function twoHandles({ pets, another }: StoreSubject) {
   return [pets, pets.capabilities.shared && another ? (await another()).pets : pets] as const;
 }
 
+const addDistinctClaims = (pets: PetRepository) =>
+  Promise.all(DISTINCT_PAIRS.map(([scope, key]) => pets.add(samplePet(), claimed({ scope, key }))));
+
 const durabilityCases: readonly StoreCase[] = [
   {
     name: 'has every animal exactly as before after closing and opening again',
     unless: notDurable,
     async run(subject) {
-      const { categoryId, name } = FIELD_VALUES;
+      const { categoryId, name, status } = FIELD_VALUES;
       const stored = await addAll(subject.pets, [
         ...Object.values(categoryId).map((value) => samplePet({ ...FULL_PET, categoryId: value })),
         ...Object.values(name).map((value) => samplePet({ name: value })),
+        ...Object.values(status).map((value) => samplePet({ status: value })),
       ]);
       const { pets } = await reopened(subject);
       assert.deepEqual(await listAll(pets), stored);
       for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+      for (const value of Object.values(status)) {
+        assert.deepEqual(
+          await pets.list({ limit: 1000, status: value }),
+          stored.filter((pet) => pet.status === value),
+        );
+      }
+    },
+  },
+  {
+    name: 'has every claim exactly as before after closing and opening again',
+    unless: notDurable,
+    async run(subject) {
+      const added = await addDistinctClaims(subject.pets);
+      const { pets } = await reopened(subject);
       assert.deepEqual(
-        await pets.list({ limit: 1000, status: FULL_PET.status }),
-        stored.filter(({ status }) => status === FULL_PET.status),
+        await addDistinctClaims(pets),
+        added.map(({ pet }) => ({ pet, replayed: true })),
       );
     },
   },

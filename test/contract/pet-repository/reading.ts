@@ -125,6 +125,7 @@ export const readingCases: readonly StoreCase[] = [
         const count = Math.min(100, animals - before.length);
         before.push(...(await addAll(pets, times(count, withStatusInTurn))));
       }
+      assert.equal((await pets.list({ limit: animals })).length, animals, 'for a limit of all');
       checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
       checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
     },
