@@ -184,6 +184,19 @@ export async function attack({ short, show }) {
       destroyAll(sockets);
     });
 
+    // A regular expression can take a minute to read what takes a microsecond to send.
+    const READ = 'Accept Authorization Content-Type Expect Forwarded Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
+    const long = READ.split(' ').flatMap((name) =>
+      [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
+        [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
+      ),
+    );
+    await round(`${long.length} headers that repeat a separator`, long.length, async () => {
+      const sockets = await openAll(port, long.length, (index) => long[index], true);
+      await delay(2_000);
+      destroyAll(sockets);
+    });
+
     const vectors = [...smugglingVectors(KEYS[0])];
     await round(`${vectors.length} requests that hide another`, vectors.length, async () => {
       const sockets = await openAll(port, vectors.length, (index) => vectors[index], true);
@@ -207,8 +220,10 @@ export async function attack({ short, show }) {
 
 if (process.argv[2] === 'probe') {
   const results = { slowest: 0, failed: 0 };
+  let pending = 0;
   const probe = () => {
     const began = performance.now();
+    pending += 1;
     const socket = connect(Number(process.argv[3]), '127.0.0.1');
     let received = '';
     socket.setTimeout(5_000, () => socket.destroy());
@@ -216,12 +231,14 @@ if (process.argv[2] === 'probe') {
     socket.on('close', () => {
       if (!received.startsWith('HTTP/1.1 200')) results.failed += 1;
       results.slowest = Math.max(results.slowest, performance.now() - began);
+      pending -= 1;
     });
     socket.write(head('GET /livez', 'Connection: close'));
   };
   const timer = setInterval(probe, 50);
-  process.on('message', () => {
+  process.on('message', async () => {
     clearInterval(timer);
-    setTimeout(() => process.send(results, () => process.exit()), 1_000);
+    while (pending > 0) await delay(20);
+    process.send(results, () => process.exit());
   });
 }

@@ -19,6 +19,16 @@ describe('A request that the server refuses itself', () => {
     expect(logged).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
   });
 
+  it('takes no longer to read for the blanks in a header', async function () {
+    this.timeout(10_000); // 8 of them took 40 s
+    const { port } = await listening(echoTarget);
+    const bytes = head('GET /', `X-Request-Id: a${' '.repeat(60_000)}b`);
+    for (let count = 0; count < 8; count += 1) {
+      const [response] = await exchange(port, bytes);
+      expectError(response, 431, 'headers_too_large');
+    }
+  });
+
   it('gets all headers but no body if it is HEAD', async () => {
     const { port } = await listening(echoTarget);
     const connection = await RawConnection.open(port, 'HEAD / HTTP/1.1\r\n\r\n');
