@@ -6,6 +6,8 @@ const TOGETHER = 16 * 1024;
 const LONGEST_WAIT = 100;
 /** When a pipe that does not block is tried again, in milliseconds. */
 const RETRY = 10;
+/** A program that ends waits no longer for somebody to read its log, in milliseconds. */
+const PATIENCE = 1000;
 /** When so much waits, in characters, further lines are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
@@ -19,7 +21,7 @@ export class LogWriter {
   #waiting = '';
   #isWriting = false;
   #dropped = 0;
-  /** When the last write began. */
+  /** When the last write began, or went on. */
   #began = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
@@ -68,11 +70,17 @@ export class LogWriter {
 
   #writeBytes(bytes: Buffer): void {
     write(this.#fd, bytes, (error, written) => {
-      if (error?.code === 'EAGAIN') return void setTimeout(() => this.#writeBytes(bytes), RETRY);
+      if (error?.code === 'EAGAIN') return this.#writeLater(bytes);
+      this.#began = performance.now();
       if (error === null && written < bytes.length) return this.#writeBytes(bytes.subarray(written));
       this.#isWriting = false;
       this.#writeSoon();
     });
+  }
+
+  #writeLater(bytes: Buffer): void {
+    const timer = setTimeout(() => this.#writeBytes(bytes), RETRY);
+    if (performance.now() - this.#began > PATIENCE) timer.unref();
   }
 
   #writeLast(): void {
