@@ -3,10 +3,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import './build.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const main = `${root}build/src/bootstrap/main.js`;
+const options = process.argv.splice(2); // not the build's
+await import('./build.mjs');
+
+const root = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);
+const main = `${root}/build/src/bootstrap/main.js`;
 
 /** The flags for these settings; none if they name modules of others, whose needs are unknown. */
 function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FILE: keys = '' }) {
@@ -33,18 +35,22 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   for (const [option, file] of new URLSearchParams(url.split('?')[1])) {
     if (option.endsWith('File')) read.push(resolve(file));
   }
-  return [
-    '--permission',
-    ...Array.from(new Set(read), (path) => `--allow-fs-read=${path}`),
-    ...Array.from(new Set(write), (path) => `--allow-fs-write=${path}`),
-  ];
+  // Node.js takes a folder's own permission back when a name is added that begins with its name (/animal, then
+  // /animal-store), unless the folder above was added before.
+  for (const folder of [...read])
+    if (read.some((path) => path.startsWith(folder) && ![undefined, '/'].includes(path[folder.length])))
+      read.push(dirname(folder));
+  return ['--permission', ...flags('--allow-fs-read', read), ...flags('--allow-fs-write', write)];
 }
+
+/** One for each path. Folders come before what is in them: else Node.js forgets them. */
+const flags = (name, paths) => [...new Set(paths)].sort().map((path) => `${name}=${path}`);
 
 if (!process.exitCode) {
   // The same process, so signals reach it.
   process.execve(
     process.execPath,
-    [process.execPath, ...permissions(process.env), main, 'serve'],
+    [process.execPath, ...permissions(process.env), main, 'serve', ...options],
     process.env,
   );
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { KEY } from '../bootstrap/test-io.js';
 import { Child, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 
@@ -60,6 +60,34 @@ describe('npm start', function () {
       ]);
       expect(err).to.not.include('ExperimentalWarning');
     }
+  });
+
+  it('lets it read the folder of the store although other names begin with its name', async () => {
+    const folder = await realpath(await temporaryFolder());
+    await mkdir(join(folder, 'disk'));
+    await writeFile(join(folder, 'disk-keys'), KEY);
+    for (const file of ['disk/animals.db', 'animals.db']) {
+      const store = join(folder, file);
+      const asked = {
+        'read the folder': ['fs.read', dirname(store)],
+        'read above': ['fs.read', dirname(folder)],
+      };
+      const service = started(
+        { STORE_URL: `sqlite:${store}`, API_KEYS_FILE: join(folder, 'disk-keys') },
+        asked,
+      );
+      expect(await create(await service.ready())).to.equal(201);
+      const { code, err } = await service.stop();
+      expect(code, err).to.equal(0);
+      expect(err.match(/may .*/g)).to.deep.equal(['may read the folder: true', 'may read above: false']);
+    }
+  });
+
+  it('passes its options on', async () => {
+    const child = new Child(process.execPath, [join(PACKAGE, 'tools/start.mjs'), '--help'], PACKAGE, {});
+    expect(await child.ended)
+      .to.have.property('out')
+      .that.matches(/^Usage: animal-store serve/);
   });
 
   it('sets no bounds to the modules of ADAPTERS', async () => {
