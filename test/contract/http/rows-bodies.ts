@@ -173,6 +173,7 @@ const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Hea
     ['without a key', [JSON_CONTENT], error('missing_api_key')],
     ['of another type', [bearer(), ['Content-Type', 'text/plain']], UNSUPPORTED_TYPE],
     ['that is too large', [bearer(), JSON_CONTENT, ['Content-Length', '262145']], TOO_LARGE],
+    ['of more than an int32 can say', [bearer(), JSON_CONTENT, ['Content-Length', '2147483648']], TOO_LARGE],
     ['by a key that may only read', [bearer('{{readOnlyKey}}')], error('insufficient_scope')],
   ];
 

@@ -34,7 +34,12 @@ class KoaRequest extends NodeRequest {
 
   override async readBody(): Promise<Uint8Array> {
     const context = this.#context;
-    if (this.#bytesRead() === undefined && !context.req.readableEnded) await this.#parseBody();
+    if (this.#bytesRead() === undefined && !context.req.readableEnded) {
+      // koa-bodyparser takes the length as an int32.
+      if (Number(this.header('content-length') ?? 0) > this.#bodyLimit)
+        throw payloadTooLarge(this.#bodyLimit);
+      await this.#parseBody();
+    }
     const bytes = this.#bytesRead() ?? new Uint8Array();
     if (bytes.length > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
     return bytes;
