@@ -133,7 +133,9 @@ export class Turns {
     while (ofCaller[0]?.waiting.isGone) this.#drop(ofCaller.shift());
     const [oldest] = ofCaller;
     const isNewest = oldest && this.#isLate(oldest, now) && (this.#takenWhileLate += 1) % OLDEST_OF !== 0;
-    return this.#drop(isNewest ? ofCaller.pop() : ofCaller.shift());
+    if (!isNewest) return this.#drop(ofCaller.shift());
+    while (ofCaller.at(-1)?.waiting.isGone) this.#drop(ofCaller.pop());
+    return this.#drop(ofCaller.pop());
   }
 
   #drop(deferred: Deferred | undefined): Deferred | undefined {

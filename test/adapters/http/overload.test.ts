@@ -179,12 +179,12 @@ describe('The turns of requests', () => {
           done.push(isLate ? `${name} late` : name);
           return !isLate;
         };
-        turns.defer({ caller: 'greedy', isDeferred: false, isGone: false, start });
+        turns.defer({ caller: 'greedy', isDeferred: false, isGone: name === 'x', start });
       }
     };
     defer('abc');
     for (const began = performance.now(); performance.now() - began < 210;);
-    defer('123456');
+    defer('123456x'); // x is gone
     while (done.length < 9) await settled();
     expect(done.join(' ')).to.equal('6 5 4 a late 3 2 1 b late c late');
   });
