@@ -1,5 +1,6 @@
 import type { Container } from 'inversify';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { BusyError } from '../adapters/http/error-responses.js';
 import type { RespondedRequest } from '../adapters/http/http-log.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
@@ -86,8 +87,7 @@ export class Metrics {
     this.#duration.observe({ operation }, milliseconds / 1000);
     this.#bytes.inc(bytes);
     if (keyId !== undefined || keyFault !== undefined) this.#keyChecks.inc({ result: keyFault ?? 'valid' });
-    const isBusy = status === 503 && error instanceof Error && error.cause === undefined;
-    const reason = code === 'rate_limited' ? 'limited' : isBusy ? 'busy' : undefined;
+    const reason = code === 'rate_limited' ? 'limited' : error instanceof BusyError ? 'busy' : undefined;
     if (reason !== undefined) this.#refused.inc({ reason });
   }
 

@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { BusyError } from '../../src/adapters/http/error-responses.js';
+import { Metrics } from '../../src/bootstrap/metrics.js';
+import { UnavailableError } from '../../src/domain/errors.js';
 import { missingMetrics } from '../docs/metric-names.js';
 import { PATH, needing } from '../docs/needing.js';
 import { temporaryFolder } from '../service/running-service.js';
@@ -67,6 +70,17 @@ describe('The metrics', () => {
     expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
+  });
+
+  it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
+    const metrics = new Metrics();
+    for (const error of [new BusyError('too many'), new UnavailableError('answering within the deadline')]) {
+      const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
+      metrics.responded({ ...request, status: 503, code: 'service_unavailable', error });
+    }
+    expect(samplesOf(await metrics.registry.metrics())).to.include({
+      'animal_store_requests_refused_total{reason="busy"}': 1,
+    });
   });
 
   it('are not served any more when the service cannot start', async () => {

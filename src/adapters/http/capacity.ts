@@ -1,8 +1,8 @@
-import { UnavailableError } from '../../domain/errors.js';
+import { BusyError } from './error-responses.js';
 
 // One of each: the stack of every one would cost more than the rest of the response.
-const TOO_MANY = new UnavailableError('too many requests at once');
-const TOO_MANY_OF_KEY = new UnavailableError('too many requests of this API key at once');
+const TOO_MANY = new BusyError('too many requests at once');
+const TOO_MANY_OF_KEY = new BusyError('too many requests of this API key at once');
 
 /** Shares a number of places among callers. None gets more than three quarters: some are left for the others. */
 class Places {

@@ -1,4 +1,4 @@
-import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
+import { UnavailableError, isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 
 /**
@@ -37,6 +37,9 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** The codes of HTTP alone. */
 export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
+
+/** The service refuses a request before it works on it, because it has too many. */
+export class BusyError extends UnavailableError {}
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../domain/errors.js';
+import { BusyError } from './error-responses.js';
 
 /** How many invalid keys a second an address may send for as long as it likes. */
 const RATE = 20;
@@ -22,7 +22,7 @@ export class FailedKeys {
   /**
    * Counts an invalid key.
    * @param address omit it if it is unknown: then nothing is counted
-   * @throws {UnavailableError} there were too many, and this one was not counted. Not 429: the document declares that
+   * @throws {BusyError} there were too many, and this one was not counted. Not 429: the document declares that
    * status only for a service with a rate limit.
    */
   add(address: string | undefined): void {
@@ -30,7 +30,7 @@ export class FailedKeys {
     const client = networkOf(address);
     const now = performance.now();
     const forgivenAt = Math.max(now, this.#forgivenAt.get(client) ?? now) + INTERVAL;
-    if (forgivenAt - now > BURST * INTERVAL) throw new UnavailableError('judging that many invalid API keys');
+    if (forgivenAt - now > BURST * INTERVAL) throw new BusyError('judging that many invalid API keys');
     this.#forgivenAt.delete(client);
     this.#forgivenAt.set(client, forgivenAt);
     const [oldest] = this.#forgivenAt.keys();

@@ -1,10 +1,9 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
-import { UnavailableError } from '../../domain/errors.js';
 import { Capacity, Place } from './capacity.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { BusyError, HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { FailedKeys } from './failed-keys.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
@@ -32,7 +31,7 @@ const STARTED_PER_TURN = 64;
 const SMALL = 4 * 1024;
 
 // One for all: the stack of each would cost more than the rest of the response.
-const TOO_BUSY = new UnavailableError('too busy to answer soon');
+const TOO_BUSY = new BusyError('too busy to answer soon');
 
 const byteLength: (text: string) => number =
   'Buffer' in globalThis
