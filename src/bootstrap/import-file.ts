@@ -86,7 +86,9 @@ export async function importFile(
     if (dryRun) await read(async (batch) => ({ added: batch.length, present: 0, refused: new Map() }));
     else await withStore(commands, 'A store in memory would be gone after the import.', false, readIntoStore);
   } catch (error) {
-    if (report.line > 0 && !dryRun) note(io, stopped(report, options, error));
+    // An error of the store may come after it stored some of a batch.
+    const mayHaveStored = report.line > 0 || (report.to !== undefined && isAnimalStoreError(error));
+    if (mayHaveStored && !dryRun) note(io, stopped(report, options, error));
     throw error;
   } finally {
     rejects.close();

@@ -300,20 +300,21 @@ describe('import and export', () => {
       expect(await names()).to.deep.equal([]);
     });
 
-    it('goes on with --once where an unavailable store has stopped it', async () => {
-      let left = 4000;
-      const add: PetRepository['add'] = (...given) =>
-        (left -= 1) < 0
-          ? Promise.reject(new UnavailableError('adding', { cause: new Error('disk is full') }))
-          : store.pets.add(...given);
-      const { code, out, err } = await imported(LONG_FILE, ' --once', 'a.csv', { add });
-      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
-      expect(err).to.match(
-        /^Stopped after line (\d+)\. Animals added: \d+\. Some of the next 2500 may be added too\. The same command goes on from there\.\nThe store is not available \(adding\)\. disk is full\n$/,
-      );
-      expect((await imported(LONG_FILE, ' --once')).code).to.equal(0);
-      expect(await names()).to.deep.equal(Array.from({ length: 6000 }, (_, index) => `Pet ${index}`));
-    });
+    for (const stored of [4000, 3])
+      it(`goes on with --once where an unavailable store has stopped it, after ${stored} animals`, async () => {
+        let left = stored;
+        const add: PetRepository['add'] = (...given) =>
+          (left -= 1) < 0
+            ? Promise.reject(new UnavailableError('adding', { cause: new Error('disk is full') }))
+            : store.pets.add(...given);
+        const { code, out, err } = await imported(LONG_FILE, ' --once', 'a.csv', { add });
+        expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+        expect(err).to.match(
+          /^Stopped after line (\d+)\. Animals added: \d+\. Some of the next 2500 may be added too\. The same command goes on from there\.\nThe store is not available \(adding\)\. disk is full\n$/,
+        );
+        expect((await imported(LONG_FILE, ' --once')).code).to.equal(0);
+        expect(await names()).to.deep.equal(Array.from({ length: 6000 }, (_, index) => `Pet ${index}`));
+      });
 
     it('stops at a signal with 130', async () => {
       writeFileSync(path('a.csv'), LONG_FILE);
