@@ -71,8 +71,8 @@ function description(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
   const { syscall }: NodeJS.ErrnoException = error;
-  if (syscall === 'listen')
-    return `${error.message}. Set HOST to an address of this machine, and PORT to a free one or 0.`;
+  if (syscall === 'listen' || syscall === 'getaddrinfo')
+    return `${error.message}. Set HOST to an address of this machine, and PORT (or ADMIN_PORT) to a free one or 0.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
 }

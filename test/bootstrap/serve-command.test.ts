@@ -95,7 +95,7 @@ describe('serve', () => {
     const serving = serve({ PORT: port }, new Shelf({ apiKeys }).module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.match(
-      /^[^\n]*EADDRINUSE[^\n]*\. Set HOST [^\n]*, and PORT to a free one or 0\.\n$/,
+      /^[^\n]*EADDRINUSE[^\n]*\. Set HOST [^\n]*, and PORT \(or ADMIN_PORT\) to a free one or 0\.\n$/,
     );
     expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
   });
