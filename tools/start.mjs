@@ -10,6 +10,9 @@ await import('./build.mjs');
 const root = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);
 const main = `${root}/build/src/bootstrap/main.js`;
 
+const beginsWith = (folder) => (path) =>
+  path.startsWith(folder) && ![undefined, '/'].includes(path[folder.length]);
+
 /** The flags for these settings; none if they name modules of others, whose needs are unknown. */
 function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FILE: keys = '' }) {
   if (adapters !== '') return [];
@@ -37,14 +40,13 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   }
   // Node.js takes a folder's own permission back when a name is added that begins with its name (/animal, then
   // /animal-store), unless the folder above was added before.
-  for (const folder of [...read])
-    if (read.some((path) => path.startsWith(folder) && ![undefined, '/'].includes(path[folder.length])))
-      read.push(dirname(folder));
+  read.push(...read.filter((folder) => read.some(beginsWith(folder))).map(dirname));
   return ['--permission', ...flags('--allow-fs-read', read), ...flags('--allow-fs-write', write)];
 }
 
 /** One for each path. Folders come before what is in them: else Node.js forgets them. */
-const flags = (name, paths) => [...new Set(paths)].sort().map((path) => `${name}=${path}`);
+const flags = (name, paths) =>
+  [...new Set(paths)].sort((one, other) => (one < other ? -1 : 1)).map((path) => `${name}=${path}`);
 
 if (!process.exitCode) {
   // The same process, so signals reach it.

@@ -220,25 +220,26 @@ export async function attack({ short, show }) {
 
 if (process.argv[2] === 'probe') {
   const results = { slowest: 0, failed: 0 };
-  let pending = 0;
+  const pending = new Set();
   const probe = () => {
     const began = performance.now();
-    pending += 1;
     const socket = connect(Number(process.argv[3]), '127.0.0.1');
+    pending.add(socket);
     let received = '';
     socket.setTimeout(5_000, () => socket.destroy());
     socket.on('data', (chunk) => (received += chunk)).on('error', () => {});
     socket.on('close', () => {
       if (!received.startsWith('HTTP/1.1 200')) results.failed += 1;
       results.slowest = Math.max(results.slowest, performance.now() - began);
-      pending -= 1;
+      pending.delete(socket);
     });
     socket.write(head('GET /livez', 'Connection: close'));
   };
   const timer = setInterval(probe, 50);
-  process.on('message', async () => {
+  const stop = async () => {
     clearInterval(timer);
-    while (pending > 0) await delay(20);
+    while (pending.size > 0) await delay(20);
     process.send(results, () => process.exit());
-  });
+  };
+  process.on('message', () => void stop());
 }
