@@ -1,7 +1,7 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
-import type { PetClaim } from './ports/catalogue-transfer.js';
+import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
@@ -73,7 +73,7 @@ export class CopyError extends Error {
 
 /**
  * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
- * after reading both stores again and finding them equal.
+ * after reading both stores again and finding the same animals and API keys, and as many claims.
  * @throws {CopyError} with its fault. Also rejects with what the stores reject with, or with the signal's reason.
  */
 export const copyCatalogue =
@@ -104,9 +104,9 @@ export const copyCatalogue =
       copied(batch.length);
     }
     let claims = 0;
-    const readClaims = (after: PetClaim | undefined) =>
-      from.transfer.readClaims({ after, limit: batchSize, now }, call);
-    for await (const batch of batches(readClaims)) {
+    const claimsOf = (transfer: CatalogueTransfer) =>
+      batches<PetClaim>((after) => transfer.readClaims({ after, limit: batchSize, now }, call));
+    for await (const batch of claimsOf(from.transfer)) {
       await to.transfer.writeClaims(batch, call);
       claims += batch.length;
     }
@@ -125,6 +125,10 @@ export const copyCatalogue =
     if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
       throw new CopyError('not_equal', 'API keys');
     }
+    // Their order is each store's own.
+    let copiedClaims = 0;
+    for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
+    if (copiedClaims !== claims) throw new CopyError('not_equal', 'number of idempotency keys');
     return { pets, claims, apiKeys: apiKeys.length, lastId };
   };
 

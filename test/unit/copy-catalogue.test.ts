@@ -152,6 +152,11 @@ describe('copyCatalogue', () => {
     });
   }
 
+  it('finds that claims were lost', async () => {
+    const failing = altered(target, 'transfer', { writeClaims: async () => {} });
+    expect(await faultOf(copy({}, { target: failing }))).to.equal('not_equal');
+  });
+
   it('finds that a key was lost, or an optional field of one', async () => {
     for (const add of [
       async () => true,
