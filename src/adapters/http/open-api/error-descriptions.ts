@@ -1,5 +1,10 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
-import type { ErrorCode } from '../error-responses.js';
+import {
+  IdempotencyConflictError,
+  IdempotencyKeyReusedError,
+  InvalidCursorError,
+} from '../../../domain/errors.js';
+import { payloadTooLarge, type ErrorCode } from '../error-responses.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
 import { rateLimitMessage } from '../rate-limiter.js';
@@ -27,12 +32,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   invalid_cursor: {
     meaning: 'The cursor was altered, or belongs to a list with another `status`. Start again without one.',
-    message:
-      'The cursor is not valid for this list: pass it as it was given, with the same status filter, or start again without one.',
+    message: new InvalidCursorError().message,
   },
   malformed_request: {
     meaning: 'The request is not well-formed HTTP/1.1.',
-    message: 'The request needs one Host header.',
+    message: 'The request needs exactly one Host header.',
   },
   malformed_json: {
     meaning: 'The body is not valid JSON (RFC 8259) in UTF-8.',
@@ -68,7 +72,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   idempotency_conflict: {
     meaning: 'An earlier request with the same idempotency key is still in progress. Retry.',
-    message: 'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
+    message: new IdempotencyConflictError().message,
     headers: ['RetryAfter'],
   },
   operation_removed: {
@@ -77,7 +81,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   payload_too_large: {
     meaning: 'The body is larger than the limit.',
-    message: (_, { bodyLimit }) => `The body is larger than ${bodyLimit} bytes.`,
+    message: (_, { bodyLimit }) => payloadTooLarge(bodyLimit).message,
   },
   unsupported_media_type: {
     meaning: 'The headers say that the body is not JSON, or is compressed.',
@@ -86,11 +90,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   expectation_failed: {
     meaning: 'The request expects something other than `100-continue`.',
-    message: 'Only Expect: 100-continue is met.',
+    message: 'The only supported expectation is 100-continue.',
   },
   idempotency_key_reused: {
     meaning: 'The idempotency key was used for another animal. Nothing was stored.',
-    message: 'The idempotency key was used before, for another animal: use a new one for each animal.',
+    message: new IdempotencyKeyReusedError().message,
   },
   rate_limited: {
     meaning: 'The API key sent too many requests. Nothing was stored: wait as long as `Retry-After` says.',
