@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import type { HttpInterface, DeprecatedCall } from '../adapters/http/http-interface.js';
-import { silentLog, type HttpLog } from '../adapters/http/http-log.js';
+import type { HttpLog } from '../adapters/http/http-log.js';
 import type { Readiness } from '../adapters/http/health.js';
 import type { RateLimiter } from '../adapters/http/rate-limiter.js';
 import { createAnimalStore } from '../application/create-animal-store.js';
@@ -99,7 +99,7 @@ const apiKeyAuthentication = new ContainerModule((options) => {
 
 /** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
 const http = new ContainerModule((options) => {
-  add(options, t.httpLog, silentLog);
+  add(options, t.httpLog, { responded: () => {} });
   add(options, t.onDeprecatedCall, () => {});
   add(options, t.rateLimiter, [t.settings], async ({ rateLimit }) => {
     if (rateLimit === undefined) return undefined;

@@ -41,5 +41,3 @@ export interface RespondedRequest {
   /** From the request's headers to the complete response, before it is sent. 0 if no work was done. */
   readonly milliseconds: number;
 }
-
-export const silentLog: HttpLog = { responded: () => {} };

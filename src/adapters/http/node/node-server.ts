@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener, type Server as 
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
-import { silentLog, type HttpLog } from '../http-log.js';
+import type { HttpLog } from '../http-log.js';
 import { commonHeaders } from '../response-headers.js';
 import { Turns } from '../turns.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
@@ -48,7 +48,7 @@ const SHORT_TURN = 0.2;
  */
 export class NodeServer {
   readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
-  readonly #log: HttpLog;
+  readonly #log: HttpLog | undefined;
   readonly #headers: NonNullable<NodeServerOptions['headers']>;
   readonly #state: ServerState;
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
@@ -59,10 +59,7 @@ export class NodeServer {
   #checking: NodeJS.Timeout | undefined;
 
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
-  constructor(
-    listener: RequestListener,
-    { limits, log = silentLog, headers, onAccepted }: NodeServerOptions = {},
-  ) {
+  constructor(listener: RequestListener, { limits, log, headers, onAccepted }: NodeServerOptions = {}) {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
@@ -236,7 +233,7 @@ export class NodeServer {
     error: unknown,
   ): void {
     try {
-      this.#log.responded({
+      this.#log?.responded({
         requestId: request.id,
         method: request.method,
         path: request.path,
