@@ -30,8 +30,8 @@ export function readApiKeyId(text: string): string | undefined {
 }
 
 /** The rule that a static key breaks, or `undefined`: it must be a bearer token (RFC 6750, section 2.1). */
-export const staticKeyFault = (key: string): string | undefined =>
-  /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
+export const staticKeyFault = (key: unknown): string | undefined =>
+  typeof key === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
     ? undefined
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 

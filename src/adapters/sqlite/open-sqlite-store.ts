@@ -28,6 +28,7 @@ export async function openSqliteStore(
   path: string,
   { mustExist = false, busyTimeout = 5000, onCommit }: SqliteStoreOptions = {},
 ): Promise<FullStore> {
+  if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   try {
     file = await findOrCreateFile(file, mustExist);

@@ -112,7 +112,8 @@ describe('ApiKeyAuthenticator', () => {
     });
 
     it('names every invalid key at once, by position and never by text', () => {
-      const keys = ['good-key', 'secret one', '', 'good-too', 'secrét-two'];
+      const missing = undefined as unknown as string; // an environment variable that is not set
+      const keys = ['good-key', 'secret one', '', 'good-too', 'secrét-two', missing];
       expect(() => new ApiKeyAuthenticator({ staticKeys: keys }))
         .to.throw(InvalidParameterError)
         .that.satisfies(({ faults, message }: InvalidParameterError) => {
@@ -120,6 +121,7 @@ describe('ApiKeyAuthenticator', () => {
             'static key 2',
             'static key 3',
             'static key 5',
+            'static key 6',
           ]);
           return !/secr|one|two|good/.test(message);
         });

@@ -122,6 +122,18 @@ describe('openSqliteStore', () => {
     }
 
     it(
+      'a URL in place of a path',
+      inFolder(async (folder) => {
+        const error = await rejection(openSqliteStore(`sqlite:${join(folder, 'animals.db')}`));
+        expect(error).to.be.instanceOf(StoreFileError);
+        expect(error)
+          .to.have.property('message')
+          .that.matches(/is a URL: give the path in it alone\.$/);
+        expect(await readdir(folder)).to.deep.equal([]);
+      }),
+    );
+
+    it(
       'a database that another program is writing to, with a journal or a log',
       inFolder(async (folder) => {
         for (const mode of ['DELETE', 'WAL']) {
