@@ -30,14 +30,14 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
     .option('--json', 'print JSON, for machines')
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, false, async (managed, { clock, say }) => {
+      withKeys(commands, false, async (managed, { clock, location, say }) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         print(json, { key, ...record }, `${key}\n`);
         say(
           'api_key_issued',
           record,
-          `Issued key ${record.id} (${name}) with ${record.scopes.join(', ')}. End: ${endOf(record)}`,
+          `Issued key ${record.id} (${name}) in ${location} with ${record.scopes.join(', ')}. End: ${endOf(record)}`,
         );
       }),
     );
@@ -91,6 +91,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 /** What the commands work with. */
 interface Tools {
   readonly clock: Clock;
+  /** The store, as the service shows it. */
+  readonly location: string;
   /** Says on stderr what happened to a key. With LOG_FORMAT=json it is a line of the log, for audits. */
   readonly say: (event: 'api_key_issued' | 'api_key_revoked', key: ManagedApiKey, text: string) => void;
 }
@@ -102,7 +104,7 @@ async function withKeys(
   use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
 ): Promise<void> {
   const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
-  await withStore(commands, inMemory, mustExist, async (_, container) => {
+  await withStore(commands, inMemory, mustExist, async ({ location }, container) => {
     const { TOKENS } = await import('./container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
@@ -110,6 +112,7 @@ async function withKeys(
     const logger = settings.logFormat === 'json' ? await createLogger(settings, commands.io) : undefined;
     await use(managed, {
       clock: await container.getAsync(TOKENS.clock),
+      location,
       say(event, { id: keyId, name, scopes, expiresAt, revokedAt }, text) {
         if (logger) logger.info({ event, keyId, name, scopes, expiresAt, revokedAt }, text);
         else note(commands.io, text);

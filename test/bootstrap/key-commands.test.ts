@@ -44,7 +44,7 @@ describe('The commands for keys', () => {
       const { code, out, err } = await keys('issue --name till');
       expect(code).to.equal(0);
       const [key, id = ''] = KEY.exec(out) ?? [];
-      expect(err).to.equal(`Issued key ${id} (till) with pets:read, pets:write. End: never\n`);
+      expect(err).to.equal(`Issued key ${id} (till) in shelf 1 with pets:read, pets:write. End: never\n`);
       expect(err).to.not.include(key?.trim());
       expect(shelf.closed).to.equal(1);
     });
