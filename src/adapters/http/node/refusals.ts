@@ -26,7 +26,8 @@ export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   const text = bytes?.toString('latin1') ?? '';
   const header = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*)`, 'im').exec(text)?.[1]?.trim(); // a pattern that trims would take seconds for many blanks
-  return { id: requestId(header('x-request-id')), method: '-', path: '-', header };
+  const isLastHead = text.startsWith('HEAD ') && !/\r\n\r\n[^]/.test(text);
+  return { id: requestId(header('x-request-id')), method: isLastHead ? 'HEAD' : '-', path: '-', header };
 }
 
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
