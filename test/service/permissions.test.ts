@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KEY } from '../bootstrap/test-io.js';
-import { Child, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
+import { Child, MAIN, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 
 /** What `npm start` runs, which prints what its program may do. */
 function started(
@@ -81,6 +81,16 @@ describe('npm start', function () {
       expect(code, err).to.equal(0);
       expect(err.match(/may .*/g)).to.deep.equal(['may read the folder: true', 'may read above: false']);
     }
+  });
+
+  it('names the store that the program may not use', async () => {
+    const folder = await temporaryFolder();
+    const bounds = ['--permission', `--allow-fs-read=${PACKAGE}`];
+    const settings = { PORT: '0', API_KEYS: KEY, STORE_URL: `sqlite:${folder}/new/animals.db` };
+    const { code, err } = await new Child(process.execPath, [...bounds, MAIN, 'serve'], PACKAGE, settings)
+      .ended;
+    expect({ code, err }).to.have.property('code', 1);
+    expect(err).to.match(/^\S+\/new\/animals\.db cannot be used \(Access to this API has been restricted/);
   });
 
   it('passes its options on', async () => {

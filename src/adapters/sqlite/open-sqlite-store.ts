@@ -116,10 +116,12 @@ function checkContent(file: string): void {
   }
 }
 
-/** Errors of SQLite and of the file system, with the file and what to do about them. */
+/** Errors of SQLite, the file system and Node.js, with the file and what to do about them. */
 function openingError(file: string, error: unknown): unknown {
   const cause = error instanceof UnavailableError ? error.cause : error;
-  if (isBusy(cause) || !(cause instanceof Error) || !('errcode' in cause || 'syscall' in cause)) return error;
+  if (isBusy(cause) || !(cause instanceof Error)) return error;
+  // `permission`: refused by Node.js's permission model.
+  if (!['errcode', 'syscall', 'permission'].some((property) => property in cause)) return error;
   const advice = `make sure that it is a sound store and can be written, or ${OTHER_FILE}`;
   return new StoreFileError(file, `cannot be used (${cause.message}): ${advice}`, { cause });
 }
