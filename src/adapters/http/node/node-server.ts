@@ -32,7 +32,7 @@ export interface NodeServerOptions {
   readonly onAccepted?: (() => void) | undefined;
 }
 
-/** How many connections parse in one turn of the event loop: more than requests are started, or who has just come waits here. */
+/** How many connections parse in one turn of the event loop: more than requests are started, so that none waits to be parsed. */
 const PARSED_PER_TURN = 128;
 /** How often a stopping server looks for idle connections, in milliseconds. */
 const STOPPING_INTERVAL = 20;
@@ -93,10 +93,12 @@ export class NodeServer {
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
-    await this.#acceptAll(Math.min(milliseconds, ACCEPTING_TIME));
+    const until = performance.now() + milliseconds;
+    await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: whose connection closes opens another
     this.#state.isStopping = true;
     this.#checkEvery(STOPPING_INTERVAL);
+    const left = Math.max(1, until - performance.now());
     return new Promise((resolve) => {
       let answered = true;
       const deadline = setTimeout(() => {
@@ -104,7 +106,7 @@ export class NodeServer {
           answered &&= connection.response === undefined;
           connection.destroy();
         }
-      }, milliseconds);
+      }, left);
       this.#server.close(() => {
         clearTimeout(deadline);
         clearInterval(this.#checking);
@@ -133,7 +135,7 @@ export class NodeServer {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
-    // What had arrived by then is read before: a server that was busy must not end a connection with a request in it.
+    // Two turns later, what had arrived by then was read: a server that was busy must not call it late.
     const checkSoon = (): void => void setImmediate(check, performance.now());
     this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
   }
