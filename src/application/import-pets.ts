@@ -33,7 +33,7 @@ const CLAIM_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
 /**
  * Adds animals under new ids. Others may use the store meanwhile.
- * @param file stands for the content of the file: each of its lines is then added at most once. Default: no limit
+ * @param file a hash of the file. With it, each of the file's lines is added at most once
  */
 export const addPets =
   (pets: PetRepository, clock: Clock, file?: string): ImportBatch =>

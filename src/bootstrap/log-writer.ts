@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs';
 
-/** So much is written together, in characters. */
+/** How much is written together, in characters. */
 const TOGETHER = 16 * 1024;
 /** How long a line waits for others at most, in milliseconds. If nothing was written for that long, it does not wait. */
 const LONGEST_WAIT = 100;
@@ -8,7 +8,7 @@ const LONGEST_WAIT = 100;
 const RETRY = 10;
 /** A program that ends waits no longer for somebody to read its log, in milliseconds. */
 const PATIENCE = 1000;
-/** When so much waits, in characters, further lines are dropped. */
+/** How much may wait, in characters. Further lines are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
 /**

@@ -13,7 +13,8 @@ import { MANIFEST } from './node-version.js';
 import { SETTINGS, SettingsError, readSettings } from './settings.js';
 
 /**
- * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
+ * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong
+ * usage or settings, 130 and 143 ended by SIGINT and SIGTERM.
  * @param modules loaded before those of `ADAPTERS`
  */
 export async function run(

@@ -51,7 +51,7 @@ export class Capacity {
   }
 }
 
-/** The place of one request. All methods throw an `UnavailableError` if there is none, and then hold none. */
+/** The place of one request. Whoever asks for one gets a `BusyError` if there is none, and then holds none. */
 export class Place {
   readonly #capacity: Capacity;
   #held: Places | undefined;

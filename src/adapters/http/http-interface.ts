@@ -27,7 +27,7 @@ import { Turns, type Waiting } from './turns.js';
 /** How many requests are started in one turn of the event loop. */
 const STARTED_PER_TURN = 64;
 
-/** As much of a body, in characters, costs as much as the rest of a request. */
+/** To send so many characters costs about as much as the rest of a request. */
 const SMALL = 4 * 1024;
 
 // One for all: the stack of each would cost more than the rest of the response.
@@ -114,7 +114,7 @@ export class HttpInterface {
     return this.#capacity.working.taken;
   }
 
-  /** Tells of a new connection. While there are more of them, requests leave them half of the time. */
+  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
   accepted(): void {
     this.#turns.accepted();
   }

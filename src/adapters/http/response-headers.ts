@@ -7,7 +7,7 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** The headers of a JSON response that a client may keep, but must not use without asking. */
+/** The headers of a JSON response that a client may keep, but must ask about before each use. */
 export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */

@@ -66,14 +66,14 @@ export class Turns {
     this.#left = perTurn;
   }
 
-  /** Tells of a new connection. While there are more of them, half of the time goes to accepting. */
+  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
   accepted(): void {
     this.#hasAccepted = true;
   }
 
   /**
-   * Whether one more may start at once. A turn that has room to its end is not seen to end, so that light load costs
-   * nothing: one in so many waits for the next.
+   * Whether one more may start at once. Under light load nothing runs at the end of a turn: the room is renewed only
+   * when one finds none and waits for the next turn.
    */
   hasRoom(): boolean {
     if (this.#left < 1 || this.#callers.size > 0) return false;

@@ -74,7 +74,7 @@ export class GroupCommit {
     await Promise.allSettled(this.#queue.map(({ settled }) => settled));
   }
 
-  /** A few writes wait for one more turn: of the requests that came with them, some are still being read. */
+  /** A small group waits one more turn: requests that came with its own may still be read. */
   #flushSoon(): void {
     if (this.#queue.length < LARGE_GROUP) setImmediate(() => this.#flush());
     else this.#flush();

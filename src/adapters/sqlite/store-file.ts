@@ -87,8 +87,8 @@ export function fileIdentity(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** A folder that has not changed for so many milliseconds gets another time with any later change: FAT counts in two seconds. */
-const SETTLED = 2_000n;
+/** The resolution of the times of folders, in milliseconds, where it is coarsest: FAT. Two changes within it look like one. */
+const TIME_RESOLUTION = 2_000n;
 
 /**
  * Notices when a file was removed or another took its place. Only the folder is asked, unless it changed: since
@@ -114,7 +114,7 @@ export class FilesInPlace {
     if (state !== undefined && state === this.#seen) return undefined;
     this.#seen = undefined;
     for (const [path, identity] of this.#identities) if (fileIdentity(path) !== identity) return path;
-    if (folder && BigInt(Date.now()) - folder.ctimeMs >= SETTLED) this.#seen = state;
+    if (folder && BigInt(Date.now()) - folder.ctimeMs >= TIME_RESOLUTION) this.#seen = state;
     return undefined;
   }
 }
