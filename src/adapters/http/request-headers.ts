@@ -33,8 +33,8 @@ export async function authenticate(
   call: Call,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
-  // A comma before another scheme: the header was repeated, and either key could be meant.
-  if (/, *[\w-]+ /.test(authorization)) {
+  // A comma before another scheme, or before nothing: the header was repeated, and either key could be meant.
+  if (/, *(?:[\w-]+ |[\w-]*$)/.test(authorization)) {
     refuseKey(onInvalid, 'malformed', /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];

@@ -56,6 +56,15 @@ const REFUSED: ReadonlyArray<
     { ...INVALID, headers: { 'WWW-Authenticate': REALM } },
     JOINED,
   ],
+  [
+    'two Authorization headers, both of them empty',
+    [
+      ['Authorization', ''],
+      ['Authorization', ''],
+    ],
+    { ...INVALID, headers: { 'WWW-Authenticate': REALM } },
+    JOINED,
+  ],
 ];
 
 const ACCEPTED: ReadonlyArray<readonly [what: string, header: Header]> = [
