@@ -43,6 +43,10 @@ export interface HttpResponse {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** The length of the body that a request announces, in bytes; 0 if it announces none. */
+export const announcedLength = (request: HttpRequest): number =>
+  Number(request.header('content-length') ?? 0);
+
 /**
  * Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), without scheme and authority. Decodes and
  * resolves nothing. Keeps an absolute-form whole if it is not HTTP or has no authority (RFC 9110, 4.2): no route

@@ -1,5 +1,5 @@
 import { clientGone, payloadTooLarge } from '../error-responses.js';
-import { splitRequestTarget, type HttpRequest } from '../http-message.js';
+import { announcedLength, splitRequestTarget, type HttpRequest } from '../http-message.js';
 
 /**
  * A Fetch request. Of the request target only its URL is known, in which dot segments are resolved and a few
@@ -39,7 +39,7 @@ export class FetchRequest implements HttpRequest {
 
   async readBody(): Promise<Uint8Array> {
     if (this.#request.body === null) return new Uint8Array();
-    const announced = Number(this.header('content-length') ?? 0);
+    const announced = announcedLength(this);
     if (!(announced > this.#bodyLimit)) await this.#readUpTo(this.#bodyLimit + 1);
     if (announced > this.#bodyLimit || this.#length > this.#bodyLimit) {
       this.#cancelBody();

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
+import { announcedLength } from '../http-message.js';
 import { NodeRequest, rawHeaderValues } from '../node/node-request.js';
 
 /** A request of Koa. What earlier middleware did counts: changes to `ctx.req.headers`, and a body that it has read. */
@@ -36,8 +37,7 @@ class KoaRequest extends NodeRequest {
     const context = this.#context;
     if (this.#bytesRead() === undefined && !context.req.readableEnded) {
       // koa-bodyparser takes the length as an int32.
-      if (Number(this.header('content-length') ?? 0) > this.#bodyLimit)
-        throw payloadTooLarge(this.#bodyLimit);
+      if (announcedLength(this) > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
       await this.#parseBody();
     }
     const bytes = this.#bytesRead() ?? new Uint8Array();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
+import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 
 /** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
 export function createNodeListener(http: HttpInterface): RequestListener {
@@ -75,7 +75,7 @@ export class NodeRequest implements HttpRequest {
     const chunks: Uint8Array[] = [];
     let length = 0;
     return new Promise((resolve, reject) => {
-      if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
+      if (announcedLength(this) > limit) throw payloadTooLarge(limit);
       const take = (chunk: Uint8Array): void => {
         length += chunk.length;
         chunks.push(chunk);
