@@ -125,7 +125,7 @@ export const copyCatalogue =
     if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
       throw new CopyError('not_equal', 'API keys');
     }
-    // Their order is each store's own.
+    // Counted, not compared: their order is each store's own.
     let copiedClaims = 0;
     for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
     if (copiedClaims !== claims) throw new CopyError('not_equal', 'number of idempotency keys');

@@ -6,7 +6,7 @@ const TOGETHER = 16 * 1024;
 const LONGEST_WAIT = 100;
 /** When a pipe that does not block is tried again, in milliseconds. */
 const RETRY = 10;
-/** A program that ends waits no longer for somebody to read its log, in milliseconds. */
+/** How long a program that ends waits for somebody to read its log, in milliseconds. */
 const PATIENCE = 1000;
 /** How much may wait, in characters. Further lines are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
@@ -21,8 +21,8 @@ export class LogWriter {
   #waiting = '';
   #isWriting = false;
   #dropped = 0;
-  /** When the last write began, or went on. */
-  #began = -Infinity;
+  /** When the last write began, or wrote something. */
+  #lastActive = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number) {
@@ -53,7 +53,7 @@ export class LogWriter {
   #writeSoon(): void {
     if (this.#waiting.length >= TOGETHER) this.#writeWaiting();
     else if (this.#waiting !== '' && this.#timer === undefined) {
-      const wait = Math.max(1, this.#began + LONGEST_WAIT - performance.now());
+      const wait = Math.max(1, this.#lastActive + LONGEST_WAIT - performance.now());
       this.#timer = setTimeout(() => this.#writeWaiting(), wait).unref();
     }
   }
@@ -61,7 +61,7 @@ export class LogWriter {
   #writeWaiting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#began = performance.now();
+    this.#lastActive = performance.now();
     this.#isWriting = true;
     const bytes = Buffer.from(this.#waiting);
     this.#waiting = '';
@@ -71,7 +71,7 @@ export class LogWriter {
   #writeBytes(bytes: Buffer): void {
     write(this.#fd, bytes, (error, written) => {
       if (error?.code === 'EAGAIN') return this.#writeLater(bytes);
-      this.#began = performance.now();
+      this.#lastActive = performance.now();
       if (error === null && written < bytes.length) return this.#writeBytes(bytes.subarray(written));
       this.#isWriting = false;
       this.#writeSoon();
@@ -80,7 +80,7 @@ export class LogWriter {
 
   #writeLater(bytes: Buffer): void {
     const timer = setTimeout(() => this.#writeBytes(bytes), RETRY);
-    if (performance.now() - this.#began > PATIENCE) timer.unref();
+    if (performance.now() - this.#lastActive > PATIENCE) timer.unref();
   }
 
   #writeLast(): void {

@@ -95,15 +95,11 @@ export const claimedAt = (
 export const claimed = (fields: Partial<Claim> = {}): AddOptions & { readonly claim: Claim } =>
   claimedAt(0, fields);
 
+const LONG = 'x'.repeat(255);
+const LONG_TOO = `${'x'.repeat(254)}y`;
+
 /** Texts that are equal when folded, trimmed, cut, normalised or read as a number or a pattern. */
-const ALIKE: readonly string[] = [
-  ...words('bc BC \u00e9 e\u0301 % 1 01'),
-  'bc ',
-  ' bc',
-  'x'.repeat(255),
-  `${'x'.repeat(254)}y`,
-];
-const [LONG = '', LONG_TOO = ''] = ALIKE.slice(-2);
+const ALIKE: readonly string[] = [...words('bc BC \u00e9 e\u0301 % 1 01'), 'bc ', ' bc', LONG, LONG_TOO];
 
 /** Pairs of scope and key that are equal when joined, folded, trimmed, cut or normalised. */
 export const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] = [

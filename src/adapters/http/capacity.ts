@@ -51,7 +51,7 @@ export class Capacity {
   }
 }
 
-/** The place of one request. Whoever asks for one gets a `BusyError` if there is none, and then holds none. */
+/** The place of one request. Taking it throws a `BusyError` if there is none left; then none is held. */
 export class Place {
   readonly #capacity: Capacity;
   #held: Places | undefined;

@@ -22,8 +22,8 @@ export class FailedKeys {
   /**
    * Counts an invalid key.
    * @param address omit it if it is unknown: then nothing is counted
-   * @throws {BusyError} there were too many, and this one was not counted. Not 429: the document declares that
-   * status only for a service with a rate limit.
+   * @throws {BusyError} there were too many, and this one was not counted. Not 429: the document declares that status only
+   * for a service with a rate limit.
    */
   add(address: string | undefined): void {
     if (address === undefined) return;

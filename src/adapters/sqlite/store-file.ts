@@ -87,7 +87,7 @@ export function fileIdentity(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** The resolution of the times of folders, in milliseconds, where it is coarsest: FAT. Two changes within it look like one. */
+/** The resolution of the times of folders, in milliseconds, where it is coarsest: FAT. Two changes within it may look like one. */
 const TIME_RESOLUTION = 2_000n;
 
 /**

@@ -135,7 +135,7 @@ export class NodeServer {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
-    // Two turns later, what had arrived by then was read: a server that was busy must not call it late.
+    // Two turns later, so that what has arrived is read first: a busy server must not call it late.
     const checkSoon = (): void => void setImmediate(check, performance.now());
     this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
   }

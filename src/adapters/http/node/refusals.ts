@@ -24,10 +24,12 @@ export function refusedRequest({ method = '-', url = '-', headers }: IncomingMes
 /** A request that Node could not parse, by the bytes in which it found the fault. */
 export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   const text = bytes?.toString('latin1') ?? '';
+  // A pattern that also trims would take seconds for many blanks.
   const header = (name: string): string | undefined =>
-    new RegExp(`^${name}:(.*)`, 'im').exec(text)?.[1]?.trim(); // a pattern that trims would take seconds for many blanks
-  const isLastHead = text.startsWith('HEAD ') && !/\r\n\r\n[^]/.test(text);
-  return { id: requestId(header('x-request-id')), method: isLastHead ? 'HEAD' : '-', path: '-', header };
+    new RegExp(`^${name}:(.*)`, 'im').exec(text)?.[1]?.trim();
+  // Of several requests in the bytes, which one was not understood is unknown.
+  const isHead = text.startsWith('HEAD ') && !/\r\n\r\n[^]/.test(text);
+  return { id: requestId(header('x-request-id')), method: isHead ? 'HEAD' : '-', path: '-', header };
 }
 
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
