@@ -18,7 +18,7 @@ const animals = createNodeListener(
 );
 
 const server = createServer((request, response) => {
-  if (/^\/v1(?:\/|$)/.test(request.url)) return animals(request, response);
+  if (/^\/v1(?:\/|$)/.test(request.url)) return void animals(request, response);
   response.setHeader('Content-Type', 'text/plain');
   response.end('The shop. Its animals are at /v1/pets.\n');
 });

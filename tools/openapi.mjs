@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const copy = join(root, 'docs/openapi.json');
 const { openApiDocument } = await import(
-  new URL('../build/src/adapters/http/index.js', import.meta.url).href
+  new URL('../build/src/adapters/http/open-api/open-api-document.js', import.meta.url).href
 );
 const { check = false, breaking = false } = parseArgs({
   options: { check: { type: 'boolean' }, breaking: { type: 'boolean' } },

@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../adapters/api-keys/api-key-authenticator.js';
 import { ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
+import type { AdmissionControl } from '../adapters/http/node/admission-control.js';
 import type { HttpInterface, DeprecatedCall } from '../adapters/http/http-interface.js';
 import type { HttpLog } from '../adapters/http/http-log.js';
 import type { Readiness } from '../adapters/http/health.js';
@@ -38,6 +39,8 @@ export const TOKENS = {
   rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
   /** Called for every request for a deprecated operation. */
   onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
+  /** Bounds the requests in progress. */
+  admission: token<AdmissionControl>('AdmissionControl'),
   httpInterface: token<HttpInterface>('HttpInterface'),
   /** The transport. */
   requestListener: token<RequestListener>('RequestListener'),
@@ -110,14 +113,36 @@ const http = new ContainerModule((options) => {
     const { Readiness } = await import('../adapters/http/health.js');
     return new Readiness((call) => pets.check(call));
   });
+  add(options, t.admission, [t.settings], async ({ maxInFlight }) => {
+    const { AdmissionControl } = await import('../adapters/http/node/admission-control.js');
+    return new AdmissionControl({ maxInFlight });
+  });
   add(
     options,
     t.httpInterface,
-    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.onDeprecatedCall, t.rateLimiter],
-    async (animalStore, authenticator, readiness, settings, log, onDeprecatedCall, rateLimiter) => {
+    [
+      t.animalStore,
+      t.authenticator,
+      t.readiness,
+      t.settings,
+      t.httpLog,
+      t.onDeprecatedCall,
+      t.rateLimiter,
+      t.admission,
+    ],
+    async (
+      animalStore,
+      authenticator,
+      readiness,
+      settings,
+      log,
+      onDeprecatedCall,
+      rateLimiter,
+      admission,
+    ) => {
       const { HttpInterface } = await import('../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../adapters/http/node/docs-files.js');
-      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter };
+      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter, admission };
       const { trustedProxies } = settings;
       const clientAddress =
         trustedProxies.length > 0

@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { BusyError } from '../adapters/http/error-responses.js';
+import { BusyError } from '../adapters/http/admission.js';
 import type { RespondedRequest } from '../adapters/http/http-log.js';
 import { NodeServer } from '../adapters/http/node/node-server.js';
 import type { PetRepository } from '../application/ports/pet-repository.js';
@@ -183,9 +183,9 @@ export async function serveMetrics(container: Container, port: number): Promise<
       log.responded(request);
     },
   }));
-  decorate(container, TOKENS.httpInterface, (http) => {
-    metrics.watch(() => http.inFlight);
-    return http;
+  decorate(container, TOKENS.admission, (admission) => {
+    metrics.watch(() => admission.inFlight);
+    return admission;
   });
   const server = new NodeServer(({ url, method }, response) => {
     const isFound = url === '/metrics' && (method === 'GET' || method === 'HEAD');

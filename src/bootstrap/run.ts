@@ -38,8 +38,8 @@ export async function run(
   cli
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
     .action(async () => {
-      const { openApiDocument } = await import('../adapters/http/open-api/open-api-document.js');
-      io.stdout.write(openApiDocument(readSettings(io.env)));
+      const { loadOpenApiDocument } = await import('../adapters/http/docs-routes.js');
+      io.stdout.write(await loadOpenApiDocument(readSettings(io.env)));
     });
   addImportCommand(program, commands);
   addExportCommand(program, commands);

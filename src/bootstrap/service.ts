@@ -29,12 +29,9 @@ export async function startService(container: Container): Promise<Service> {
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
     const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
-    const http = await container.getAsync(TOKENS.httpInterface);
-    const server = new NodeServer(await container.getAsync(TOKENS.requestListener), {
-      log,
-      headers,
-      onAccepted: () => http.accepted(),
-    });
+    const admission = await container.getAsync(TOKENS.admission);
+    const listener = await container.getAsync(TOKENS.requestListener);
+    const server = new NodeServer(listener, { log, headers, admission });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
       url: origin + settings.basePath,

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { BusyError } from '../../src/adapters/http/error-responses.js';
+import { BusyError } from '../../src/adapters/http/admission.js';
 import { Metrics } from '../../src/bootstrap/metrics.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import { missingMetrics } from '../docs/metric-names.js';

@@ -39,11 +39,12 @@ describe('The settings', () => {
   });
 
   it('have defaults for one laptop', () => {
-    const { maxWait: _, ...http } = DEFAULT_HTTP_SETTINGS; // not a setting of the service
+    const { bodyDeadline: _, ...http } = DEFAULT_HTTP_SETTINGS; // not a setting of the service
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
       ...http,
+      maxInFlight: 256,
       adminPort: undefined,
       trustedProxies: [],
       storeUrl: 'sqlite:data/animal-store.db',

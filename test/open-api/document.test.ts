@@ -138,10 +138,10 @@ describe('The OpenAPI document', () => {
     expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
   });
 
-  it('names as servers the two addresses of the settings, or the base path', () => {
+  it('names as servers the two addresses of the settings, or the base path relative to itself', () => {
     const publicUrl = 'https://animals.example.org/v1';
     const stagingUrl = 'https://staging.example.org/shop/v1';
-    expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['/animals/v1', 'Production']]);
+    expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['animals/v1', 'Production']]);
     expect(serversOf({ publicUrl, stagingUrl })).to.deep.equal([
       [publicUrl, 'Production'],
       [stagingUrl, 'Staging'],

@@ -17,7 +17,7 @@ import { createContainer, readSettings, startService, type Service } from 'anima
 import { AnimalStoreClient } from 'animal-store/client';
 import { petRepositoryContract, runContract, type Contract, type StoreSubject } from 'animal-store/contract';
 import { createFetchHandler, type FetchHandler } from 'animal-store/fetch';
-import { HttpInterface, openApiDocument, Readiness } from 'animal-store/http';
+import { HttpInterface, loadOpenApiDocument, Readiness } from 'animal-store/http';
 import { animalStoreRouter, createKoaApp } from 'animal-store/koa';
 import { openMemoryStore } from 'animal-store/memory';
 import { openMongoStore } from 'animal-store/mongodb';
@@ -55,7 +55,7 @@ const http = new HttpInterface({
 const headers = { Authorization: `Bearer ${key}` };
 const handle: FetchHandler = createFetchHandler(http);
 assert.equal(await (await handle(new Request('http://localhost/v1/pets/1', { headers }))).text(), BELLA);
-assert.match(JSON.parse(openApiDocument()).openapi, /^3\.1\./);
+assert.match(JSON.parse(await loadOpenApiDocument()).openapi, /^3\.1\./);
 assert.ok(animalStoreRouter(http).routes());
 const server = new NodeServer(createKoaApp(http).callback());
 const page = await fetch(`http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/docs`);

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../../domain/errors.js';
 
-/** The time that one request has left. */
+/** The time that one request has left. It always ends: by `stop`, by `abort`, or when the time is over. */
 export class Deadline {
   readonly #milliseconds: number;
   readonly #controller = new AbortController();
@@ -10,7 +10,7 @@ export class Deadline {
 
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds;
-    this.#start();
+    this.#start(milliseconds, tooSlow);
   }
 
   /** Aborted when the time is over or the client has disconnected. */
@@ -27,12 +27,15 @@ export class Deadline {
     });
   }
 
-  /** Pauses the time while the client does `work`, such as sending its body. Then starts it anew. */
-  async pausedFor<T>(work: Promise<T>): Promise<T> {
-    clearTimeout(this.#timer);
+  /**
+   * Gives the client a time of its own for `work`, such as sending its body. Then the time of the request starts anew.
+   * @param late the error if the client takes longer
+   */
+  async whileClient<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+    this.#start(milliseconds, late);
     const result = await work;
     this.signal.throwIfAborted();
-    this.#start();
+    this.#start(this.#milliseconds, tooSlow);
     return result;
   }
 
@@ -51,12 +54,15 @@ export class Deadline {
     clearTimeout(this.#timer);
   }
 
-  #start(): void {
-    this.#timer = setTimeout(expire, this.#milliseconds, this);
+  #start(milliseconds: number, because: () => Error): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    this.#timer = setTimeout(expire, milliseconds, this, because);
     // So that the process may end meanwhile. Outside Node.js a timer is a number.
     (this.#timer as { unref?(): unknown }).unref?.();
   }
 }
 
-const expire = (deadline: Deadline): void =>
-  deadline.abort(() => new UnavailableError('answering within the deadline'));
+const tooSlow = (): Error => new UnavailableError('answering within the deadline');
+
+const expire = (deadline: Deadline, because: () => Error): void => deadline.abort(because);

@@ -1,4 +1,4 @@
-import { JSON_TYPE, type HttpResponse } from './http-message.js';
+import { JSON_TYPE, encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { READ_HEADERS, conditional, digestOf } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
@@ -17,11 +17,20 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 
 export const DOCS_PATH = '/docs';
 
+/**
+ * Resolves to the OpenAPI 3.1 document of a service with these settings, as JSON text. What makes it is loaded first.
+ * @param settings that differ from `DEFAULT_HTTP_SETTINGS`
+ */
+export async function loadOpenApiDocument(settings?: Partial<HttpSettings>): Promise<string> {
+  const { openApiDocument } = await import('./open-api/open-api-document.js');
+  return openApiDocument(settings);
+}
+
 /** `/openapi.json`: the OpenAPI document. */
 export const documentRoute = (settings: HttpSettings): Route =>
   fileRoute('/openapi.json', JSON_TYPE, async () => {
     const { openApiDocument } = await import('./open-api/open-api-document.js');
-    return openApiDocument(settings);
+    return () => openApiDocument(settings);
   });
 
 /**
@@ -30,19 +39,25 @@ export const documentRoute = (settings: HttpSettings): Route =>
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
-  const renderPage = async (): Promise<string> => {
+  const loadPage = async (): Promise<() => string> => {
     const { docsPage } = await import('./docs-page/docs-page.js');
-    return docsPage(settings);
+    return () => docsPage(settings);
   };
   return [
-    openRoute('/', async () => redirect(DOCS_PATH.slice(1), headers)),
+    openRoute('/', async ({ request }) => redirect(`${folderOf(request)}docs`, headers)),
     openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
-    fileRoute(DOCS_PATH, HTML_TYPE, renderPage, headers),
+    fileRoute(DOCS_PATH, HTML_TYPE, loadPage, headers),
     ...files.map(({ name, type, text }) =>
-      fileRoute(`${DOCS_PATH}/${name}`, type, async () => text, headers),
+      fileRoute(`${DOCS_PATH}/${name}`, type, async () => () => text, headers),
     ),
   ];
 }
+
+/** What leads into the service's own folder: a host may have mounted it at a path without a slash at its end. */
+const folderOf = ({ path, originalPath = path }: HttpRequest): string => {
+  const last = originalPath.slice(originalPath.lastIndexOf('/') + 1);
+  return last === '' ? '' : `${encodedForLink(last)}/`;
+};
 
 /**
  * A route that always has the same body: made when it is first asked for, and then kept. Loading what makes the document
@@ -51,21 +66,19 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
 function fileRoute(
   path: string,
   type: string,
-  makeBody: () => Promise<string>,
+  loadMaker: () => Promise<() => string>,
   others: HttpResponse['headers'] = {},
 ): Route {
   const headers = { ...others, ...READ_HEADERS, 'Content-Type': type };
-  const make = async () => {
-    const response = { status: 200, headers, body: await makeBody() };
-    return { response, digest: await digestOf(response) };
-  };
-  let made: ReturnType<typeof make> | undefined;
+  let response: HttpResponse | undefined;
+  let digest: string | undefined;
   return openRoute(path, async ({ request }) => {
-    made ??= make().catch((error) => {
-      made = undefined; // the next request tries again
-      throw error;
-    });
-    const { response, digest } = await made;
+    // Results are kept, not promises: not every runtime lets one request wait for the promise of another.
+    if (response === undefined) {
+      const make = await loadMaker();
+      response ??= { status: 200, headers, body: make() };
+    }
+    digest ??= await digestOf(response);
     return conditional(request, response, digest);
   });
 }

@@ -1,4 +1,4 @@
-import { UnavailableError, isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
+import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
 import { JSON_TYPE, type HttpResponse } from './http-message.js';
 
 /**
@@ -38,9 +38,6 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** The codes of HTTP alone. */
 export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
 
-/** The service refuses a request before it works on it, because it has too many. */
-export class BusyError extends UnavailableError {}
-
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {
   // A literal: minifiers rename classes.
@@ -60,6 +57,16 @@ export class HttpError extends Error {
 /** The body is larger than `limit` bytes. */
 export const payloadTooLarge = (limit: number): HttpError =>
   new HttpError('payload_too_large', `The body is larger than ${limit} bytes.`);
+
+/** The client sends its body too slowly. */
+export const lateBody = (): HttpError => new HttpError('request_timeout', 'The body did not come in time.');
+
+/** Something else has read the body, and kept nothing that is exact. */
+export const bodyAlreadyRead = (): HttpError =>
+  new HttpError(
+    'internal_error',
+    'A body parser of the host has read the body. Mount the animal store before it, or let it keep the bytes as rawBody.',
+  );
 
 /** The client disconnected before it got its response. */
 export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client went away.');

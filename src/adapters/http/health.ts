@@ -5,13 +5,20 @@ import type { HttpResponse } from './http-message.js';
 import { READ_HEADERS } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
-/** How long the store's answer to a check is reused, and the longest a check may take, in milliseconds. */
+/** How long the result of a check is reused, and the longest a check may take, in milliseconds. */
 const FRESH = 1000;
+
+/** The result of a check: why the store cannot serve, if so. */
+interface Checked {
+  readonly at: number;
+  readonly fault?: Error;
+}
 
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
   readonly #checkStore: (call: Call) => Promise<void>;
-  #latest: { readonly at: number; readonly result: Promise<void> } | undefined;
+  #latest: Checked | undefined;
+  #began = -Infinity;
   #stopping = false;
 
   /** @param checkStore resolves if the store can serve, else rejects with `UnavailableError` */
@@ -25,21 +32,30 @@ export class Readiness {
   }
 
   /**
-   * Resolves if the service is ready. Checks the store at most once a second.
+   * Resolves if the service is ready. Checks the store at most once a second, except before the first result.
    * @throws {UnavailableError} it is not
    */
   async check(): Promise<void> {
     if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
-    if (this.#latest === undefined || now - this.#latest.at >= FRESH) {
-      this.#latest = { at: now, result: this.#checkInTime() };
-    }
-    return this.#latest.result;
+    // While one request checks, others use the latest result: they cannot wait for its promise on every runtime.
+    const isFresh = this.#latest && (now - this.#latest.at < FRESH || now - this.#began < FRESH);
+    const { fault } = isFresh && this.#latest ? this.#latest : await this.#checkInTime(now);
+    if (fault !== undefined) throw fault;
   }
 
-  async #checkInTime(): Promise<void> {
+  async #checkInTime(now: number): Promise<Checked> {
+    this.#began = now;
     const deadline = new Deadline(FRESH);
-    await deadline.within(this.#checkStore(deadline)).finally(() => deadline.stop());
+    try {
+      await deadline.within(this.#checkStore(deadline));
+      this.#latest = { at: now };
+    } catch (error) {
+      this.#latest = { at: now, fault: error as Error };
+    } finally {
+      deadline.stop();
+    }
+    return this.#latest;
   }
 }
 

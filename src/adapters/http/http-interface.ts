@@ -1,14 +1,13 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
-import { Capacity, Place } from './capacity.js';
+import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { BusyError, HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
-import { FailedKeys } from './failed-keys.js';
+import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
-import { completeSettings, type HttpSettings } from './http-settings.js';
+import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
@@ -18,20 +17,11 @@ import {
   allowedMethods,
   createRouteFinder,
   endpointFor,
+  mountOf,
   type FoundRoute,
   type RequestContext,
   type Route,
 } from './routes.js';
-import { Turns, type Waiting } from './turns.js';
-
-/** How many requests are started in one turn of the event loop. */
-const STARTED_PER_TURN = 64;
-
-/** To send so many characters costs about as much as the rest of a request. */
-const SMALL = 4 * 1024;
-
-// One for all: the stack of each would cost more than the rest of the response.
-const TOO_BUSY = new BusyError('too busy to answer soon');
 
 const byteLength: (text: string) => number =
   'Buffer' in globalThis
@@ -48,10 +38,9 @@ export interface HttpInterfaceOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Answers `/readyz`. */
   readonly readiness: Readiness;
-  /**
-   * Tells the address of a client: invalid keys are counted by it, and the log has it. Default: that of the connection,
-   * which is a proxy's if there is one.
-   */
+  /** Bounds the requests in progress. Omit for no bounds: those of the host then hold. */
+  readonly admission?: Admission | undefined;
+  /** Tells the address of a client, for the log. Default: that of the connection, which is a proxy's if there is one. */
   readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
   /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
@@ -87,17 +76,14 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
-  readonly #capacity: Capacity;
-  readonly #failedKeys = new FailedKeys();
+  readonly #admission: Admission;
   readonly #clientAddress: NonNullable<HttpInterfaceOptions['clientAddress']>;
-  readonly #turns: Turns;
 
   constructor(options: HttpInterfaceOptions) {
     const rateLimit = options.rateLimiter?.limit;
     const settings = completeSettings({ ...options.settings, rateLimit });
     this.settings = settings;
-    this.#capacity = new Capacity(settings.maxInFlight);
-    this.#turns = new Turns(STARTED_PER_TURN, { maxWait: settings.maxWait, gathers: true });
+    this.#admission = options.admission ?? UNBOUNDED;
     this.#options = options;
     this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [
@@ -109,18 +95,9 @@ export class HttpInterface {
     this.#findRoute = createRouteFinder(this.routes);
   }
 
-  /** How many requests are worked on now. */
-  get inFlight(): number {
-    return this.#capacity.working.taken;
-  }
-
-  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
-  accepted(): void {
-    this.#turns.accepted();
-  }
-
   /**
-   * Handles a request. Never rejects: an error becomes a response, and is logged.
+   * Handles a request. Always resolves, soon after the deadline at the latest: an error becomes a response, and is
+   * logged.
    * @param found the route that a router has matched. Omit it to find the route by the path
    */
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
@@ -128,25 +105,20 @@ export class HttpInterface {
     const { route, parameters = {} } = found ?? {};
     const id = requestId(request.header('x-request-id'));
     const deadline = new Deadline(this.settings.requestDeadline);
-    const place = new Place(this.#capacity);
-    const context: RequestContext = { request, parameters, deadline, place };
-    request.onGone(() => {
-      deadline.abort(clientGone);
-      place.leave();
-    });
+    const address = this.#baseUrl(request, route);
+    const context: RequestContext = { request, parameters, deadline, baseUrl: address };
+    request.onGone(() => deadline.abort(clientGone));
     let response: HttpResponse & Partial<ErrorResponse>;
-    let fault: unknown;
+    let error: unknown;
     try {
       response = await deadline.within(this.#respond(context, route));
-    } catch (error) {
-      fault = error;
+    } catch (thrown) {
+      error = thrown;
       response = errorResponse(error, id);
     }
     deadline.stop();
-    this.#turns.charge(1 + response.body.length / SMALL);
-    // A client with a key that does not read its response keeps the place. One without a key cannot hold any.
-    if (!context.principal || !request.seesSent) place.leave();
     const { status, code, body } = response;
+    context.permit?.end(body.length);
     try {
       const endpoint = endpointFor(route, request.method);
       this.#options.log?.responded({
@@ -162,7 +134,7 @@ export class HttpInterface {
         keyFault: context.keyFault,
         status,
         code,
-        error: status >= 500 ? fault : undefined,
+        error: status >= 500 ? error : undefined,
         bytes: byteLength(body),
         milliseconds: performance.now() - began,
       });
@@ -173,16 +145,19 @@ export class HttpInterface {
     const headers = {
       ...commonHeaders(id),
       ...crossOrigin,
-      ...route?.headers,
+      ...route?.headers?.(address),
       ...context.quotaHeaders,
       ...response.headers,
     };
-    return { status, headers, body };
+    if (status < 500 || error instanceof BusyError) return { status, headers, body };
+    const fault =
+      error instanceof Error ? error : new Error('Something failed without an Error', { cause: error });
+    return { status, headers, body, fault };
   }
 
-  /** The order of the checks: OPTIONS, capacity, key, path, method, removed, quota, scope, turn; then the operation's own. */
+  /** The order of the checks: OPTIONS, admission, key, its admission, path, method, removed, quota, scope; then the operation's own. */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
-    const { request, deadline, place } = context;
+    const { request, deadline, baseUrl: address } = context;
     const { authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined) throw routeNotFound();
@@ -190,17 +165,17 @@ export class HttpInterface {
       return { status: 204, headers, body: '' };
     }
     const endpoint = endpointFor(route, request.method);
-    if (!endpoint?.alwaysServed) place.enter();
+    if (!endpoint?.alwaysServed) context.permit = this.#admission.admit(request, deadline.signal);
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       const onInvalid = (fault: KeyFault): void => {
         context.keyFault = fault;
-        this.#failedKeys.add(this.#clientAddress(request));
       };
       context.principal = await authenticate(authenticator, request, onInvalid, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
-      place.passTo(context.principal.keyId);
     }
+    const turn = context.permit?.admitCaller(context.principal?.keyId ?? '');
+    if (turn) await turn;
     if (route === undefined) throw routeNotFound();
     if (endpoint === undefined) throw methodNotAllowed(route);
     const { operation, sunset, removed, scope } = endpoint;
@@ -208,49 +183,22 @@ export class HttpInterface {
     if (operation && sunset && principal) {
       this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
     }
-    if (removed !== undefined) throw new HttpError('operation_removed', removed);
+    if (removed !== undefined) throw new HttpError('operation_removed', removed(address));
     if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
-    // Requests without a key are one caller.
-    if (!endpoint.alwaysServed && !this.#turns.hasRoom())
-      await this.#waitForTurn(principal?.keyId ?? '', context);
     return endpoint.handle(context);
   }
 
-  async #waitForTurn(caller: string, { deadline: { signal }, place }: RequestContext): Promise<void> {
-    const turn = new Promise<boolean>((resolve) => {
-      this.#turns.defer(new WaitingRequest(caller, signal, resolve));
-    });
-    const isLate = await place.whileWaiting(turn);
-    if (isLate) throw TOO_BUSY;
+  /** Where the client finds the operations. */
+  #baseUrl(request: HttpRequest, route: Route | undefined): string {
+    if (route === undefined || route.open || this.settings.publicUrl !== undefined)
+      return baseUrl(this.settings);
+    return mountOf(request, route) + this.settings.basePath;
   }
 
   #isBelowBasePath(path: string): boolean {
     const { basePath } = this.settings;
     return path === basePath || path.startsWith(`${basePath}/`);
-  }
-}
-
-/** A request that waits for its turn. A class, because an object with a getter of its own is slow to make. */
-class WaitingRequest implements Waiting {
-  readonly caller: string;
-  isDeferred = false;
-  readonly #signal: AbortSignal;
-  readonly #resolve: (isLate: boolean) => void;
-
-  constructor(caller: string, signal: AbortSignal, resolve: (isLate: boolean) => void) {
-    this.caller = caller;
-    this.#signal = signal;
-    this.#resolve = resolve;
-  }
-
-  get isGone(): boolean {
-    return this.#signal.aborted;
-  }
-
-  start(isLate: boolean): boolean {
-    this.#resolve(isLate);
-    return !isLate;
   }
 }
 

@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly method: string;
   /** The path as sent, percent-encoded, without the query. */
   readonly path: string;
+  /** The path as the client sent it, if the host has changed it, such as by removing the prefix of a mounted part. */
+  readonly originalPath?: string | undefined;
   /** What follows the first `?`, as sent. Empty without one. */
   readonly query: string;
   /**
@@ -21,12 +23,12 @@ export interface HttpRequest {
    * @throws {HttpError} `payload_too_large` beyond `settings.bodyLimit`. The rest is not read.
    */
   readBody(): Promise<Uint8Array>;
-  /** Calls the listener when the response is sent or the client has disconnected. */
+  /** Calls the listener when the client has disconnected; at once if it has already. */
   onGone(listener: () => void): void;
-  /** Whether `onGone` also tells when the response is out. Omit if the transport learns only of disconnections. */
-  readonly seesSent?: boolean;
   /** The IP address at the other end of the connection. Omit if it is unknown. */
   readonly remoteAddress?: string | undefined;
+  /** What the request arrived on, for an `Admission` that bounds connections. Omit if it is unknown. */
+  readonly connection?: unknown;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
 }
@@ -39,6 +41,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Text of the Content-Type. Empty without a body. */
   readonly body: string;
+  /** Why the status is 500 or above, for the host; absent if the service is only busy. It may reveal internals. */
+  readonly fault?: Error;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -58,3 +62,7 @@ export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | '
   if (mark === -1) return { path: origin, query: '' };
   return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
+
+/** Part of a URL as sent, since decoding cannot always be undone. Only characters that could end a link are encoded. */
+export const encodedForLink = (text: string): string =>
+  text.replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);

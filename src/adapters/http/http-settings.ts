@@ -6,7 +6,8 @@ export interface HttpSettings {
   readonly basePath: string;
   /**
    * The service's address as clients see it, base path included. A URL makes Location and Link absolute. A path
-   * (`/shop/v1`) replaces the base path in them, for a proxy that strips a prefix. Default: the base path.
+   * (`/shop/v1`) begins them, for a proxy that strips a prefix. Default: the path that the transport is mounted under,
+   * and the base path.
    */
   readonly publicUrl?: string | undefined;
   /** The address of the staging environment, for the OpenAPI document. Default: none. */
@@ -15,13 +16,8 @@ export interface HttpSettings {
   readonly bodyLimit: number;
   /** The time a request may take, in milliseconds, without the time to read its body. A slower one gets 503. */
   readonly requestDeadline: number;
-  /**
-   * How many requests may be in progress at the same time, until the response is out, and how many bodies may be read.
-   * Any further one gets 503 at once. One API key may hold three quarters of either.
-   */
-  readonly maxInFlight: number;
-  /** How long a request may wait for its key's turn, in milliseconds. One that waited longer gets 503. */
-  readonly maxWait: number;
+  /** The time a client may take to send its body, in milliseconds. A slower one gets 408. Servers often allow less. */
+  readonly bodyDeadline: number;
   /** When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it. */
   readonly deprecatedSince: Date;
   /** `off`: getPet gets 410, `operation_removed`. */
@@ -42,8 +38,7 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   stagingUrl: undefined,
   bodyLimit: 64 * 1024,
   requestDeadline: 5000,
-  maxInFlight: 256,
-  maxWait: 250,
+  bodyDeadline: 20_000,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
   corsOrigins: [],

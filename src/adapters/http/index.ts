@@ -3,7 +3,8 @@
  *
  * @packageDocumentation
  */
-export type { DocsFile } from './docs-routes.js';
+export { BusyError, type Admission, type Permit } from './admission.js';
+export { loadOpenApiDocument, type DocsFile } from './docs-routes.js';
 export { ERROR_STATUS, HttpError, type ErrorCode, type HttpErrorCode } from './error-responses.js';
 export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
@@ -11,6 +12,5 @@ export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { KeyFault } from './request-headers.js';
 export { splitRequestTarget, type HttpRequest, type HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
-export { openApiDocument } from './open-api/open-api-document.js';
 export type { Quota, RateLimit, RateLimiter } from './rate-limiter.js';
 export type { FoundRoute, Route } from './routes.js';

@@ -2,8 +2,9 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
 import type { Pet } from '../../domain/pet.js';
+import { lateBody } from './error-responses.js';
 import { JSON_TYPE } from './http-message.js';
-import { baseUrl as baseUrlOf, type HttpSettings } from './http-settings.js';
+import type { HttpSettings } from './http-settings.js';
 import {
   OPERATIONS,
   deprecationHeaders,
@@ -22,17 +23,16 @@ type Handler = Endpoint['handle'];
 
 /** The routes of the operations, by their declarations. */
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
-  const baseUrl = baseUrlOf(settings);
   const handlers: Record<OperationId, Handler> = {
-    listPets: listPets(animalStore, baseUrl),
-    createPet: createPet(animalStore, baseUrl),
+    listPets: listPets(animalStore),
+    createPet: createPet(animalStore, settings),
     getPet: getPet(animalStore),
   };
   const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
     operation: id,
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
-    removed: isRemoved(id, settings) ? removedMessage(baseUrl) : undefined,
+    removed: isRemoved(id, settings) ? removedMessage : undefined,
     handle: operation.conditional
       ? async (context) => conditional(context.request, await handlers[id](context))
       : handlers[id],
@@ -44,14 +44,14 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
       path: settings.basePath + path,
       endpoints: new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)])),
       open: false,
-      headers: deprecation ? deprecationHeaders(deprecation, settings.deprecatedSince, baseUrl) : {},
+      headers: deprecation && deprecationHeaders(deprecation, settings.deprecatedSince),
     };
   });
 }
 
 const listPets =
-  (animalStore: AnimalStore, baseUrl: string): Handler =>
-  async ({ request, deadline }) => {
+  (animalStore: AnimalStore): Handler =>
+  async ({ request, deadline, baseUrl }) => {
     const query = readPetQuery(request.query);
     const { pets, next } = await animalStore.listPets(query, deadline);
     const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
@@ -60,10 +60,11 @@ const listPets =
   };
 
 const createPet =
-  (animalStore: AnimalStore, baseUrl: string): Handler =>
-  async ({ request, deadline, place, principal }) => {
+  (animalStore: AnimalStore, { bodyDeadline }: HttpSettings): Handler =>
+  async ({ request, deadline, permit, principal, baseUrl }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const newPet = readNewPet(await place.whileReading(() => deadline.pausedFor(readJsonText(request))));
+    const readText = () => deadline.whileClient(readJsonText(request), bodyDeadline, lateBody);
+    const newPet = readNewPet(await (permit ? permit.aside(readText) : readText()));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,
       signal: deadline.signal,

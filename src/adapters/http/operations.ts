@@ -171,16 +171,15 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<OperationId, Operation>;
 
-/** The headers of a deprecated operation's route: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
-export const deprecationHeaders = (
+/** Makes the headers of a deprecated operation's route: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
+export function deprecationHeaders(
   { sunset, successor }: Deprecation,
   since: Date,
-  baseUrl: string,
-): DeprecationHeaders => ({
-  Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
-  Sunset: sunset.toUTCString(),
-  Link: `<${baseUrl}${successor}>; rel="successor-version"`,
-});
+): (baseUrl: string) => DeprecationHeaders {
+  const Deprecation = `@${Math.floor(since.getTime() / 1000)}`;
+  const Sunset = sunset.toUTCString();
+  return (baseUrl) => ({ Deprecation, Sunset, Link: `<${baseUrl}${successor}>; rel="successor-version"` });
+}
 
 /** Whether the settings have removed the operation. */
 export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>

@@ -2,6 +2,7 @@ import type { PetQuery } from '../../application/animal-store.js';
 import { limitAndStatusFaults } from '../../application/create-animal-store.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet.js';
+import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
 /**
@@ -36,9 +37,6 @@ const isCursor = (pair: string): boolean =>
 /** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another cursor. */
 export function nextLink(baseUrl: string, query: string, cursor: string): string {
   const others = query.split('&').filter((pair) => pair !== '' && !isCursor(pair));
-  // As sent, since decoding cannot always be undone. Only characters that could end the link are encoded.
-  const parameters = [...others, `cursor=${cursor}`]
-    .join('&')
-    .replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);
+  const parameters = encodedForLink([...others, `cursor=${cursor}`].join('&'));
   return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }

@@ -23,7 +23,7 @@ function refuseKey(onInvalid: (fault: KeyFault) => void, fault: KeyFault, challe
 /**
  * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter). Unknown,
  * expired and revoked keys get the same response: it must not reveal which keys existed.
- * @param onInvalid called before a key is refused. It may throw another error
+ * @param onInvalid called before a key is refused
  * @throws {HttpError} `missing_api_key` or `invalid_api_key`
  */
 export async function authenticate(

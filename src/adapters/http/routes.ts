@@ -1,7 +1,7 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
-import type { Place } from './capacity.js';
+import type { Permit } from './admission.js';
 import type { Deadline } from './deadline.js';
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
 import type { KeyFault } from './request-headers.js';
 
@@ -13,8 +13,8 @@ export interface Route {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Whether it needs no key. */
   readonly open: boolean;
-  /** On every response of the route. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Returns the headers of every response of the route. */
+  readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;
 }
 
 /** One method of a route. Only `HttpInterface` calls it. */
@@ -25,8 +25,8 @@ export interface Endpoint {
   readonly scope?: Scope;
   /** When the operation will be removed, if it is deprecated. Its callers are reported. */
   readonly sunset?: Date | undefined;
-  /** Why the operation was removed. */
-  readonly removed?: string | undefined;
+  /** Returns why the operation was removed. */
+  readonly removed?: ((baseUrl: string) => string) | undefined;
   /** Served even at capacity: health checks need a response precisely then. */
   readonly alwaysServed?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
@@ -38,7 +38,10 @@ export interface RequestContext {
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly deadline: Deadline;
-  readonly place: Place;
+  /** Where the client finds the operations: what Location and Link begin with. */
+  readonly baseUrl: string;
+  /** Held unless the request is always served. */
+  permit?: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
   /** What was wrong with the key. */
@@ -52,8 +55,21 @@ export const openRoute = (path: string, handle: Endpoint['handle'], alwaysServed
   path,
   endpoints: new Map([['GET', { handle, alwaysServed }]]),
   open: true,
-  headers: {},
 });
+
+/**
+ * The path that the transport is mounted under, percent-encoded; empty at the root. It is what the client sent, without
+ * the route's own segments. Where a host has rewritten the path so that it no longer ends as the client sent it, the
+ * rewritten path counts.
+ */
+export function mountOf({ path, originalPath = path }: HttpRequest, route: Route): string {
+  const whole = originalPath.endsWith(path) ? originalPath : path;
+  let end = whole.length;
+  for (const character of route.path) if (character === '/') end = whole.lastIndexOf('/', end - 1);
+  if (end <= 0) return '';
+  // Two slashes at the start would begin a host.
+  return encodedForLink(whole.slice(0, end).replace(/^\/+/, '/'));
+}
 
 export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
   route?.endpoints.get(method === 'HEAD' ? 'GET' : method);

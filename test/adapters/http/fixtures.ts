@@ -55,6 +55,18 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
     ...request,
   });
 
+/** A request whose client disconnects when the test says so. */
+export function leaving(request: HttpRequest): { readonly request: HttpRequest; readonly leave: () => void } {
+  const listeners: Array<() => void> = [];
+  return {
+    request: { ...request, onGone: (listener) => void listeners.push(listener) },
+    leave: () => listeners.forEach((listener) => listener()),
+  };
+}
+
+/** Lets everything that can go on go on. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** The status of a response, and the code of its error. */
 export const outcome = ({ status, body }: Pick<HttpResponse, 'status' | 'body'>): string =>
   [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');

@@ -23,7 +23,7 @@ describe('Readiness', () => {
       checks += 1;
       if (isAway) throw new UnavailableError('checking');
     });
-    await Promise.all([rejects(readiness.check(), UnavailableError), rejects(readiness.check())]);
+    await rejects(readiness.check(), UnavailableError);
     isAway = false;
     later = 900;
     await rejects(readiness.check(), UnavailableError);
@@ -31,6 +31,27 @@ describe('Readiness', () => {
     later = 1100;
     await readiness.check();
     expect(checks).to.equal(2);
+  });
+
+  it('uses the latest result while another request checks, until that takes too long', async () => {
+    const pending: Array<(result?: Promise<never>) => void> = [];
+    const readiness = new Readiness(() => new Promise((resolve) => void pending.push(resolve)));
+    const first = readiness.check();
+    pending[0]?.();
+    await first;
+    later = 1100;
+    const second = readiness.check();
+    await Promise.all([readiness.check(), readiness.check()]);
+    expect(pending).to.have.length(2);
+    // The request that checks may have died: no other waits for it.
+    later = 2200;
+    const third = readiness.check();
+    expect(pending).to.have.length(3);
+    pending[2]?.(Promise.reject(new UnavailableError('checking')));
+    await rejects(third, UnavailableError);
+    await rejects(readiness.check(), UnavailableError);
+    pending[1]?.();
+    await second;
   });
 
   it('ends when the service is about to stop, whatever the store says', async () => {

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
-import type { DeprecatedCall, HttpSettings, RespondedRequest } from '../../../src/adapters/http/index.js';
+import type {
+  DeprecatedCall,
+  HttpInterfaceOptions,
+  RespondedRequest,
+} from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
+import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
@@ -102,9 +107,9 @@ describe('HttpInterface', () => {
     const sunset = new Date('2030-12-05T00:00:00Z');
     const CALL: DeprecatedCall = { operationId: 'getPet', keyId: 'id of good-reader', sunset };
     const PATH = '/v1/pets/1';
-    const off: Partial<HttpSettings> = { getPet: 'off' };
-    const busy: Partial<HttpSettings> = { maxInFlight: 0 };
-    for (const [title, key, method, path, settings, expected, ...calls] of [
+    const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
+    const busy: Partial<HttpInterfaceOptions> = { admission: new AdmissionControl({ maxInFlight: 0 }) };
+    for (const [title, key, method, path, options, expected, ...calls] of [
       ['are reported whatever the response', 'good-reader', 'GET', PATH, {}, '404 pet_not_found', CALL],
       ['are reported for HEAD', 'good-reader', 'HEAD', PATH, {}, '404 pet_not_found', CALL],
       ['are reported after removal', 'good-reader', 'GET', PATH, off, '410 operation_removed', CALL],
@@ -125,7 +130,7 @@ describe('HttpInterface', () => {
       it(title, async () => {
         const reported: DeprecatedCall[] = [];
         const onDeprecatedCall = (call: DeprecatedCall): void => void reported.push(call);
-        const http = httpInterface({ authenticator, settings, onDeprecatedCall });
+        const http = httpInterface({ authenticator, onDeprecatedCall, ...options });
         const response = await http.handle(requestWith({ authorization: `Bearer ${key}` }, { method, path }));
         expect([outcome(response), ...reported]).to.deep.equal([expected, ...calls]);
       });

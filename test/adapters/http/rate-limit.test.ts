@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { HttpRequest, HttpSettings, RateLimiter } from '../../../src/adapters/http/index.js';
+import type { HttpRequest, HttpInterfaceOptions, RateLimiter } from '../../../src/adapters/http/index.js';
+import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
@@ -44,28 +45,29 @@ describe('A rate limit', () => {
     expect([outcome(other), JSON.parse(other.body).length]).to.deep.equal(['200', 1]);
   });
 
-  const busy: Partial<HttpSettings> = { maxInFlight: 0 };
+  const busy: Partial<HttpInterfaceOptions> = { admission: new AdmissionControl({ maxInFlight: 0 }) };
   const refuseAll = 0;
-  const ORDER: ReadonlyArray<readonly [what: string, HttpRequest, expected: string, Partial<HttpSettings>?]> =
+  const ORDER: ReadonlyArray<
+    readonly [what: string, HttpRequest, expected: string, Partial<HttpInterfaceOptions>?]
+  > = [
+    ['OPTIONS', requestWith(KEY, { method: 'OPTIONS' }), '204'],
+    ['health checks', requestWith(KEY, { path: '/livez' }), '200'],
+    ['the document', requestWith(KEY, { path: '/openapi.json' }), '200'],
+    ['requests when busy', LIST, '503 service_unavailable', busy],
+    ['requests without a key', requestWith({}), '401 missing_api_key'],
+    ['unknown paths', requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
+    ['other methods', requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
     [
-      ['OPTIONS', requestWith(KEY, { method: 'OPTIONS' }), '204'],
-      ['health checks', requestWith(KEY, { path: '/livez' }), '200'],
-      ['the document', requestWith(KEY, { path: '/openapi.json' }), '200'],
-      ['requests when busy', LIST, '503 service_unavailable', busy],
-      ['requests without a key', requestWith({}), '401 missing_api_key'],
-      ['unknown paths', requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
-      ['other methods', requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
-      [
-        'a removed operation',
-        requestWith(KEY, { path: '/v1/pets/1' }),
-        '410 operation_removed',
-        { getPet: 'off' },
-      ],
-    ];
-  for (const [what, request, expected, settings] of ORDER) {
+      'a removed operation',
+      requestWith(KEY, { path: '/v1/pets/1' }),
+      '410 operation_removed',
+      { settings: { getPet: 'off' } },
+    ],
+  ];
+  for (const [what, request, expected, options] of ORDER) {
     it(`does not count ${what}`, async () => {
       const rateLimiter = limiterOf(refuseAll);
-      const response = await httpInterface({ rateLimiter, settings }).handle(request);
+      const response = await httpInterface({ rateLimiter, ...options }).handle(request);
       expect([outcome(response), rateLimiter.counted]).to.deep.equal([expected, []]);
       expect(response.headers).to.not.have.any.keys('RateLimit', 'RateLimit-Policy');
     });

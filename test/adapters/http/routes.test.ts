@@ -7,7 +7,7 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_RULES, PET_STATUSES, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { parse, stringify } from '../../../src/exact-json.js';
 
-const route = (path: string): Route => ({ path, endpoints: new Map(), open: true, headers: {} });
+const route = (path: string): Route => ({ path, endpoints: new Map(), open: true });
 
 describe('createRouteFinder', () => {
   const find = createRouteFinder(
@@ -36,7 +36,7 @@ describe('createRouteFinder', () => {
 });
 
 const since = (time: string): string =>
-  deprecationHeaders(OPERATIONS.getPet.deprecation, new Date(time), '/v1').Deprecation;
+  deprecationHeaders(OPERATIONS.getPet.deprecation, new Date(time))('/v1').Deprecation;
 
 describe('The headers of a deprecated operation', () => {
   it('say the time of deprecation in whole seconds, as RFC 9745 requires', () => {

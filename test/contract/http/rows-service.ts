@@ -1,4 +1,5 @@
-import { openApiDocument, type HttpSettings } from '../../../src/adapters/http/index.js';
+import type { HttpSettings } from '../../../src/adapters/http/index.js';
+import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
 import {
   JSON_CONTENT,
   PET,

@@ -1,6 +1,6 @@
 import { ApiKeyAuthenticator, ManagedApiKeys } from '../../../src/adapters/api-keys/index.js';
 import { HttpInterface, Readiness, type HttpSettings } from '../../../src/adapters/http/index.js';
-import { readDocsFiles } from '../../../src/adapters/http/node/index.js';
+import { AdmissionControl, readDocsFiles } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
@@ -12,6 +12,8 @@ import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/
 export interface SituationSetup {
   /** Settings of the HTTP interface that differ from the defaults. */
   readonly settings?: Partial<HttpSettings>;
+  /** How many requests may be in progress. Default: a service's own, which no case reaches. */
+  readonly maxInFlight?: number;
   /** What the store of animals does. Default: it works. */
   readonly store?: StoreFault;
 }
@@ -40,7 +42,7 @@ export const SITUATIONS = {
   /** Pages of any origin may use the service. */
   anyOrigin: { settings: { corsOrigins: ['*'] } },
   /** One request is in progress, and no more are allowed at the same time. */
-  busy: { settings: { maxInFlight: 1, requestDeadline: 60_000 }, store: 'occupied' },
+  busy: { maxInFlight: 1, settings: { requestDeadline: 60_000 }, store: 'occupied' },
 } as const satisfies Record<string, SituationSetup>;
 
 /** The name of one of `SITUATIONS`. */
@@ -52,9 +54,8 @@ export const storeFault = (situation: Situation): StoreFault | undefined =>
 
 /** A situation's settings as the environment of a service that runs as a process. */
 export function environmentOf(situation: Situation): Readonly<Record<string, string>> {
-  const { settings = {} }: SituationSetup = SITUATIONS[situation];
-  const { publicUrl, basePath, bodyLimit, deprecatedSince, getPet, requestDeadline } = settings;
-  const { maxInFlight, corsOrigins } = settings;
+  const { settings = {}, maxInFlight }: SituationSetup = SITUATIONS[situation];
+  const { publicUrl, basePath, bodyLimit, deprecatedSince, getPet, requestDeadline, corsOrigins } = settings;
   return {
     ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
     ...(basePath !== undefined && { BASE_PATH: basePath }),
@@ -97,7 +98,7 @@ export interface WiredHttp {
 
 /** Wires the HTTP interface on a store in memory, with the settings, keys and faults of a situation. */
 export async function wireHttp(situation: Situation): Promise<WiredHttp> {
-  const { settings, store: fault }: SituationSetup = SITUATIONS[situation];
+  const { settings, maxInFlight, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const { apiKeys, ...store } = openMemoryStore();
   const pets = fault ? ailingPets(fault, onCall) : store.pets;
@@ -106,6 +107,7 @@ export async function wireHttp(situation: Situation): Promise<WiredHttp> {
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,
+    admission: new AdmissionControl({ maxInFlight }),
     docs: await readDocsFiles(),
   });
   return { http, keys: await issueKeys(apiKeys), used };

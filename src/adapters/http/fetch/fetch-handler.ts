@@ -8,14 +8,26 @@ import { FetchRequest } from './fetch-request.js';
 /** Handles a request. Never rejects. Aborting the request's signal ends the work: the client has disconnected. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
+/** Options of `createFetchHandler`. */
+export interface FetchHandlerOptions {
+  /**
+   * The path that the host removes before it calls the handler, such as `/shop`: Location and Link begin with it.
+   * Default: none.
+   */
+  readonly mount?: string;
+}
+
 /**
  * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It reads
- * no more of a body than `settings.bodyLimit`; the server that calls it limits the time for that.
+ * no more of a body than `settings.bodyLimit`, and waits no longer for it than `settings.bodyDeadline`.
  */
-export function createFetchHandler(http: HttpInterface): FetchHandler {
+export function createFetchHandler(
+  http: HttpInterface,
+  { mount = '' }: FetchHandlerOptions = {},
+): FetchHandler {
   return async (request) => {
     try {
-      const sent = new FetchRequest(request, http.settings.bodyLimit);
+      const sent = new FetchRequest(request, http.settings.bodyLimit, mount);
       return toResponse(await http.handle(sent), sent.method);
     } catch (error) {
       // A header that cannot be sent. The server would make its own response of the error.

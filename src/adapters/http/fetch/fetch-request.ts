@@ -1,4 +1,4 @@
-import { clientGone, payloadTooLarge } from '../error-responses.js';
+import { bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest } from '../http-message.js';
 
 /**
@@ -8,6 +8,7 @@ import { announcedLength, splitRequestTarget, type HttpRequest } from '../http-m
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
+  readonly originalPath: string;
   readonly query: string;
   readonly #request: Request;
   readonly #bodyLimit: number;
@@ -16,11 +17,12 @@ export class FetchRequest implements HttpRequest {
   #length = 0;
   #ended = false;
 
-  constructor(request: Request, bodyLimit: number) {
+  constructor(request: Request, bodyLimit: number, mount: string) {
     const [url = ''] = request.url.split('#', 1);
     const { path, query } = splitRequestTarget(url);
     this.method = request.method;
     this.path = path;
+    this.originalPath = mount + path;
     this.query = query;
     this.#request = request;
     this.#bodyLimit = bodyLimit;
@@ -88,6 +90,6 @@ export class FetchRequest implements HttpRequest {
 }
 
 function openBody({ body, bodyUsed }: Request): ReadableStreamDefaultReader<Uint8Array> {
-  if (body === null || bodyUsed) throw new TypeError('The body was read before the handler got the request');
+  if (body === null || bodyUsed) throw bodyAlreadyRead();
   return body.getReader();
 }

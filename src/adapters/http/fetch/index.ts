@@ -3,4 +3,4 @@
  *
  * @packageDocumentation
  */
-export { createFetchHandler, type FetchHandler } from './fetch-handler.js';
+export { createFetchHandler, type FetchHandler, type FetchHandlerOptions } from './fetch-handler.js';

@@ -16,36 +16,36 @@ export interface AnimalStoreState {
   readonly principal?: Principal;
 }
 
+type Respond = (context: Context, answer: HttpResponse) => void;
+
 /**
  * A router with the operations of the interface, by method, path and name, to mount in your application. It leaves all
- * other paths and methods to the next middleware. `ctx.state` becomes an `AnimalStoreState`.
+ * other paths and methods to the next middleware, but OPTIONS is its own where `corsOrigins` is set. `ctx.state` becomes
+ * an `AnimalStoreState`.
+ *
+ * It throws faults, which are responses of 500 and above, for your middleware to handle. Those that nobody handles are
+ * emitted as `error` of your application, as in Koa, and get the interface's own response.
  */
-export function animalStoreRouter(http: HttpInterface): Router {
-  const router = new Router({ strict: true, sensitive: true });
-  const requestOf = koaRequests(http);
-  for (const route of http.routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const [method, { operation }] of route.endpoints) {
-      if (operation === undefined) continue;
-      const handle: Middleware = async (context, next) => {
-        const request = requestOf(context);
-        // Koa decodes and resolves some targets that the interface takes as they are: those have another path.
-        if (request.path !== context.path) return next();
-        context.state['operation'] = operation;
-        respond(context, await http.handle(request, { route, parameters: context['params'] }));
-      };
-      router.register(path, [method], handle, { name: operation });
-    }
-  }
-  return router;
-}
+export const animalStoreRouter = (http: HttpInterface): Router =>
+  routerOf(http, (context, answer) => {
+    if (answer.fault) throwFault(context, answer, answer.fault);
+    respond(context, answer);
+  });
 
-/** A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. */
+/**
+ * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. Its
+ * faults are in the log of `http`. It takes no more middleware.
+ */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new AnimalStoreApp();
   const requestOf = koaRequests(http);
-  app.use(animalStoreRouter(http).routes());
+  app.use(routerOf(http, respond).routes());
   app.use(async (context) => respond(context, await http.handle(requestOf(context))));
+  app.use = () => {
+    throw new Error(
+      'createKoaApp answers every request, so what is used after it never runs. Mount it, or animalStoreRouter, in an application of your own.',
+    );
+  };
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);
@@ -53,21 +53,42 @@ export function createKoaApp(http: HttpInterface): Koa {
   return app;
 }
 
-/** Koa without what it does after each response for other middleware, while there is none: that is 5 % of a request. */
+/** Koa without what it does after each response for other middleware: that is 5 % of a request, and there is none. */
 class AnimalStoreApp extends Koa {
   override callback(): ReturnType<Koa['callback']> {
-    const [operations, others, ...more] = this.middleware;
-    if (!operations || !others || more.length > 0) return super.callback();
+    const [operations, others] = this.middleware;
     return async (request, response) => {
       const context = this.createContext(request as IncomingMessage, response as ServerResponse);
       context.respond = false;
       try {
-        await operations(context, async () => others(context, async () => {}));
+        await operations?.(context, async () => others?.(context, async () => {}));
       } catch (error) {
         context.onerror(error as Error);
       }
     };
   }
+}
+
+function routerOf(http: HttpInterface, respondTo: Respond): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  const requestOf = koaRequests(http);
+  for (const route of http.routes) {
+    if (route.open) continue;
+    const register = (method: string, operation?: OperationId): void => {
+      const handle: Middleware = async (context, next) => {
+        const request = requestOf(context);
+        // Koa decodes and resolves some targets that the interface takes as they are: those have another path.
+        if (request.path !== context.path) return next();
+        if (operation) context.state['operation'] = operation;
+        respondTo(context, await http.handle(request, { route, parameters: context['params'] }));
+      };
+      const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+      router.register(path, [method], handle, operation ? { name: operation } : {});
+    };
+    for (const [method, { operation }] of route.endpoints) register(method, operation);
+    if (http.settings.corsOrigins.length > 0) register('OPTIONS'); // browsers ask before they send a key
+  }
+  return router;
 }
 
 /** Hands the response to Koa, so that other middleware can still change it, or writes it if Koa is told to leave that. */
@@ -78,4 +99,19 @@ function respond(context: Context, answer: HttpResponse): void {
   // Past Koa's own `set`, which takes ten times as long. What other middleware sets or reads is the same.
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
   if (answer.status !== 204 && answer.status !== 304) response.body = answer.body; // Koa adds Content-Length, for HEAD too.
+}
+
+/** Throws a fault through the application. If it gets to Koa, its response is the interface's, not Koa's. */
+function throwFault(context: Context, answer: HttpResponse, fault: Error): never {
+  const { app, req, res } = context;
+  const usual = context.onerror.bind(context);
+  const onerror = (error: Error): void => {
+    if (error !== fault) return usual(error);
+    app.emit('error', fault, context);
+    if (res.headersSent || !context.writable) return;
+    for (const name of res.getHeaderNames()) res.removeHeader(name); // as Koa does
+    writeResponse(req, res, answer);
+  };
+  Object.assign(context, { onerror });
+  throw fault;
 }

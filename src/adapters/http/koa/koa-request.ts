@@ -3,50 +3,40 @@ import type { Context, Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { announcedLength } from '../http-message.js';
-import { NodeRequest, rawHeaderValues } from '../node/node-request.js';
+import { splitRequestTarget } from '../http-message.js';
+import { NodeRequest } from '../node/node-request.js';
 
-/** A request of Koa. What earlier middleware did counts: changes to `ctx.req.headers`, and a body that it has read. */
+/** A request of Koa. koa-bodyparser reads its body, unless other middleware has. */
 class KoaRequest extends NodeRequest {
   readonly #context: Context;
-  readonly #bodyLimit: number;
   readonly #parse: Middleware;
 
   constructor(context: Context, bodyLimit: number, parse: Middleware) {
     super(context.req, context.res, bodyLimit);
     this.#context = context;
-    this.#bodyLimit = bodyLimit;
     this.#parse = parse;
   }
 
-  override header(name: string): string | undefined {
-    const { req } = this.#context;
-    const value = req.headers[name]?.toString();
-    if (value === undefined || value === super.header(name)) return value;
-    // Changed, or repeated: Node.js drops the second Authorization and the like.
-    const sent = rawHeaderValues(req, name);
-    return value === sent[0] ? sent.join(', ') : value;
+  override get originalPath(): string | undefined {
+    const { originalUrl, req } = this.#context;
+    // An outer host such as Express may have changed the target before Koa.
+    return super.originalPath ?? (originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path);
   }
 
-  override async hasBody(): Promise<boolean> {
-    const bytes = this.#bytesRead();
-    return bytes === undefined ? super.hasBody() : bytes.length > 0;
+  onAuthenticated(principal: Principal): void {
+    this.#context.state['principal'] = principal;
   }
 
-  override async readBody(): Promise<Uint8Array> {
-    const context = this.#context;
-    if (this.#bytesRead() === undefined && !context.req.readableEnded) {
-      // koa-bodyparser takes the length as an int32.
-      if (announcedLength(this) > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
-      await this.#parseBody();
-    }
-    const bytes = this.#bytesRead() ?? new Uint8Array();
-    if (bytes.length > this.#bodyLimit) throw payloadTooLarge(this.#bodyLimit);
-    return bytes;
+  protected override get keptBody(): unknown {
+    const { rawBody, body } = this.#context.request as {
+      readonly rawBody?: unknown;
+      readonly body?: unknown;
+    };
+    return rawBody ?? (body instanceof Uint8Array ? body : super.keptBody);
   }
 
   /** In a context of its own: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts. */
-  async #parseBody(): Promise<void> {
+  protected override async receive(limit: number): Promise<Uint8Array> {
     const { req, request } = this.#context;
     const own = { req, request: { is: () => 'text', rawBody: undefined } };
     if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
@@ -54,25 +44,11 @@ class KoaRequest extends NodeRequest {
       await this.#parse(own as unknown as Context, async () => {});
     } catch (error) {
       const { type } = error as { readonly type?: unknown };
-      if (type === 'entity.too.large') throw payloadTooLarge(this.#bodyLimit);
+      if (type === 'entity.too.large') throw payloadTooLarge(limit);
       throw type === 'request.aborted' ? clientGone() : error;
     }
     request.rawBody = own.request.rawBody;
-  }
-
-  onAuthenticated(principal: Principal): void {
-    this.#context.state['principal'] = principal;
-  }
-
-  /** The body, if this or another parser has read it. Exact if the parser keeps bytes, not text. */
-  #bytesRead(): Uint8Array | undefined {
-    const { req, request } = this.#context;
-    if (request.rawBody instanceof Uint8Array) return request.rawBody;
-    if (typeof request.rawBody === 'string') return new TextEncoder().encode(request.rawBody);
-    if (!req.readableDidRead) return undefined;
-    throw new Error(
-      'Other middleware has read the body. Mount it after the animal store router, or let it set ctx.request.rawBody',
-    );
+    return own.request.rawBody ?? new Uint8Array();
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Turns, Waiting } from '../turns.js';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
+import type { Turns, Waiting } from './turns.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
@@ -12,7 +12,25 @@ const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
+/** What listeners expect of a socket, and a stream lacks. */
+const SOCKET_PROPERTIES = [
+  'bytesRead',
+  'bytesWritten',
+  'localAddress',
+  'localFamily',
+  'localPort',
+  'remoteFamily',
+  'remotePort',
+] as const;
+const SOCKET_METHODS = ['address', 'ref', 'setKeepAlive', 'setNoDelay', 'unref'] as const;
+
 type Callback = (error?: Error | null) => void;
+
+/** What an `AdmissionControl` wants to know. */
+interface Observer {
+  accepted(): void;
+  countUnsent(keyId: string, bytes: number): void;
+}
 
 /** What the connections of a server share. */
 export interface ServerState {
@@ -20,6 +38,8 @@ export interface ServerState {
   /** The connections without a request in work, by how long: the first has waited longest. */
   readonly waiting: Set<Connection>;
   readonly turns: Turns;
+  /** Is told of connections and unread responses. */
+  readonly admission?: Observer | undefined;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
   /** Whether the server stops: idle connections end soon. */
@@ -32,7 +52,27 @@ export interface ServerState {
  * requests at once: a client that sends many and reads nothing costs one response and one chunk of input.
  */
 export class Connection extends Duplex implements Waiting {
+  static {
+    for (const name of SOCKET_PROPERTIES) {
+      Object.defineProperty(this.prototype, name, {
+        get(this: Connection) {
+          return this.#socket[name];
+        },
+      });
+    }
+    for (const name of SOCKET_METHODS) {
+      Object.defineProperty(this.prototype, name, {
+        value(this: Connection, ...given: never[]) {
+          const result: unknown = Reflect.apply(this.#socket[name], this.#socket, given);
+          return result === this.#socket ? this : result;
+        },
+      });
+    }
+  }
+
   readonly remoteAddress: string | undefined;
+  /** The id of the API key of the request in work; empty while it is unknown. */
+  keyId = '';
   isDeferred = false;
   readonly #socket: Socket;
   readonly #server: ServerState;
@@ -45,11 +85,13 @@ export class Connection extends Duplex implements Waiting {
   #isIdle = false;
   #since = performance.now();
   #discarded = 0;
+  #unsent = 0;
+  #unsentBy = '';
   #linger: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, server: ServerState) {
     super({ decodeStrings: false });
-    this.remoteAddress = socket.remoteAddress;
+    this.remoteAddress = socket.remoteAddress; // known after it has closed, too
     this.#socket = socket;
     this.#server = server;
     server.waiting.add(this);
@@ -89,6 +131,7 @@ export class Connection extends Duplex implements Waiting {
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
     this.#response = response;
+    this.keyId = '';
     this.#server.waiting.delete(this);
     response.decideLast = () => this.#decideLast(response.req);
     this.#requests += 1;
@@ -139,7 +182,9 @@ export class Connection extends Duplex implements Waiting {
 
   /** Writes straight to the socket: a second buffer before its own would only cost time. */
   override write(chunk: Buffer | string, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
-    return this.#socket.write(chunk, encoding as BufferEncoding, callback);
+    const isTaken = this.#socket.write(chunk, encoding as BufferEncoding, callback);
+    this.#countUnsent();
+    return isTaken;
   }
 
   override cork(): void {
@@ -149,7 +194,9 @@ export class Connection extends Duplex implements Waiting {
 
   override uncork(): void {
     super.uncork();
-    if (this.writableCorked === 0) while (this.#socket.writableCorked > 0) this.#socket.uncork();
+    if (this.writableCorked > 0) return;
+    while (this.#socket.writableCorked > 0) this.#socket.uncork();
+    this.#countUnsent();
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
@@ -166,10 +213,22 @@ export class Connection extends Duplex implements Waiting {
 
   override _destroy(error: Error | null, callback: Callback): void {
     this.stopParsing();
+    this.#countUnsent();
     clearTimeout(this.#linger);
     this.#server.waiting.delete(this);
     this.#socket.destroy();
     callback(error);
+  }
+
+  /** Counts what the operating system has not taken of a response, while it is so, for the key of the request. */
+  #countUnsent(): void {
+    const { admission } = this.#server;
+    const bytes = this.#response && !this.destroyed ? this.#socket.writableLength : 0;
+    if (bytes === this.#unsent || admission === undefined) return;
+    admission.countUnsent(this.#unsentBy, -this.#unsent);
+    this.#unsentBy = this.keyId;
+    this.#unsent = bytes;
+    admission.countUnsent(this.#unsentBy, bytes);
   }
 
   #receive(chunk: Buffer): void {
@@ -222,6 +281,7 @@ export class Connection extends Duplex implements Waiting {
 
   readonly #finish = (): void => {
     this.#response = undefined;
+    this.#countUnsent();
     if (this.destroyed) return; // nothing would take it out of the set again
     this.#server.waiting.add(this);
     this.#isIdle = true;

@@ -1,11 +1,13 @@
 /**
- * A listening server for any request listener of Node.js, the animal store as such a listener, requests for other
- * transports on `node:http`, and the files of the docs page.
+ * A listening server for any request listener of Node.js, the bounds of an interface that it serves, the animal store
+ * as such a listener, requests for other transports on `node:http`, and the files of the docs page.
  *
  * @packageDocumentation
  */
+export { AdmissionControl, type AdmissionOptions } from './admission-control.js';
 export { readDocsFiles } from './docs-files.js';
-export { NodeRequest, createNodeListener } from './node-request.js';
+export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
+export { NodeRequest } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
 export type { RefusedRequest } from './refusals.js';
 export { SERVER_LIMITS, type ServerLimits } from './server-limits.js';

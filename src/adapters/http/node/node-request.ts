@@ -1,17 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { HttpError, clientGone, payloadTooLarge } from '../error-responses.js';
-import type { HttpInterface } from '../http-interface.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
-
-/** The animal store as a request listener. It answers every request; serve it with a `NodeServer`. */
-export function createNodeListener(http: HttpInterface): RequestListener {
-  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const sent = new NodeRequest(request, response, http.settings.bodyLimit);
-    writeResponse(request, response, await http.handle(sent));
-  };
-  return (request, response) => void respond(request, response).catch(() => response.destroy());
-}
 
 /** Writes a whole response. */
 export function writeResponse(
@@ -25,13 +15,25 @@ export function writeResponse(
   response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }
 
-/** A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. */
+/** What frameworks add to a request. */
+interface HostMessage extends IncomingMessage {
+  /** The target before a prefix was removed. */
+  readonly originalUrl?: unknown;
+  /** The body as a parser has read it. */
+  readonly rawBody?: unknown;
+  /** The body as a parser has understood it, or its bytes. */
+  readonly body?: unknown;
+}
+
+/**
+ * A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. What
+ * earlier handlers did counts: headers that they set or removed, and a body that they have read.
+ */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly seesSent = true;
-  readonly #request: IncomingMessage;
+  readonly #request: HostMessage;
   readonly #response: ServerResponse;
   readonly #bodyLimit: number;
 
@@ -45,13 +47,25 @@ export class NodeRequest implements HttpRequest {
     this.#bodyLimit = bodyLimit;
   }
 
+  get originalPath(): string | undefined {
+    const { originalUrl } = this.#request;
+    return typeof originalUrl === 'string' ? splitRequestTarget(originalUrl).path : undefined;
+  }
+
   get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress;
+    return this.connection?.remoteAddress;
+  }
+
+  get connection(): IncomingMessage['socket'] | undefined {
+    return this.#request.socket;
   }
 
   header(name: string): string | undefined {
-    const values = rawHeaderValues(this.#request, name);
-    return values.length > 1 ? values.join(', ') : values[0];
+    const value = this.#request.headers[name]?.toString();
+    if (value === undefined) return undefined;
+    const sent = rawHeaderValues(this.#request, name);
+    // Of some headers Node.js drops all but the first.
+    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
   }
 
   get #announcesBody(): boolean {
@@ -60,6 +74,8 @@ export class NodeRequest implements HttpRequest {
   }
 
   async hasBody(): Promise<boolean> {
+    const read = this.#bytesRead();
+    if (read) return read.length > 0;
     if (!this.#announcesBody) return false;
     // A length says it. A client that waits for "100 Continue" has a body, and must not be asked for it here.
     if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
@@ -69,13 +85,26 @@ export class NodeRequest implements HttpRequest {
     return request.readableLength > 0;
   }
 
-  readBody(): Promise<Uint8Array> {
-    const request = this.#request;
+  async readBody(): Promise<Uint8Array> {
     const limit = this.#bodyLimit;
+    const read = this.#bytesRead();
+    if ((read ? read.length : announcedLength(this)) > limit) throw payloadTooLarge(limit);
+    return read ?? this.receive(limit);
+  }
+
+  onGone(listener: () => void): void {
+    const response = this.#response;
+    // A listener would wait for ever where the client disconnected before.
+    if (response.closed || response.destroyed) listener();
+    else response.once('close', listener);
+  }
+
+  /** Reads the body from the connection, up to so many bytes. */
+  protected receive(limit: number): Promise<Uint8Array> {
+    const request = this.#request;
     const chunks: Uint8Array[] = [];
     let length = 0;
     return new Promise((resolve, reject) => {
-      if (announcedLength(this) > limit) throw payloadTooLarge(limit);
       const take = (chunk: Uint8Array): void => {
         length += chunk.length;
         chunks.push(chunk);
@@ -90,8 +119,24 @@ export class NodeRequest implements HttpRequest {
     });
   }
 
-  onGone(listener: () => void): void {
-    this.#response.once('close', listener);
+  /** The body that another parser has read and kept: bytes or text. */
+  protected get keptBody(): unknown {
+    const { rawBody, body } = this.#request;
+    return rawBody ?? (body instanceof Uint8Array ? body : undefined);
+  }
+
+  /**
+   * The body if another parser has read it. Exact if the parser kept bytes; text has lost what was not UTF-8.
+   * @throws {HttpError} `internal_error`: the parser kept neither
+   */
+  #bytesRead(): Uint8Array | undefined {
+    const kept = this.keptBody;
+    if (kept instanceof Uint8Array) return kept;
+    if (typeof kept === 'string') return new TextEncoder().encode(kept);
+    const { readableDidRead, readableEnded, destroyed } = this.#request;
+    if (destroyed && !readableEnded) throw clientGone();
+    if (readableDidRead) throw bodyAlreadyRead();
+    return readableEnded ? new Uint8Array() : undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
 import type { HttpLog } from '../http-log.js';
 import { commonHeaders } from '../response-headers.js';
-import { Turns } from '../turns.js';
+import type { AdmissionControl } from './admission-control.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
   connectRefused,
@@ -19,6 +19,7 @@ import {
 } from './refusals.js';
 import { serverLimits, type ServerLimits } from './server-limits.js';
 import { ServerRequest, ServerResponse } from './server-messages.js';
+import { Turns } from './turns.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
@@ -28,8 +29,8 @@ export interface NodeServerOptions {
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
   readonly headers?: ((request: RefusedRequest) => Readonly<Record<string, string>>) | undefined;
-  /** Called for every connection that is accepted. */
-  readonly onAccepted?: (() => void) | undefined;
+  /** The admission of the `HttpInterface` that the server serves: it is told of connections and unread responses. */
+  readonly admission?: AdmissionControl | undefined;
 }
 
 /** How many connections parse in one turn of the event loop: more than requests are started, so that none waits to be parsed. */
@@ -44,7 +45,8 @@ const SHORT_TURN = 0.2;
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a
  * time from each connection, gives the responses that no listener can give, in the interface's Error shape,
- * survives what a listener throws or rejects with, and stops without losing a response.
+ * survives what a listener throws or rejects with, and stops without losing a response. `setTimeout` of its requests,
+ * responses and sockets has no effect: its own limits hold.
  */
 export class NodeServer {
   readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
@@ -54,17 +56,16 @@ export class NodeServer {
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
-  readonly #onAccepted: () => void;
   #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
 
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
-  constructor(listener: RequestListener, { limits, log, headers, onAccepted }: NodeServerOptions = {}) {
+  constructor(listener: RequestListener, { limits, log, headers, admission }: NodeServerOptions = {}) {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
-    this.#onAccepted = onAccepted ?? (() => {});
-    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns: new Turns(PARSED_PER_TURN) };
+    const turns = new Turns(PARSED_PER_TURN);
+    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns, admission };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
@@ -168,9 +169,9 @@ export class NodeServer {
   /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, waiting, turns } = this.#state;
+    const { limits, waiting, turns, admission } = this.#state;
     turns.accepted();
-    this.#onAccepted();
+    admission?.accepted();
     if (this.#connections.size >= limits.maxConnections) {
       const [longest] = waiting;
       if (longest === undefined) return void socket.destroy();

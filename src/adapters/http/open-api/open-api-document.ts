@@ -32,9 +32,9 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
  */
 export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const settings = completeSettings(given);
-  const { stagingUrl, deprecatedSince } = settings;
+  const { basePath, publicUrl, stagingUrl, deprecatedSince } = settings;
   const base = baseUrl(settings);
-  const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince, base);
+  const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince)(base);
   const { RateLimitPolicy, RateLimit, ...always } = HEADERS;
   const declared = settings.rateLimit ? { ...always, RateLimitPolicy, RateLimit } : always;
   const headers = Object.entries<DocumentedHeader>(declared).map(([name, header]) => {
@@ -53,7 +53,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     },
     // Without a public URL the server is the base path, relative to the document.
     servers: [
-      { url: base, description: 'Production' },
+      { url: publicUrl ?? basePath.slice(1), description: 'Production' },
       ...(stagingUrl === undefined ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ],
     tags: [TAG],

@@ -134,7 +134,7 @@ describe('The fetch handler', () => {
     const request = post(REX);
     await request.text();
     expect(await sentOutcome(await handle(request))).to.equal('500 internal_error');
-    expect(String(failed)).to.match(/body was read before/);
+    expect(String(failed)).to.match(/has read the body/);
   });
 
   it('ends the work of a client that disconnects', async () => {

@@ -1,0 +1,44 @@
+import { UnavailableError } from '../../domain/errors.js';
+import type { HttpRequest } from './http-message.js';
+
+/**
+ * Bounds the requests in progress, for whoever listens: `AdmissionControl` of `animal-store/node` is one. The interface
+ * has no bounds of its own.
+ */
+export interface Admission {
+  /**
+   * Admits a request before its key is checked, or refuses it.
+   * @param signal aborted when the request ends early: its deadline has passed, or its client has disconnected
+   * @throws {BusyError} there is no room. Then nothing is held.
+   */
+  admit(request: HttpRequest, signal: AbortSignal): Permit;
+}
+
+/** What an admitted request holds. Once it has ended it takes nothing more. */
+export interface Permit {
+  /**
+   * Counts the request for its caller, and may make it wait for the caller's turn.
+   * @param keyId the id of the API key; empty for a request that needs none
+   * @returns what to wait for; `undefined` to go on at once
+   * @throws {BusyError} the caller has too many requests, at once or after waiting
+   */
+  admitCaller(keyId: string): Promise<void> | undefined;
+  /**
+   * Does work that waits for the client, such as reading its body, without a place among the requests in progress.
+   * @throws {BusyError} there is no room for it, or none afterwards
+   */
+  aside<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Gives everything back. Called when the response is complete, before it is sent. Safe to call twice.
+   * @param length the length of the response's body, in characters
+   */
+  end(length: number): void;
+}
+
+/** A request is refused before any work is done, because there are too many. */
+export class BusyError extends UnavailableError {}
+
+const UNBOUNDED_PERMIT: Permit = { admitCaller: () => undefined, aside: (work) => work(), end: () => {} };
+
+/** Admits every request at once. */
+export const UNBOUNDED: Admission = { admit: () => UNBOUNDED_PERMIT };

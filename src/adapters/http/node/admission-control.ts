@@ -1,0 +1,204 @@
+import { totalmem } from 'node:os';
+import { BusyError, type Admission, type Permit } from '../admission.js';
+import type { HttpRequest } from '../http-message.js';
+import { Connection } from './connection.js';
+import { Turns, type Waiting } from './turns.js';
+
+/** Options of `AdmissionControl`. */
+export interface AdmissionOptions {
+  /** How many requests are worked on at the same time, and how many bodies are read: 1 or more. Default: 256. */
+  readonly maxInFlight?: number | undefined;
+  /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
+  readonly maxWait?: number | undefined;
+  /**
+   * How much of their responses clients may leave unread, all together, in bytes. Default: a quarter of the memory that
+   * the process may use. Only connections of a `NodeServer` are counted.
+   */
+  readonly maxUnsent?: number | undefined;
+}
+
+/** How many requests are started in one turn of the event loop. */
+const STARTED_PER_TURN = 64;
+
+/** To send so many characters costs about as much as the rest of a request. */
+const SMALL = 4 * 1024;
+
+// One of each: the stack of every one would cost more than the rest of the response.
+const TOO_MANY = new BusyError('too many requests at once');
+const TOO_MANY_OF_CALLER = new BusyError('too many requests of this caller at once');
+const TOO_LATE = new BusyError('too busy to answer soon');
+
+/**
+ * Shares the event loop, the places for requests and the memory for unread responses among callers. A caller is an API
+ * key; all requests that need none are one caller. No caller gets more than three quarters of anything.
+ */
+export class AdmissionControl implements Admission {
+  readonly #shares: AllShares;
+  readonly #turns: Turns;
+
+  constructor({ maxInFlight = 256, maxWait = 250, maxUnsent = quarterOfMemory() }: AdmissionOptions = {}) {
+    this.#shares = {
+      working: new Shares(maxInFlight),
+      reading: new Shares(maxInFlight),
+      unsent: new Shares(maxUnsent),
+    };
+    this.#turns = new Turns(STARTED_PER_TURN, { maxWait, gathers: true });
+  }
+
+  /** How many requests are worked on now. */
+  get inFlight(): number {
+    return this.#shares.working.taken;
+  }
+
+  /** How many bytes of responses clients have not taken yet. */
+  get unsent(): number {
+    return this.#shares.unsent.taken;
+  }
+
+  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
+  accepted(): void {
+    this.#turns.accepted();
+  }
+
+  /** Counts bytes of a response that its client does not take; a negative number when it takes them or disconnects. */
+  countUnsent(caller: string, bytes: number): void {
+    this.#shares.unsent.add(caller, bytes);
+  }
+
+  /** @throws {BusyError} there is no place, or clients leave too much unread */
+  admit(request: HttpRequest, signal: AbortSignal): Permit {
+    this.#shares.unsent.check();
+    return new HeldPermit(this.#shares, this.#turns, request, signal);
+  }
+}
+
+/** A quarter of what the control group of the process allows, or of the machine. */
+function quarterOfMemory(): number {
+  const constrained = process.constrainedMemory() || Infinity;
+  return Math.min(constrained, totalmem()) / 4;
+}
+
+/** A number of things that callers share. */
+class Shares {
+  readonly #most: number;
+  readonly #byCaller = new Map<string, number>();
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /**
+   * @param caller omit it while it is unknown
+   * @throws {BusyError} nothing is left, or nothing for this caller
+   */
+  check(caller?: string): void {
+    if (this.#taken >= this.#most) throw TOO_MANY;
+    if (caller === undefined) return;
+    if ((this.#byCaller.get(caller) ?? 0) >= Math.ceil(this.#most * 0.75)) throw TOO_MANY_OF_CALLER;
+  }
+
+  /** Counts so many for a caller, without a check. */
+  add(caller: string, count: number): void {
+    this.#taken += count;
+    const held = (this.#byCaller.get(caller) ?? 0) + count;
+    if (held > 0) this.#byCaller.set(caller, held);
+    else this.#byCaller.delete(caller);
+  }
+}
+
+interface AllShares {
+  readonly working: Shares;
+  readonly reading: Shares;
+  readonly unsent: Shares;
+}
+
+/** Of requests whose caller is not known yet. No API key has this id. */
+const UNKNOWN = '?';
+
+/** Holds one place at most: to work in, to read a body in, or none while it waits for its turn. */
+class HeldPermit implements Permit, Waiting {
+  caller = UNKNOWN;
+  isDeferred = false;
+  readonly #shares: AllShares;
+  readonly #turns: Turns;
+  readonly #request: HttpRequest;
+  readonly #signal: AbortSignal;
+  #held: Shares | undefined;
+  #hasEnded = false;
+  #resolve: (() => void) | undefined;
+  #reject: ((error: BusyError) => void) | undefined;
+
+  constructor(shares: AllShares, turns: Turns, request: HttpRequest, signal: AbortSignal) {
+    this.#shares = shares;
+    this.#turns = turns;
+    this.#request = request;
+    this.#signal = signal;
+    shares.working.check();
+    this.#moveTo(shares.working);
+  }
+
+  admitCaller(keyId: string): Promise<void> | undefined {
+    const { working, unsent } = this.#shares;
+    this.#moveTo(undefined);
+    this.caller = keyId;
+    const { connection } = this.#request;
+    if (connection instanceof Connection) connection.keyId = keyId;
+    unsent.check(keyId);
+    working.check(keyId);
+    if (!this.#turns.hasRoom()) return this.#waitForTurn();
+    this.#moveTo(working);
+    return undefined;
+  }
+
+  async aside<T>(work: () => Promise<T>): Promise<T> {
+    this.#enter(this.#shares.reading);
+    const result = await work();
+    this.#enter(this.#shares.working);
+    return result;
+  }
+
+  end(length: number): void {
+    if (this.#hasEnded) return;
+    this.#moveTo(undefined);
+    this.#hasEnded = true;
+    this.#turns.charge(1 + length / SMALL);
+  }
+
+  get isGone(): boolean {
+    return this.#hasEnded || this.#signal.aborted;
+  }
+
+  start(isLate: boolean): boolean {
+    if (isLate) this.#reject?.(TOO_LATE);
+    else this.#resolve?.();
+    return !isLate;
+  }
+
+  async #waitForTurn(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#turns.defer(this);
+    });
+    this.#enter(this.#shares.working);
+  }
+
+  /** Takes a place in exchange for the one it holds. */
+  #enter(shares: Shares): void {
+    this.#moveTo(undefined);
+    if (this.#hasEnded) return;
+    shares.check(this.caller);
+    this.#moveTo(shares);
+  }
+
+  #moveTo(shares: Shares | undefined): void {
+    this.#held?.add(this.caller, -1);
+    this.#held = this.#hasEnded ? undefined : shares;
+    this.#held?.add(this.caller, 1);
+  }
+}

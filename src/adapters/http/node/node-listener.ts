@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpInterface } from '../http-interface.js';
+import { NodeRequest, writeResponse } from './node-request.js';
+
+/** Options of `createNodeListener`. */
+export interface NodeListenerOptions {
+  /**
+   * Whether to pass faults, which are responses of 500 and above, to `next` where the host gives one, as Express does.
+   * Its error handlers respond then. Default: no, the interface responds.
+   */
+  readonly passFaults?: boolean;
+}
+
+/** A `RequestListener` that is also a middleware of Express and its like. Resolves when the response is written. */
+export type NodeListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  ...next: [next?: (fault: Error) => unknown, ...more: unknown[]]
+) => Promise<void>;
+
+/** The animal store as a request listener. It answers every request, and never rejects. */
+export function createNodeListener(
+  http: HttpInterface,
+  { passFaults = false }: NodeListenerOptions = {},
+): NodeListener {
+  // Of two parameters: hosts take a listener with three for one that may not respond.
+  return async (request, response, ...[next]) => {
+    try {
+      const answer = await http.handle(new NodeRequest(request, response, http.settings.bodyLimit));
+      if (passFaults && answer.fault && next) next(answer.fault);
+      else writeResponse(request, response, answer);
+    } catch {
+      response.destroy(); // the response cannot be sent: a header of it is not valid, or it was sent before
+    }
+  };
+}

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import type { RespondedRequest } from '../../../src/adapters/http/index.js';
+import type { Authenticator } from '../../../src/application/ports/authenticator.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import {
+  HeldPetRepository,
+  KEY,
+  REX,
+  anyKey,
+  createWith,
+  httpInterface,
+  keepAlive,
+  leaving,
+  outcome,
+  requestWith,
+  settled,
+} from './fixtures.js';
+
+const LIST = requestWith(KEY);
+
+describe('A request that takes too long', () => {
+  keepAlive();
+  const settings = { requestDeadline: 50 };
+
+  for (const [what, request] of [
+    ['a list', LIST],
+    ['a create', createWith(REX)],
+    ['a get', requestWith(KEY, { path: '/v1/pets/1' })],
+  ] as const) {
+    it(`gets 503 when the store does not finish ${what}, and the store's signal is aborted`, async () => {
+      const pets = new HeldPetRepository();
+      const late = await httpInterface({ pets, settings }).handle(request);
+      expect(outcome(late)).to.equal('503 service_unavailable');
+      expect(late.headers['Retry-After']).to.equal('1');
+      expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
+    });
+  }
+
+  it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
+    const pets = new HeldPetRepository();
+    const late = Promise.withResolvers<void>();
+    let signal: AbortSignal | undefined;
+    const authenticator: Authenticator = {
+      async authenticate(credential, call) {
+        signal = call?.signal;
+        await late.promise;
+        return anyKey.authenticate(credential);
+      },
+    };
+    const response = await httpInterface({ pets, settings, authenticator }).handle(LIST);
+    expect(outcome(response)).to.equal('503 service_unavailable');
+    expect(signal?.reason).to.be.instanceOf(UnavailableError);
+    late.resolve();
+    await settled();
+    expect(pets.calls).to.deep.equal([]);
+  });
+
+  it('is not one whose client takes long to send its body', async () => {
+    const pets = new HeldPetRepository();
+    const http = httpInterface({ pets, settings });
+    const body = Promise.withResolvers<Uint8Array>();
+    const slow = http.handle(createWith(REX, { readBody: () => body.promise }));
+    // The deadline of another request that began later passes.
+    expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+    body.resolve(new TextEncoder().encode(REX));
+    await pets.called(2);
+    pets.calls[1]?.resolve();
+    expect(outcome(await slow)).to.equal('201');
+  });
+
+  it('gets its whole time anew after its body', async () => {
+    const pets = new HeldPetRepository();
+    const began = performance.now();
+    let read = began;
+    const readBody = async (): Promise<Uint8Array> => {
+      await httpInterface({ pets, settings }).handle(LIST);
+      read = performance.now();
+      return new TextEncoder().encode(REX);
+    };
+    const late = await httpInterface({ pets, settings }).handle(createWith(REX, { readBody }));
+    expect(outcome(late)).to.equal('503 service_unavailable');
+    expect(performance.now() - read).to.be.greaterThan(45);
+  });
+
+  it('ends where timers are numbers, as outside Node.js', async () => {
+    const { setTimeout: original } = globalThis;
+    const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
+    Object.assign(globalThis, { setTimeout: numbers });
+    try {
+      const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
+      expect(outcome(late)).to.equal('503 service_unavailable');
+    } finally {
+      Object.assign(globalThis, { setTimeout: original });
+    }
+  });
+});
+
+describe('A client that disconnects', () => {
+  it('aborts the work of the store, and is not a failure for the log', async () => {
+    const pets = new HeldPetRepository();
+    const failed: unknown[] = [];
+    const log = {
+      responded: ({ error }: RespondedRequest) => void (error !== undefined && failed.push(error)),
+    };
+    const { request, leave } = leaving(LIST);
+    const response = httpInterface({ pets, log }).handle(request);
+    await pets.called(1);
+    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
+    leave();
+    expect(outcome(await response)).to.equal('408 request_timeout');
+    expect(pets.calls[0]?.signal?.aborted).to.equal(true);
+    expect(failed).to.deep.equal([]);
+  });
+
+  it('after its response changes nothing', async () => {
+    const pets = new HeldPetRepository();
+    const { request, leave } = leaving(LIST);
+    const response = httpInterface({ pets }).handle(request);
+    await pets.called(1);
+    pets.calls[0]?.resolve();
+    await response;
+    leave();
+    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
+  });
+});
