@@ -87,7 +87,6 @@ describe('docs/write-an-adapter.md', function () {
   });
 });
 
-// The programs for vitest and jest need those installed: `npm run binders` runs them.
 describe('docs/contract-suites.md', function () {
   this.timeout(120_000);
 
@@ -123,6 +122,7 @@ describe('docs/contract-suites.md', function () {
   });
 
   it('shows a module for check-store', async () => {
+    expect(page.has('store.mjs')).to.equal(true);
     const { out } = await page.line('check-store ./store.mjs --only claim');
     expect(out).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
   });

@@ -82,6 +82,18 @@ describe('A request that takes too long', () => {
     expect(performance.now() - read).to.be.greaterThan(45);
   });
 
+  it('is 408 when its body does not come within bodyDeadline, whatever the body does then', async () => {
+    const pets = new HeldPetRepository();
+    const body = Promise.withResolvers<Uint8Array>();
+    const slow = { bodyDeadline: 50, requestDeadline: 60_000 };
+    const http = httpInterface({ pets, settings: slow });
+    const late = await http.handle(createWith(REX, { readBody: () => body.promise }));
+    expect(outcome(late)).to.equal('408 request_timeout');
+    body.resolve(new TextEncoder().encode(REX));
+    await settled();
+    expect(pets.calls).to.deep.equal([]);
+  });
+
   it('ends where timers are numbers, as outside Node.js', async () => {
     const { setTimeout: original } = globalThis;
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type {
   DeprecatedCall,
   HttpInterfaceOptions,
+  HttpRequest,
+  HttpSettings,
   RespondedRequest,
 } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
@@ -82,6 +84,49 @@ describe('HttpInterface', () => {
       const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: fails };
       const response = await httpInterface({ ...failing, animalStore }).handle(requestWith(KEY));
       expect(outcome(response)).to.equal('500 internal_error');
+    });
+  });
+
+  describe('Location and Link', () => {
+    for (const [what, paths, settings, base] of [
+      ['have the base path', {}, {}, '/v1'],
+      ['have the prefix that the host has removed', { originalPath: '/shop/v1/pets' }, {}, '/shop/v1'],
+      ['have the prefix that a router kept', { path: '/shop/v1/pets' }, {}, '/shop/v1'],
+      ['have the prefixes of both', { path: '/a/v1/pets', originalPath: '/b/a/v1/pets' }, {}, '/b/a/v1'],
+      ['have a prefix as it was encoded', { originalPath: '/a%2Fb%20c/v1/pets' }, {}, '/a%2Fb%20c/v1'],
+      ['have no prefix of a rewritten path', { originalPath: '/elsewhere/animals' }, {}, '/v1'],
+      ['have a longer base path once', { path: '/x/y/v1/pets' }, { basePath: '/y/v1' }, '/x/y/v1'],
+      ['never begin a host', { originalPath: '//evil.example/v1/pets' }, {}, '/evil.example/v1'],
+      ['never end a link early', { originalPath: '/a>; b/v1/pets' }, {}, '/a%3E;%20b/v1'],
+      ['have the public URL instead', { originalPath: '/shop/v1/pets' }, { publicUrl: '/x/v1' }, '/x/v1'],
+    ] as ReadonlyArray<[string, Partial<HttpRequest>, Partial<HttpSettings>, string]>) {
+      it(what, async () => {
+        const http = httpInterface({ settings });
+        const [pets, pet] = http.routes;
+        const found = pets && { route: pets, parameters: {} };
+        const created = await http.handle(createWith(REX, paths), found);
+        expect(created.headers['Location']).to.equal(`${base}/pets/1`);
+        await http.handle(createWith(REX, paths), found);
+        const list = await http.handle(requestWith(KEY, { ...paths, query: 'limit=1' }), found);
+        expect(list.headers['Link']).to.match(/^<([^?]+)\?/);
+        expect(/^<([^?]+)/.exec(list.headers['Link'] ?? '')?.[1]).to.equal(`${base}/pets`);
+        const one = Object.fromEntries(
+          Object.entries(paths).map(([name, path]) => [name, `${String(path)}/1`]),
+        );
+        const request = requestWith(KEY, { path: '/v1/pets/1', ...one });
+        const got = await http.handle(request, pet && { route: pet, parameters: { petId: '1' } });
+        expect(got.headers['Link']).to.equal(`<${base}/pets?status=available>; rel="successor-version"`);
+      });
+    }
+
+    it('of / lead to the docs page below the mount, with a slash at its end or without', async () => {
+      const http = httpInterface({ docs: [] });
+      const locations: unknown[] = [];
+      for (const originalPath of [undefined, '/shop/', '/in/shop']) {
+        const { headers } = await http.handle(requestWith({}, { path: '/', originalPath }));
+        locations.push(headers['Location']);
+      }
+      expect(locations).to.deep.equal(['docs', 'docs', 'shop/docs']);
     });
   });
 

@@ -11,8 +11,8 @@ export interface AdmissionOptions {
   /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
   readonly maxWait?: number | undefined;
   /**
-   * How much of their responses clients may leave unread, all together, in bytes. Default: a quarter of the memory that
-   * the process may use. Only connections of a `NodeServer` are counted.
+   * How much of their responses all clients together may leave unread, in bytes. Counted on connections of a `NodeServer`.
+   * Default: a quarter of the memory that the process may use.
    */
   readonly maxUnsent?: number | undefined;
 }
@@ -30,66 +30,56 @@ const TOO_LATE = new BusyError('too busy to answer soon');
 
 /**
  * Shares the event loop, the places for requests and the memory for unread responses among callers. A caller is an API
- * key; all requests that need none are one caller. No caller gets more than three quarters of anything.
+ * key; all requests that need none are one caller. No caller gets more than three quarters of the places and the memory.
  */
 export class AdmissionControl implements Admission {
-  readonly #shares: AllShares;
-  readonly #turns: Turns;
+  readonly #bounds: Bounds;
 
   constructor({ maxInFlight = 256, maxWait = 250, maxUnsent = quarterOfMemory() }: AdmissionOptions = {}) {
-    this.#shares = {
+    this.#bounds = {
       working: new Shares(maxInFlight),
       reading: new Shares(maxInFlight),
       unsent: new Shares(maxUnsent),
+      turns: new Turns(STARTED_PER_TURN, { maxWait, gathers: true }),
     };
-    this.#turns = new Turns(STARTED_PER_TURN, { maxWait, gathers: true });
   }
 
   /** How many requests are worked on now. */
   get inFlight(): number {
-    return this.#shares.working.taken;
+    return this.#bounds.working.taken;
   }
 
   /** How many bytes of responses clients have not taken yet. */
   get unsent(): number {
-    return this.#shares.unsent.taken;
+    return this.#bounds.unsent.taken;
   }
 
   /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
   accepted(): void {
-    this.#turns.accepted();
+    this.#bounds.turns.accepted();
   }
 
-  /** Counts bytes of a response that its client does not take; a negative number when it takes them or disconnects. */
-  countUnsent(caller: string, bytes: number): void {
-    this.#shares.unsent.add(caller, bytes);
+  /** Counts bytes of a response that its client does not take; a negative number once it takes them or disconnects. */
+  countUnsent(keyId: string, bytes: number): void {
+    this.#bounds.unsent.add(keyId, bytes);
   }
 
-  /** @throws {BusyError} there is no place, or clients leave too much unread */
   admit(request: HttpRequest, signal: AbortSignal): Permit {
-    this.#shares.unsent.check();
-    return new HeldPermit(this.#shares, this.#turns, request, signal);
+    return new HeldPermit(this.#bounds, request, signal);
   }
 }
 
-/** A quarter of what the control group of the process allows, or of the machine. */
-function quarterOfMemory(): number {
-  const constrained = process.constrainedMemory() || Infinity;
-  return Math.min(constrained, totalmem()) / 4;
-}
+/** Of the memory that the control group of the process allows, or that the machine has. */
+const quarterOfMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4;
 
 /** A number of things that callers share. */
 class Shares {
   readonly #most: number;
   readonly #byCaller = new Map<string, number>();
-  #taken = 0;
+  taken = 0;
 
   constructor(most: number) {
     this.#most = most;
-  }
-
-  get taken(): number {
-    return this.#taken;
   }
 
   /**
@@ -97,68 +87,64 @@ class Shares {
    * @throws {BusyError} nothing is left, or nothing for this caller
    */
   check(caller?: string): void {
-    if (this.#taken >= this.#most) throw TOO_MANY;
-    if (caller === undefined) return;
-    if ((this.#byCaller.get(caller) ?? 0) >= Math.ceil(this.#most * 0.75)) throw TOO_MANY_OF_CALLER;
+    if (this.taken >= this.#most) throw TOO_MANY;
+    const held = caller === undefined ? 0 : (this.#byCaller.get(caller) ?? 0);
+    if (held >= Math.ceil(this.#most * 0.75)) throw TOO_MANY_OF_CALLER;
   }
 
   /** Counts so many for a caller, without a check. */
   add(caller: string, count: number): void {
-    this.#taken += count;
+    this.taken += count;
     const held = (this.#byCaller.get(caller) ?? 0) + count;
     if (held > 0) this.#byCaller.set(caller, held);
     else this.#byCaller.delete(caller);
   }
 }
 
-interface AllShares {
+interface Bounds {
   readonly working: Shares;
   readonly reading: Shares;
   readonly unsent: Shares;
+  readonly turns: Turns;
 }
-
-/** Of requests whose caller is not known yet. No API key has this id. */
-const UNKNOWN = '?';
 
 /** Holds one place at most: to work in, to read a body in, or none while it waits for its turn. */
 class HeldPermit implements Permit, Waiting {
-  caller = UNKNOWN;
+  caller = '?'; // until it is known; no API key has this id
   isDeferred = false;
-  readonly #shares: AllShares;
-  readonly #turns: Turns;
+  readonly #bounds: Bounds;
   readonly #request: HttpRequest;
   readonly #signal: AbortSignal;
   #held: Shares | undefined;
   #hasEnded = false;
-  #resolve: (() => void) | undefined;
-  #reject: ((error: BusyError) => void) | undefined;
+  #begin: ((isLate: boolean) => void) | undefined;
 
-  constructor(shares: AllShares, turns: Turns, request: HttpRequest, signal: AbortSignal) {
-    this.#shares = shares;
-    this.#turns = turns;
+  constructor(bounds: Bounds, request: HttpRequest, signal: AbortSignal) {
+    bounds.unsent.check();
+    bounds.working.check();
+    this.#bounds = bounds;
     this.#request = request;
     this.#signal = signal;
-    shares.working.check();
-    this.#moveTo(shares.working);
+    this.#moveTo(bounds.working);
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
-    const { working, unsent } = this.#shares;
+    const { working, unsent, turns } = this.#bounds;
     this.#moveTo(undefined);
     this.caller = keyId;
     const { connection } = this.#request;
     if (connection instanceof Connection) connection.keyId = keyId;
     unsent.check(keyId);
     working.check(keyId);
-    if (!this.#turns.hasRoom()) return this.#waitForTurn();
+    if (!turns.hasRoom()) return this.#waitForTurn();
     this.#moveTo(working);
     return undefined;
   }
 
   async aside<T>(work: () => Promise<T>): Promise<T> {
-    this.#enter(this.#shares.reading);
+    this.#enter(this.#bounds.reading);
     const result = await work();
-    this.#enter(this.#shares.working);
+    this.#enter(this.#bounds.working);
     return result;
   }
 
@@ -166,7 +152,7 @@ class HeldPermit implements Permit, Waiting {
     if (this.#hasEnded) return;
     this.#moveTo(undefined);
     this.#hasEnded = true;
-    this.#turns.charge(1 + length / SMALL);
+    this.#bounds.turns.charge(1 + length / SMALL);
   }
 
   get isGone(): boolean {
@@ -174,25 +160,22 @@ class HeldPermit implements Permit, Waiting {
   }
 
   start(isLate: boolean): boolean {
-    if (isLate) this.#reject?.(TOO_LATE);
-    else this.#resolve?.();
+    this.#begin?.(isLate);
     return !isLate;
   }
 
   async #waitForTurn(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-      this.#turns.defer(this);
+    const isLate = await new Promise<boolean>((resolve) => {
+      this.#begin = resolve;
+      this.#bounds.turns.defer(this);
     });
-    this.#enter(this.#shares.working);
+    if (isLate) throw TOO_LATE;
+    this.#enter(this.#bounds.working);
   }
 
-  /** Takes a place in exchange for the one it holds. */
   #enter(shares: Shares): void {
     this.#moveTo(undefined);
-    if (this.#hasEnded) return;
-    shares.check(this.caller);
+    if (!this.#hasEnded) shares.check(this.caller);
     this.#moveTo(shares);
   }
 

@@ -13,16 +13,8 @@ const MOST_WAITING = 16 * 1024;
 const PIECES_PER_TURN = 16;
 
 /** What listeners expect of a socket, and a stream lacks. */
-const SOCKET_PROPERTIES = [
-  'bytesRead',
-  'bytesWritten',
-  'localAddress',
-  'localFamily',
-  'localPort',
-  'remoteFamily',
-  'remotePort',
-] as const;
-const SOCKET_METHODS = ['address', 'ref', 'setKeepAlive', 'setNoDelay', 'unref'] as const;
+const OF_THE_SOCKET =
+  'address,bytesRead,bytesWritten,localAddress,localFamily,localPort,ref,remoteFamily,remotePort,setKeepAlive,setNoDelay,unref';
 
 type Callback = (error?: Error | null) => void;
 
@@ -53,20 +45,12 @@ export interface ServerState {
  */
 export class Connection extends Duplex implements Waiting {
   static {
-    for (const name of SOCKET_PROPERTIES) {
-      Object.defineProperty(this.prototype, name, {
-        get(this: Connection) {
-          return this.#socket[name];
-        },
-      });
-    }
-    for (const name of SOCKET_METHODS) {
-      Object.defineProperty(this.prototype, name, {
-        value(this: Connection, ...given: never[]) {
-          const result: unknown = Reflect.apply(this.#socket[name], this.#socket, given);
-          return result === this.#socket ? this : result;
-        },
-      });
+    for (const name of OF_THE_SOCKET.split(',') as Array<keyof Socket>) {
+      const get = function (this: Connection): unknown {
+        const value: unknown = this.#socket[name];
+        return typeof value === 'function' ? value.bind(this.#socket) : value;
+      };
+      Object.defineProperty(this.prototype, name, { get });
     }
   }
 

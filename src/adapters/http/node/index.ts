@@ -6,7 +6,7 @@
  */
 export { AdmissionControl, type AdmissionOptions } from './admission-control.js';
 export { readDocsFiles } from './docs-files.js';
-export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
+export { createNodeListener, type NodeListenerOptions } from './node-listener.js';
 export { NodeRequest } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
 export type { RefusedRequest } from './refusals.js';

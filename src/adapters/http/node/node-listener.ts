@@ -11,20 +11,17 @@ export interface NodeListenerOptions {
   readonly passFaults?: boolean;
 }
 
-/** A `RequestListener` that is also a middleware of Express and its like. Resolves when the response is written. */
-export type NodeListener = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  ...next: [next?: (fault: Error) => unknown, ...more: unknown[]]
-) => Promise<void>;
-
-/** The animal store as a request listener. It answers every request, and never rejects. */
-export function createNodeListener(
-  http: HttpInterface,
-  { passFaults = false }: NodeListenerOptions = {},
-): NodeListener {
+/**
+ * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every request,
+ * resolves when the response is written, and never rejects.
+ */
+export function createNodeListener(http: HttpInterface, { passFaults = false }: NodeListenerOptions = {}) {
   // Of two parameters: hosts take a listener with three for one that may not respond.
-  return async (request, response, ...[next]) => {
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    ...[next]: [next?: (fault: Error) => unknown, ...more: unknown[]]
+  ): Promise<void> => {
     try {
       const answer = await http.handle(new NodeRequest(request, response, http.settings.bodyLimit));
       if (passFaults && answer.fault && next) next(answer.fault);

@@ -9,6 +9,8 @@ import bodyParser from 'koa-bodyparser';
 import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
+import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { KEY, REX, httpInterface, outcome, sentOutcome } from '../fixtures.js';
 
 const servers: Server[] = [];
@@ -33,6 +35,7 @@ function mounted(
   const log = {
     responded: ({ error }: RespondedRequest) => void (error !== undefined && failures.push(error)),
   };
+  app.silent = true;
   for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
   mountMore(app);
@@ -205,6 +208,86 @@ describe('animalStoreRouter', () => {
         `${status} ${length}`,
       ]);
     }
+  });
+
+  describe('throws a fault', () => {
+    const fault = new Error('the disk is full');
+    const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
+    const serveWith = async (...before: Middleware[]) => {
+      const app = new Koa();
+      const errors: unknown[] = [];
+      app.on('error', (error) => errors.push(error));
+      for (const middleware of before) app.use(middleware);
+      app.use(animalStoreRouter(httpInterface({ animalStore })).routes());
+      return { errors, url: await serve(app) };
+    };
+
+    it('once to the application, and responds to it if nobody else does', async () => {
+      const { errors, url } = await serveWith(outer);
+      const response = await fetch(`${url}/v1/pets`, { headers: { ...KEY, 'x-request-id': 'r-1' } });
+      expect([errors, response.headers.get('x-request-id')]).to.deep.equal([[fault], 'r-1']);
+      expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      expect(await sentOutcome(response)).to.equal('500 internal_error');
+    });
+
+    it('that middleware may handle', async () => {
+      const { errors, url } = await serveWith(async (context, next) => {
+        await next().catch((error: unknown) => {
+          context.status = 502;
+          context.body = String(error);
+        });
+      });
+      const response = await fetch(`${url}/v1/pets`, { headers: KEY });
+      expect([response.status, await response.text()]).to.deep.equal([502, 'Error: the disk is full']);
+      expect([errors, response.headers.get('x-request-id')]).to.deep.equal([[], null]);
+    });
+
+    it('but no refusal, and leaves errors of others to Koa', async () => {
+      const { errors, url } = await serveWith(async (context, next) => {
+        await next().catch(() => context.throw(503, 'of the host'));
+      });
+      expect(await sentOutcome(fetch(`${url}/v1/pets/1`, { headers: KEY }))).to.equal('404 pet_not_found');
+      const response = await fetch(`${url}/v1/pets`, { headers: KEY });
+      expect([response.status, await response.text()]).to.deep.equal([503, 'Service Unavailable']);
+      expect(errors.map(String)).to.deep.equal(['ServiceUnavailableError: of the host']);
+    });
+  });
+
+  it('answers preflights of the origins in corsOrigins, and leaves OPTIONS to others without any', async () => {
+    const preflight = {
+      method: 'OPTIONS',
+      headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
+    };
+    const url = await mounted([], { settings: { corsOrigins: ['https://shop.example'] } });
+    for (const path of ['/v1/pets', '/v1/pets/1']) {
+      const { status, headers } = await fetch(url + path, preflight);
+      expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([
+        204,
+        'https://shop.example',
+      ]);
+    }
+    expect((await fetch(`${await mounted([])}/v1/pets`, preflight)).status).to.equal(404);
+  });
+
+  it('gives Location and Link the prefixes of the routers and hosts that it is mounted in', async () => {
+    const shop = new Router();
+    shop.use('/:tenant/shop', animalStoreRouter(httpInterface()).routes());
+    const app = new Koa();
+    // As koa-mount does.
+    app.use((context, next) => {
+      context.path = context.path.replace(/^\/mounted/, '');
+      return next();
+    });
+    app.use(shop.routes());
+    const url = await serve(app);
+    for (let count = 0; count < 2; count += 1) {
+      const created = await fetch(`${url}/mounted/a%2Fb/shop/v1/pets`, create());
+      const location = created.headers.get('location') ?? '';
+      expect(location).to.equal(`/mounted/a%2Fb/shop/v1/pets/${count + 1}`);
+      expect((await fetch(url + location, { headers: KEY })).status).to.equal(200);
+    }
+    const list = await fetch(`${url}/mounted/a%2Fb/shop/v1/pets?limit=1`, { headers: KEY });
+    expect(list.headers.get('link')).to.match(/^<\/mounted\/a%2Fb\/shop\/v1\/pets\?limit=1&/);
   });
 
   it('leaves unknown paths and methods to the next middleware, under another prefix too', async () => {

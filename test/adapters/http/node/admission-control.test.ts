@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import type { HttpRequest } from '../../../../src/adapters/http/index.js';
-import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
+import * as fc from 'fast-check';
+import { BusyError, type HttpRequest } from '../../../../src/adapters/http/index.js';
+import { AdmissionControl, createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { Turns } from '../../../../src/adapters/http/node/turns.js';
+import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
+import { UnavailableError } from '../../../../src/domain/errors.js';
 import {
   HeldPetRepository,
   KEY,
@@ -16,6 +20,8 @@ import {
   requestWith,
   settled,
 } from '../fixtures.js';
+import { closeServers, head, inTime, listening } from './listening-server.js';
+import { RawConnection } from './raw-connection.js';
 
 const LIST = requestWith(KEY);
 
@@ -197,5 +203,152 @@ describe('The turns of requests', () => {
     expect(pets.calls).to.have.length(PER_TURN + 1);
     for (const call of pets.calls) call.resolve();
     await Promise.all(others);
+  });
+});
+
+describe('Permits', () => {
+  keepAlive();
+
+  /** What a request waits for, in this order. A list reads no body. */
+  const STEPS = ['key', 'quota', 'body', 'store'] as const;
+  type Step = (typeof STEPS)[number];
+  const MOMENTS = ['before', 'during', 'after'] as const;
+  const FATES = ['goes on', 'rejects', 'throws', 'never ends', 'client gone'] as const;
+
+  const request = fc.record({
+    isCreate: fc.boolean(),
+    caller: fc.constantFrom('a', 'b', 'c'),
+    /** Turns of the event loop that each step takes. */
+    turns: fc.nat(2),
+    step: fc.constantFrom(...STEPS),
+    moment: fc.constantFrom(...MOMENTS),
+    fate: fc.constantFrom(...FATES),
+  });
+
+  it('take nothing once they have ended, and end once', async () => {
+    const admission = most(1);
+    const permit = admission.admit(LIST, new AbortController().signal);
+    permit.end(0);
+    expect(permit.admitCaller('a')).to.equal(undefined);
+    await permit.aside(async () => {});
+    expect(admission.inFlight).to.equal(0);
+    permit.end(0);
+    expect(admission.inFlight).to.equal(0);
+    admission.admit(LIST, new AbortController().signal);
+    expect(() => admission.admit(LIST, new AbortController().signal)).to.throw(BusyError);
+  });
+
+  it('hold nothing in the end, whatever happens to a request before, during and after each step', async function () {
+    this.timeout(60_000);
+    type Planned = typeof request extends fc.Arbitrary<infer T> ? T : never;
+    const run = async (requests: readonly Planned[]): Promise<void> => {
+      const admission = new AdmissionControl({ maxInFlight: 4, maxWait: 60_000 });
+      const fates = new Map<string, (step: Step) => Promise<void>>();
+      const fateOf = (keyId: string, step: Step): Promise<void> =>
+        fates.get(keyId)?.(step) ?? Promise.resolve();
+      const memory = createAnimalStore(openMemoryStore());
+      const http = httpInterface({
+        admission,
+        settings: { requestDeadline: 15, bodyDeadline: 15 },
+        authenticator: {
+          authenticate: (keyId) => fateOf(keyId, 'key').then(() => anyKey.authenticate(keyId)),
+        },
+        rateLimiter: {
+          limit: { requests: 1, seconds: 1 },
+          take: (keyId) => fateOf(keyId, 'quota').then(() => ({ allowed: true, remaining: 1, resetsIn: 1 })),
+        },
+        animalStore: {
+          ...memory,
+          listPets: (query, call) =>
+            fateOf(String(query?.cursor), 'store').then(() => memory.listPets({}, call)),
+          createPet: (pet, options) => fateOf(pet.name, 'store').then(() => memory.createPet(pet, options)),
+        },
+      });
+      const handled = requests.map(({ isCreate, caller, turns, step, moment, fate }, index) => {
+        const keyId = `${caller}-${index}`;
+        const { request: sent, leave } = leaving(
+          isCreate
+            ? createWith('', {
+                readBody: () =>
+                  fateOf(keyId, 'body').then(() => Buffer.from(`{"name":"${keyId}","categoryId":1}`)),
+              })
+            : requestWith({}, { query: `cursor=${keyId}` }),
+        );
+        const meet = async (): Promise<void> => {
+          if (fate === 'client gone') leave();
+          if (fate === 'rejects') await Promise.reject(new Error('rejected'));
+          if (fate === 'throws') throw new UnavailableError('thrown');
+          if (fate === 'never ends') await new Promise(() => {});
+        };
+        fates.set(keyId, async (now) => {
+          if (now === step && moment === 'before') await meet();
+          for (let turn = 0; turn < turns; turn += 1) {
+            await settled();
+            if (now === step && moment === 'during') await meet();
+          }
+          if (now === step && moment === 'after') await meet();
+        });
+        return http.handle({
+          ...sent,
+          header: (name) => (name === 'authorization' ? `Bearer ${keyId}` : undefined),
+        });
+      });
+      await Promise.all(handled);
+      expect(admission.inFlight).to.equal(0);
+      for (let turn = 0; turn < 4; turn += 1) await settled();
+      expect(admission.inFlight).to.equal(0);
+      fates.clear();
+      // Three of one key is all that it may have, of either kind of place.
+      const after = Promise.all([1, 2, 3].map(() => http.handle(createWith(REX))));
+      expect((await after).map(outcome)).to.deep.equal(['201', '201', '201']);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), run), {
+      numRuns: 60,
+    });
+  });
+});
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (const began = performance.now(); !isSo(); await settled()) {
+    if (performance.now() - began > 10_000) throw new Error('not within 10 s');
+  }
+};
+const list = (key: string, limit: number): string =>
+  head(`GET /v1/pets?limit=${limit}`, `Authorization: Bearer ${key}`);
+
+describe('What clients leave unread', () => {
+  afterEach(closeServers);
+  keepAlive();
+
+  /** Large enough that the buffers of the operating system do not take it. */
+  const LARGE = 24 * 1024 * 1024;
+  const LARGE_NAME = 'x'.repeat(LARGE);
+
+  /** A server whose lists are large, and whose bound is one response to a key, or two. */
+  async function serving() {
+    const admission = new AdmissionControl({ maxUnsent: 30 * 1024 * 1024 });
+    const pets = [{ id: 1n, name: LARGE_NAME, categoryId: 1n, status: 'available' as const }];
+    const animalStore = {
+      ...createAnimalStore(openMemoryStore()),
+      listPets: async ({ limit = 20 } = {}) => ({ pets: limit === 1 ? pets : [] }),
+    };
+    const listener = createNodeListener(httpInterface({ admission, animalStore }));
+    return { admission, ...(await listening((...exchange) => void listener(...exchange), { admission })) };
+  }
+  it('is counted until they go: beyond its share a key gets 503, and no other key does', async () => {
+    const { admission, port } = await serving();
+    const status = async (key: string): Promise<number | undefined> => {
+      const connection = await RawConnection.open(port, list(key, 20));
+      return (await inTime(connection.responses(1)))[0]?.status;
+    };
+    const reader = await RawConnection.open(port);
+    reader.socket.pause();
+    reader.send(list('greedy', 1));
+    await until(() => admission.unsent > 0);
+    expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
+    expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
+    reader.socket.destroy();
+    await until(() => admission.unsent === 0);
+    expect(await status('greedy')).to.equal(200);
   });
 });

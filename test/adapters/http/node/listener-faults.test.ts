@@ -23,6 +23,39 @@ describe('A listener', () => {
   afterEach(closeServers);
   const fault = new Error('secret');
 
+  it('finds what it expects of a socket', async () => {
+    const { port } = await listening(({ socket }, response) => {
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, 1000);
+      socket.ref().unref().ref();
+      const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, bytesRead } = socket;
+      const address = socket.address();
+      response.end(
+        JSON.stringify([
+          remoteAddress,
+          typeof remotePort,
+          remoteFamily,
+          localAddress,
+          localPort,
+          bytesRead,
+          address,
+        ]),
+      );
+    });
+    const sent = head('GET /', 'Connection: close');
+    const [response] = await exchange(port, sent);
+    const address = { address: '127.0.0.1', family: 'IPv4', port };
+    expect(JSON.parse(response?.body ?? '')).to.deep.equal([
+      '127.0.0.1',
+      'number',
+      'IPv4',
+      '127.0.0.1',
+      port,
+      sent.length,
+      address,
+    ]);
+  });
+
   const failing: Readonly<Record<string, RequestListener>> = {
     throws: () => {
       throw fault;

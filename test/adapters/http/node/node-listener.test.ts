@@ -1,0 +1,138 @@
+import {
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
+import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
+import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
+import { KEY, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
+
+const servers: Array<ReturnType<typeof createServer>> = [];
+
+/** Listens as a host on `node:http` does; resolves to its address. */
+async function serve(host: RequestListener): Promise<string> {
+  const server = createServer(host);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** What a host does before the listener, such as looking up a session or parsing a body. */
+type Before = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+
+const responded: RespondedRequest[] = [];
+const log = { responded: (request: RespondedRequest) => void responded.push(request) };
+
+const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Promise<string> => {
+  const listener = createNodeListener(httpInterface({ log, ...options }));
+  return serve((request, response) => void before(request, response).then(() => listener(request, response)));
+};
+
+const create = (headers: Readonly<Record<string, string>> = KEY): RequestInit => ({
+  method: 'POST',
+  headers,
+  body: new TextEncoder().encode(REX),
+});
+
+/** Reads the body as a host's parser does, and keeps what `kept` makes of it. */
+const parsing =
+  (kept: (bytes: Buffer) => object): Before =>
+  async (request) =>
+    Object.assign(request, kept(await buffer(request)));
+
+describe('createNodeListener as a guest', () => {
+  keepAlive();
+  beforeEach(() => void responded.splice(0));
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  for (const method of ['GET', 'POST']) {
+    it(`ends the ${method} of a client that disconnected before it was called`, async () => {
+      const gone = Promise.withResolvers<void>();
+      const url = await behind((_request, response) => {
+        response.once('close', gone.resolve);
+        return gone.promise;
+      });
+      const headers = { ...KEY, 'content-length': method === 'POST' ? '100' : '0' };
+      const client = send(`${url}/v1/pets`, { method, headers }).on('error', () => {});
+      client.write('{');
+      setTimeout(() => client.destroy(), 20);
+      while (responded.length === 0) await delay(5);
+      expect(responded.map(({ status, error }) => [status, error])).to.deep.equal([[408, undefined]]);
+    });
+  }
+
+  it('uses the headers that the host has set, and not those that it has removed', async () => {
+    const set = await behind(async ({ headers }) => void Object.assign(headers, KEY));
+    expect(await sentOutcome(fetch(`${set}/v1/pets`))).to.equal('200');
+    const removed = await behind(async ({ headers }) => void delete headers.authorization);
+    expect(await sentOutcome(fetch(`${removed}/v1/pets`, { headers: KEY }))).to.equal('401 missing_api_key');
+  });
+
+  for (const [what, kept] of [
+    ['bytes in rawBody', (bytes) => ({ rawBody: bytes, body: JSON.parse(bytes.toString()) as unknown })],
+    ['text in rawBody', (bytes) => ({ rawBody: bytes.toString() })],
+    ['bytes in body', (bytes) => ({ body: bytes })],
+  ] as ReadonlyArray<[string, (bytes: Buffer) => object]>) {
+    it(`uses a body that the host has read and kept as ${what}`, async () => {
+      const url = await behind(parsing(kept), { settings: { bodyLimit: REX.length } });
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, create()))).to.equal('201');
+      const larger = { ...create(), body: new TextEncoder().encode(`${REX} `) };
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, larger))).to.equal('413 payload_too_large');
+    });
+  }
+
+  it('says at once what to do where the host has read a body and kept its value only', async () => {
+    const url = await behind(parsing((bytes) => ({ body: JSON.parse(bytes.toString() || '{}') as unknown })));
+    const response = await fetch(`${url}/v1/pets`, create());
+    expect(response.status).to.equal(500);
+    expect(await response.text()).to.match(/"code":"internal_error","message":"A body parser .* rawBody\."/);
+    expect(String(responded[0]?.error)).to.match(/body parser/);
+    expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...create(), body: null }))).to.equal(
+      '400 missing_body',
+    );
+  });
+
+  it('returns a promise that ends when the response is written, and has two parameters', async () => {
+    const listener = createNodeListener(httpInterface());
+    const ended = Promise.withResolvers<boolean>();
+    const url = await serve((request, response) => {
+      void listener(request, response).then(() => ended.resolve(response.writableEnded));
+    });
+    expect(await sentOutcome(fetch(`${url}/v1/pets`, { headers: KEY }))).to.equal('200');
+    expect([await ended.promise, listener.length]).to.deep.equal([true, 2]);
+  });
+
+  it('passes faults to next if it is told to and there is a next, but no refusals', async () => {
+    const fault = new Error('the disk is full');
+    const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
+    const passing = createNodeListener(httpInterface({ animalStore }), { passFaults: true });
+    const usual = createNodeListener(httpInterface({ animalStore }));
+    for (const [listener, hasNext, faults] of [
+      [passing, true, [fault]],
+      [passing, false, []],
+      [usual, true, []],
+    ] as const) {
+      const passed: unknown[] = [];
+      const url = await serve((request, response) => {
+        const next = (error: unknown): void => {
+          passed.push(error);
+          response.writeHead(500).end('{"code":"internal_error"}');
+        };
+        void (hasNext ? listener(request, response, next) : listener(request, response));
+      });
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, { headers: KEY }))).to.equal('500 internal_error');
+      expect(await sentOutcome(fetch(`${url}/v1/pets/1`, { headers: KEY }))).to.equal('404 pet_not_found');
+      expect(passed).to.deep.equal(faults);
+    }
+  });
+});
