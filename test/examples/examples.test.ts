@@ -93,9 +93,7 @@ describe('The examples', () => {
 
   for (const [name, base] of [
     ['node-http.mjs', '/v1'],
-    ['hono.mjs', '/shop/v1'],
     ['embedding/koa-app.mjs', '/shop/v1'],
-    ['embedding/express-app.mjs', '/shop/v1'],
   ] as const) {
     it(`${name}: serves the animals at ${base}, exactly`, async () => {
       const { stdout } = start(name);
@@ -121,17 +119,6 @@ describe('The examples', () => {
         expect((await fetch(url + path)).status, path).to.equal(404);
     });
   }
-
-  it('fetch-server.mjs: exports a handler as runtimes take it that serve Fetch', async () => {
-    process.env['API_KEY'] = KEY;
-    const { default: server } = (await import(join(EXAMPLES, 'fetch-server.mjs'))) as {
-      default: { fetch(request: Request): Promise<Response> };
-    };
-    delete process.env['API_KEY'];
-    const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
-    const created = await server.fetch(new Request('http://localhost/v1/pets', request));
-    expect([created.status, await created.text()]).to.deep.equal([201, BELLA]);
-  });
 
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
     const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as { adapter: ContainerModule };
