@@ -16,7 +16,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { writeCursor } from '../build/src/application/page-cursor.js';
 import { main, startService } from './service.mjs';
 
 const KEY = 'measuring-key-0123456789';
@@ -68,15 +67,15 @@ const PAGES = {
   'first page': { clients: 32, request: () => message('GET /v1/pets') },
   'last page': {
     clients: 32,
-    request: () => message(`GET /v1/pets?cursor=${writeCursor(BigInt(MANY - 25))}`),
+    request: () => message(`GET /v1/pets?after=${MANY - 25}`),
   },
   'any page': {
     clients: 32,
-    request: (number) => message(`GET /v1/pets?cursor=${writeCursor(any(number))}`),
+    request: (number) => message(`GET /v1/pets?after=${any(number)}`),
   },
   'any page by status': {
     clients: 32,
-    request: (number) => message(`GET /v1/pets?status=sold&cursor=${writeCursor(any(number), 'sold')}`),
+    request: (number) => message(`GET /v1/pets?status=sold&after=${any(number)}`),
   },
   'any animal': { clients: 32, request: (number) => message(`GET /v1/pets/${any(number) + 1n}`) },
 };

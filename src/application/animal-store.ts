@@ -9,10 +9,10 @@ import type { NewPet, Pet, PetStatus } from '../domain/pet.js';
  */
 export interface AnimalStore {
   /**
-   * Returns one page of animals in ascending order of id. Following `next` to the end returns every animal that
-   * exists during the whole traversal exactly once.
-   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, or `status` is unknown.
-   * @throws {InvalidCursorError} `cursor` is not the `next` of a page with the same status filter.
+   * Returns one page of animals in ascending order of id. Passing `next` as `after` to the end returns every animal
+   * that exists during the whole traversal exactly once.
+   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
+   * int64.
    */
   listPets(query?: PetQuery, call?: Call): Promise<PetPage>;
 
@@ -46,16 +46,16 @@ export interface PetQuery {
   readonly limit?: number | undefined;
   /** Only animals with this status. Default: all. */
   readonly status?: PetStatus | undefined;
-  /** Where to continue: the `next` of an earlier page, unchanged. Valid on every instance and after restarts. */
-  readonly cursor?: string | undefined;
+  /** Only animals with a greater id: any int64, such as the last id of the page before. Default: all. */
+  readonly after?: bigint | undefined;
 }
 
 /** One page of a list. */
 export interface PetPage {
   /** In ascending order of id. Each animal is frozen. */
   readonly pets: readonly Pet[];
-  /** The cursor of the following page. Absent on the last page. */
-  readonly next?: string;
+  /** The last id of this page, for `after` of the next one. Absent on the last page. */
+  readonly next?: bigint;
 }
 
 /** Options of `createPet`. */

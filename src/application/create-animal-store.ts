@@ -17,7 +17,6 @@ import type {
   PetPage,
   PetQuery,
 } from './animal-store.js';
-import { readCursor, writeCursor } from './page-cursor.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { Claim, PetRepository } from './ports/pet-repository.js';
 
@@ -52,17 +51,14 @@ export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 const listPets =
   (pets: PetRepository) =>
   async (query: PetQuery = {}, call: Call = {}): Promise<PetPage> => {
-    requireLimitAndStatus(query);
-    const { limit = PAGE_LIMIT.default, status, cursor } = query;
-    const after = cursor === undefined ? undefined : readCursor(cursor, status);
+    requirePetQuery(query);
+    const { limit = PAGE_LIMIT.default, status, after } = query;
     call.signal?.throwIfAborted();
 
     // One more than requested: its existence tells whether there is a next page.
     const found = await pets.list({ after, limit: limit + 1, status }, call);
     const last = found.length > limit ? found[limit - 1] : undefined;
-    return last === undefined
-      ? { pets: found }
-      : { pets: found.slice(0, limit), next: writeCursor(last.id, status) };
+    return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
   };
 
 const createPet =
@@ -85,26 +81,21 @@ const getPet =
     return pet;
   };
 
-/**
- * Checks the parts of a query that every implementation can check. Cursors are opaque to clients.
- * @throws {InvalidParameterError} naming every fault
- */
-export function requireLimitAndStatus(query: PetQuery): void {
-  const faults = limitAndStatusFaults(query);
+/** @throws {InvalidParameterError} naming every fault */
+export function requirePetQuery(query: PetQuery): void {
+  const faults = petQueryFaults(query);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
 
-/** Every rule that `limit` and `status` break. */
-export function limitAndStatusFaults(query: {
-  readonly limit?: unknown;
-  readonly status?: unknown;
-}): Fault[] {
-  const { limit = PAGE_LIMIT.default, status } = query;
+/** Every rule that a query breaks. */
+export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unknown }): Fault[] {
+  const { limit = PAGE_LIMIT.default, status, after } = query;
   const { minimum, maximum } = PAGE_LIMIT;
   const isLimit = Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum;
   const messages = {
     limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     status: PET_RULES.status(status),
+    after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
   };
   return Object.entries(messages).flatMap(([field, message]) =>
     message === undefined ? [] : [{ field, message }],

@@ -2,7 +2,6 @@
 export const ANIMAL_STORE_ERROR_CODES = [
   'invalid_pet',
   'invalid_parameter',
-  'invalid_cursor',
   'pet_not_found',
   'idempotency_conflict',
   'idempotency_key_reused',
@@ -54,19 +53,6 @@ export class InvalidParameterError extends AnimalStoreError {
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
     super(`The call is not valid: ${sentence(faults)}.`, options);
     this.faults = faults;
-  }
-}
-
-/** The cursor was not made by an animal store, was altered, or belongs to a list with another filter. */
-export class InvalidCursorError extends AnimalStoreError {
-  override readonly name = 'InvalidCursorError';
-  readonly code = 'invalid_cursor';
-
-  constructor(options?: ErrorOptions) {
-    super(
-      'The cursor is not valid for this list: pass it as it was given, with the same status filter, or start again without one.',
-      options,
-    );
   }
 }
 
@@ -127,7 +113,6 @@ export class UnavailableError extends AnimalStoreError {
 export type AnyAnimalStoreError =
   | InvalidPetError
   | InvalidParameterError
-  | InvalidCursorError
   | PetNotFoundError
   | IdempotencyConflictError
   | IdempotencyKeyReusedError

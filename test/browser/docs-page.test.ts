@@ -165,7 +165,7 @@ describeInChromium('The docs page', (browser) => {
     const bodies = [(await send(page, 'listPets')).body];
     while (await next.isVisible()) bodies.push((await send(page, 'listPets', () => next.click())).body);
     expect(bodies.map((body) => /"name": "(.*)"/.exec(body)?.[1])).to.deep.equal(names);
-    await fieldOf(page, 'listPets', 'cursor').fill('');
+    await fieldOf(page, 'listPets', 'after').fill('');
     await send(page, 'listPets');
     expect(await next.isVisible()).to.equal(true);
     await fieldOf(page, 'listPets', 'status').selectOption('sold');

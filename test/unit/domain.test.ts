@@ -5,7 +5,6 @@ import {
   AnimalStoreError,
   IdempotencyConflictError,
   IdempotencyKeyReusedError,
-  InvalidCursorError,
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
@@ -24,7 +23,6 @@ const faults = [
 const EVERY_ERROR = [
   new InvalidPetError(faults, { cause }),
   new InvalidParameterError(faults, { cause }),
-  new InvalidCursorError({ cause }),
   new PetNotFoundError(5n, { cause }),
   new IdempotencyConflictError({ cause }),
   new IdempotencyKeyReusedError({ cause }),
@@ -40,7 +38,7 @@ describe('The errors of the animal store', () => {
       expect(error.cause).to.equal(cause);
       expect(String(error)).to.match(new RegExp(`^${error.name}: [A-Z].+\\.$`));
     }
-    expect(new InvalidCursorError()).not.to.have.property('cause');
+    expect(new IdempotencyKeyReusedError()).not.to.have.property('cause');
   });
 
   it('name every fault in one sentence', () => {

@@ -9,7 +9,6 @@ import { JSON_TYPE, type HttpResponse } from './http-message.js';
 export const ERROR_STATUS = {
   invalid_pet: 400,
   invalid_parameter: 400,
-  invalid_cursor: 400,
   malformed_request: 400,
   malformed_json: 400,
   missing_body: 400,

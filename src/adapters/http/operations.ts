@@ -4,7 +4,7 @@ import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
-import { PET_ID, reference, type Keywords } from './json-schema.js';
+import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 
 /** The id of an operation of the interface. */
@@ -86,12 +86,12 @@ export const OPERATIONS = {
         example: 'available',
         description: 'Returns only animals with this availability status. Default: all.',
       },
-      cursor: {
+      after: {
         in: 'query',
-        schema: { type: 'string' },
+        schema: INT64,
+        example: 20n,
         description:
-          'Where the page begins. Take it from the `Link` of the page before, with the same `status`; the `limit` may ' +
-          'differ. It stays valid across restarts.',
+          'Returns only animals with a greater `id`. The last `id` of a page leads to the next page, as its `Link` does.',
       },
       'If-None-Match': IF_NONE_MATCH,
     } satisfies Record<keyof PetQuery | 'If-None-Match', Parameter>,
@@ -102,7 +102,7 @@ export const OPERATIONS = {
       headers: ['NextLink'],
     },
     conditional: true,
-    errors: ['invalid_parameter', 'invalid_cursor'],
+    errors: ['invalid_parameter'],
   },
   createPet: {
     method: 'POST',

@@ -1,42 +1,47 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { limitAndStatusFaults } from '../../application/create-animal-store.js';
+import { petQueryFaults } from '../../application/create-animal-store.js';
 import { InvalidParameterError } from '../../domain/errors.js';
+import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet.js';
 import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored, and `listPets` judges the values; only a repeated
- * parameter is refused here, together with every other fault.
- * @throws {InvalidParameterError} a parameter is repeated
+ * parameter and `cursor` are refused here, together with every other fault.
+ * @throws {InvalidParameterError} a parameter is repeated, or `cursor` is given
  */
 export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
   const sent = new URLSearchParams(`?${query}`);
   const limit = sent.get('limit');
+  const after = sent.get('after');
   const read = {
     limit: limit === null ? undefined : decimal(limit),
     status: (sent.get('status') ?? undefined) as PetStatus | undefined,
-    cursor: sent.get('cursor') ?? undefined,
+    after: after === null ? undefined : (parseInt64(after) ?? (after as unknown as bigint)),
   };
   const repeated = Object.keys(read).filter((name) => sent.getAll(name).length > 1);
-  if (repeated.length === 0) return read;
+  // A client of an older version must not start again without noticing.
+  const isOld = sent.has('cursor');
+  if (repeated.length === 0 && !isOld) return read;
   throw new InvalidParameterError([
-    ...limitAndStatusFaults(read).filter(({ field }) => !repeated.includes(field)),
+    ...petQueryFaults(read).filter(({ field }) => !repeated.includes(field)),
     ...repeated.map((field) => ({ field, message: 'must be given once' })),
+    ...(isOld ? [{ field: 'cursor', message: 'is gone: use after with the last id that you have' }] : []),
   ]);
 }
 
 /** An integer in plain decimal, else NaN. */
 const decimal = (text: string): number => (/^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN);
 
-const isCursor = (pair: string): boolean =>
+const isAfter = (pair: string): boolean =>
   // Only a name with percent-encoding needs decoding.
-  pair.includes('%') ? new URLSearchParams(`?${pair}`).has('cursor') : /^cursor(?:=|$)/.test(pair);
+  pair.includes('%') ? new URLSearchParams(`?${pair}`).has('after') : /^after(?:=|$)/.test(pair);
 
-/** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another cursor. */
-export function nextLink(baseUrl: string, query: string, cursor: string): string {
-  const others = query.split('&').filter((pair) => pair !== '' && !isCursor(pair));
-  const parameters = encodedForLink([...others, `cursor=${cursor}`].join('&'));
+/** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another `after`. */
+export function nextLink(baseUrl: string, query: string, after: bigint): string {
+  const others = query.split('&').filter((pair) => pair !== '' && !isAfter(pair));
+  const parameters = encodedForLink([...others, `after=${after}`].join('&'));
   return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }

@@ -41,12 +41,12 @@ export async function pagesOf(
   query: PetQuery,
 ): Promise<readonly (readonly Pet[])[]> {
   const pages: (readonly Pet[])[] = [];
-  let cursor: string | undefined;
+  let after: bigint | undefined;
   do {
-    const page = await animalStore.listPets({ ...query, cursor });
-    if (page.next !== undefined && page.next === cursor) throw new Error('the cursor leads to itself');
+    const page = await animalStore.listPets({ ...query, after });
+    if (page.next !== undefined && page.next === after) throw new Error('a page leads to itself');
     pages.push(page.pets);
-    cursor = page.next;
-  } while (cursor !== undefined);
+    after = page.next;
+  } while (after !== undefined);
   return pages;
 }

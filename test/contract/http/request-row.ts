@@ -75,9 +75,6 @@ export interface Values extends HttpKeys {
   readonly host: string;
   /** The id of the first animal of `SEED`. */
   readonly pet: string;
-  /** The cursor after the first animal, in the list of all animals and in that of the sold ones. */
-  readonly cursor: string;
-  readonly soldCursor: string;
   /** The entity tag of the first animal, with its quotes and without; and that of the list of it alone. */
   readonly petTag: string;
   readonly petTagText: string;
@@ -100,7 +97,6 @@ export const PET = '{"name":"Bella","categoryId":7}';
 const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_pet: 400,
   invalid_parameter: 400,
-  invalid_cursor: 400,
   pet_not_found: 404,
   idempotency_conflict: 409,
   idempotency_key_reused: 422,

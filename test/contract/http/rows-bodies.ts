@@ -66,7 +66,7 @@ const structure: Row[] = [
   ),
   row(
     'ignores the query of createPet',
-    { ...post(PET), target: '{{base}}/pets?limit=0&status=gone&cursor=x' },
+    { ...post(PET), target: '{{base}}/pets?limit=0&status=gone&after=x' },
     CREATED,
   ),
   ...IGNORED.map(([what, members]) =>

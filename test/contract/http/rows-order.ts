@@ -29,7 +29,6 @@ const FAULTS: ReadonlyArray<readonly [first: string, later: string, ErrorCode, R
   ['the removal', 'the scope', 'operation_removed', by('{{writeOnlyKey}}', get('/pets/1')), 'getPetOff'],
   ['the scope', 'the parameters', 'insufficient_scope', by('{{writeOnlyKey}}', get('/pets?limit=0'))],
   ['the scope', 'the body', 'insufficient_scope', by('{{readOnlyKey}}', send('POST', '/pets'))],
-  ['the parameters', 'the cursor', 'invalid_parameter', get('/pets?limit=0&cursor=x')],
   ['the idempotency key', 'the body', 'invalid_parameter', send('POST', '/pets', NO_KEY)],
   ['the presence of a body', 'its media type', 'missing_body', postAs('text/plain', '')],
   ['the media type', 'the size of the body', 'unsupported_media_type', postAs('text/plain', BIG)],

@@ -25,16 +25,10 @@ const BAD_LIMITS = [
 
 const BAD_STATUSES = ['', ...words('unknown Available %20sold sold%00 available,sold * __proto__')];
 
-const BAD_CURSORS: ReadonlyArray<readonly [what: string, cursor: string]> = [
-  ['of a filtered list without the filter', '{{soldCursor}}'],
-  ['of a filtered list with another filter', '{{soldCursor}}&status=pending'],
-  ['of the whole list with a filter', '{{cursor}}&status=available'],
-  ['that is empty', ''],
-  ['with one character more', '{{cursor}}0'],
-  ['with U+0000 after it', '{{cursor}}%00'],
-  ['that is an id', '1'],
-  ['of 8,000 characters', 'a'.repeat(8000)],
-  ['that is not percent-encoding', '%ZZ'],
+const BAD_IDS = [
+  '',
+  ...words('abc 1.5 %2B1 01 -0 1e1 0x1 %201 1%00 1,2 %D9%A1 %ZZ 9223372036854775808 -9223372036854775809'),
+  'a'.repeat(8000),
 ];
 
 const link = (query: RegExp): Expectation => ({
@@ -46,11 +40,13 @@ const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp
   ['a limit twice', 'limit=5&limit=6', /limit .*once/],
   ['a limit twice, once with its name percent-encoded', 'limit=5&%6Cimit=5', /limit .*once/],
   ['a status twice', 'status=sold&status=pending', /status .*once/],
-  ['a cursor twice', 'cursor={{cursor}}&cursor={{cursor}}', /cursor .*once/],
+  ['after twice', 'after=1&after=1', /after .*once/],
+  ['a cursor of an older version, and names after', 'cursor=0', /cursor .*after/],
+  ['a cursor of an older version beside after', '%63ursor=0&after=1', /cursor .*after/],
   [
     'several wrong parameters, and names each',
-    'status=gone&limit=0&cursor=a&cursor=b',
-    /^(?=.*limit)(?=.*status)(?=.*cursor)/,
+    'status=gone&limit=0&after=a&after=b&cursor=',
+    /^(?=.*limit)(?=.*status)(?=.*after .*once)(?=.*cursor)/,
   ],
 ];
 
@@ -58,8 +54,10 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, query: string]> = [
   ['a limit of 100', '?limit=100'],
   ['a percent-encoded limit', '?limit=%32%30'],
   ['a percent-encoded status', '?status=%73old'],
-  ['a cursor with another limit', '?limit=57&cursor={{cursor}}'],
-  ['a cursor of a filtered list with the filter', '?status=sold&cursor={{soldCursor}}'],
+  ['any id to begin behind', '?status=sold&after={{pet}}'],
+  ['the smallest id to begin behind', '?after=-9223372036854775808'],
+  ['the greatest id to begin behind', '?after=9223372036854775807'],
+  ['parameters whose names only contain after or cursor', '?xafter=x&after[]=x&cursors=1&xcursor=1'],
   ['parameters whose names differ in case or brackets', '?Limit=0&STATUS=x&limit[]=0&status[$ne]=sold'],
   ['an empty query', '?'],
   ['a query of separators only', '?&&=&'],
@@ -67,24 +65,25 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, query: string]> = [
 ];
 
 const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]> = [
-  ['repeats the filter', 'status=sold&limit=1', /status=sold&limit=1&cursor=[\w-]+/],
-  ['replaces the cursor', 'cursor={{cursor}}&limit=1', /limit=1&cursor=(?!{{cursor}})[\w-]+/],
+  ['repeats the filter', 'status=sold&limit=1', /status=sold&limit=1&after=\d+/],
+  ['replaces after', 'after={{pet}}&limit=1', /limit=1&after=(?!{{pet}}>)\d+/],
   [
-    'replaces a cursor whose name is percent-encoded',
-    '%63ursor={{cursor}}&limit=1',
-    /limit=1&cursor=(?!{{cursor}})[\w-]+/,
+    'replaces an after whose name is percent-encoded',
+    '%61fter={{pet}}&limit=1',
+    /limit=1&after=(?!{{pet}}>)\d+/,
   ],
+  ['repeats a parameter whose name ends in after', 'xafter=1&limit=1', /xafter=1&limit=1&after=\d+/],
   [
     'repeats unknown parameters',
     'utm=a%26b&limit=1&utm=%C3%A9&flag',
-    /utm=a%26b&limit=1&utm=%C3%A9&flag=?&cursor=[\w-]+/,
+    /utm=a%26b&limit=1&utm=%C3%A9&flag=?&after=\d+/,
   ],
-  ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&cursor=[\w-]+/],
-  ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&cursor=[\w-]+/],
+  ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&after=\d+/],
+  ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&after=\d+/],
   ['cannot be ended by a parameter', 'x=%3E%3B+rel%3D%22evil%22&limit=1', /[^<>"\s]+/],
 ];
 
-/** Parameters, pages and cursors of listPets. */
+/** Parameters and pages of listPets. */
 export const LISTING: readonly Row[] = [
   ...BAD_LIMITS.map((limit) =>
     row(`refuses a limit of ${limit || 'nothing'}`, get(`/pets?limit=${limit}`), invalid(/limit .*1 to 100/)),
@@ -96,13 +95,17 @@ export const LISTING: readonly Row[] = [
       invalid(/status .*available, pending, sold/),
     ),
   ),
-  ...BAD_CURSORS.map(([what, cursor]) =>
-    row(`refuses a cursor ${what}`, get(`/pets?cursor=${cursor}`), error('invalid_cursor')),
+  ...BAD_IDS.map((after) =>
+    row(
+      `refuses to begin behind ${after.slice(0, 20) || 'nothing'}`,
+      get(`/pets?after=${after}`),
+      invalid(/after .*64-bit integer/),
+    ),
   ),
   ...ONCE.map(([what, query, message]) => row(`refuses ${what}`, get(`/pets?${query}`), invalid(message))),
   ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), OK)),
   row('lists animals as a bare array, with a link to the next page', get('/pets?limit=1'), {
-    ...link(/limit=1&cursor=[\w-]+/),
+    ...link(/limit=1&after=\d+/),
     body: `[${FIRST}]`,
   }),
   ...LINKS.map(([what, query, next]) =>
@@ -183,7 +186,7 @@ export const GETTING: readonly Row[] = [
     {
       status: 200,
       headers: {
-        Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&cursor=[\w-]+>; rel="next"$/,
+        Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/,
       },
     },
     { given: 'publicUrl' },
@@ -236,7 +239,7 @@ export const PATHS: readonly Row[] = [
     bare('GET', '/animals/v1/pets?limit=1', bearer()),
     {
       status: 200,
-      headers: { Link: /^<\/animals\/v1\/pets\?limit=1&cursor=\w+>; rel="next"$/ },
+      headers: { Link: /^<\/animals\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ },
     },
   ),
   inOtherBasePath(

@@ -6,8 +6,9 @@ import type {
   PetPage,
   PetQuery,
 } from '../../../application/animal-store.js';
-import { PAGE_LIMIT, requireLimitAndStatus, requirePetId } from '../../../application/create-animal-store.js';
+import { PAGE_LIMIT, requirePetQuery, requirePetId } from '../../../application/create-animal-store.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
+import { INT64_MIN, parseInt64 } from '../../../domain/int64.js';
 import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { stringify } from '../../../exact-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
@@ -39,17 +40,17 @@ export class AnimalStoreClient implements AnimalStore {
   }
 
   async listPets(query: PetQuery = {}, call: Call = {}): Promise<PetPage> {
-    requireLimitAndStatus(query);
-    const { limit, status, cursor } = query;
+    requirePetQuery(query);
+    const { limit, status, after } = query;
     const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries({ limit, status, cursor })) {
+    for (const [name, value] of Object.entries({ limit, status, after })) {
       if (value !== undefined) parameters.set(name, String(value));
     }
     const target = parameters.size === 0 ? '/pets' : `/pets?${parameters.toString()}`;
     const response = await sendRequest(this.#settings, { operation: 'listPets', target }, call);
     // Anything but an array has no such method.
     const pets = readBody(response, (body) => (body as unknown[]).map(toPet));
-    const next = nextCursor(response, this.#settings.baseUrl + target);
+    const next = nextAfter(response, this.#settings.baseUrl + target);
     return next === undefined ? { pets } : { pets, next };
   }
 
@@ -59,15 +60,15 @@ export class AnimalStoreClient implements AnimalStore {
    */
   async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
     const { limit = PAGE_LIMIT.maximum, status } = query;
-    let { cursor } = query;
+    let { after } = query;
     do {
-      const page: PetPage = await this.listPets({ limit, status, cursor }, call);
+      const page: PetPage = await this.listPets({ limit, status, after }, call);
       for (const pet of page.pets) {
         call.signal?.throwIfAborted();
         yield pet;
       }
-      cursor = page.next;
-    } while (cursor !== undefined);
+      after = page.next;
+    } while (after !== undefined);
   }
 
   /**
@@ -110,13 +111,15 @@ export class AnimalStoreClient implements AnimalStore {
 
 const toPet = (body: unknown): Pet => petFrom(Object(body));
 
-/** The cursor in the link to the next page (RFC 8288). Only the service interprets it. */
-function nextCursor(response: ReceivedResponse, url: string): string | undefined {
+/** Where the next page begins, by the link to it (RFC 8288). */
+function nextAfter(response: ReceivedResponse, url: string): bigint | undefined {
   const next = /<([^>]*)>[^<]*;\s*rel="?next"?\s*(?:[;,]|$)/i;
   const target = next.exec(response.headers.get('link') ?? '')?.[1];
   if (target === undefined) return undefined;
-  const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null;
-  if (cursor !== null && cursor !== new URL(url).searchParams.get('cursor')) return cursor;
+  const read = (address: string): bigint | undefined =>
+    parseInt64(new URL(address, url).searchParams.get('after') ?? '');
+  const after = URL.canParse(target, url) ? read(target) : undefined;
+  if (after !== undefined && after > (read(url) ?? INT64_MIN)) return after;
   throw new UnexpectedResponseError('its link to the next page does not lead to another page', response);
 }
 

@@ -1,7 +1,6 @@
 import {
   IdempotencyConflictError,
   IdempotencyKeyReusedError,
-  InvalidCursorError,
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
@@ -96,7 +95,6 @@ export function responseError(response: ReceivedResponse, petId: string): unknow
 const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, (cause: ServiceError, petId: string) => Error>> = {
   invalid_pet: (cause) => new InvalidPetError(faultsOf(cause), { cause }),
   invalid_parameter: (cause) => new InvalidParameterError(faultsOf(cause), { cause }),
-  invalid_cursor: (cause) => new InvalidCursorError({ cause }),
   pet_not_found: (cause, petId) => new PetNotFoundError(petId, { cause }),
   idempotency_conflict: (cause) => new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
   idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),

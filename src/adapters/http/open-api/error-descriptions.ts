@@ -1,9 +1,5 @@
 import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
-import {
-  IdempotencyConflictError,
-  IdempotencyKeyReusedError,
-  InvalidCursorError,
-} from '../../../domain/errors.js';
+import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../../domain/errors.js';
 import { payloadTooLarge, type ErrorCode } from '../error-responses.js';
 import { baseUrl, type HttpSettings } from '../http-settings.js';
 import { removedMessage, type Operation } from '../operations.js';
@@ -29,10 +25,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   invalid_parameter: {
     meaning: 'A parameter has an invalid value or is given twice. The message names every fault.',
     message: 'The call is not valid: limit must be an integer from 1 to 100.',
-  },
-  invalid_cursor: {
-    meaning: 'The cursor was altered, or belongs to a list with another `status`. Start again without one.',
-    message: new InvalidCursorError().message,
   },
   malformed_request: {
     meaning: 'The request is not well-formed HTTP/1.1.',

@@ -1,5 +1,3 @@
-import { PAGE_LIMIT } from '../../../application/create-animal-store.js';
-import { writeCursor } from '../../../application/page-cursor.js';
 import type { Keywords } from '../json-schema.js';
 
 /** The headers of a deprecated operation's route. */
@@ -31,10 +29,7 @@ export const HEADERS = {
       'is. Absent on the last page.',
     schema: { type: 'string', pattern: '^<[^<>]+>; rel="next"$' },
     optional: true,
-    example: (baseUrl) => {
-      const cursor = writeCursor(BigInt(PAGE_LIMIT.default), 'available');
-      return `<${baseUrl}/pets?status=available&limit=${PAGE_LIMIT.default}&cursor=${cursor}>; rel="next"`;
-    },
+    example: (baseUrl) => `<${baseUrl}/pets?status=available&limit=20&after=20>; rel="next"`,
   },
   Location: {
     name: 'Location',

@@ -63,19 +63,19 @@ describe('AnimalStoreClient reads', () => {
   });
 
   for (const [what, link, next] of [
-    ['a relative link', '</v1/pets?limit=5&cursor=abc>; rel="next"', 'abc'],
-    ['an absolute link', `<${BASE_URL}/pets?cursor=a%20b%2B>; rel=next`, 'a b+'],
+    ['a relative link', '</v1/pets?limit=5&after=7>; rel="next"', 7n],
+    ['an absolute link', `<${BASE_URL}/pets?after=%31%32>; rel=next`, 12n],
     [
-      'a link to another host, of which only the cursor counts',
-      '<https://b.example/?cursor=x>; rel=next',
-      'x',
+      'a link to another host, of which only after counts',
+      '<https://b.example/?after=9223372036854775807>; rel=next',
+      2n ** 63n - 1n,
     ],
-    ['the second of two links', '</a?cursor=1,2>; rel="prev"; title="a, ;", </b?cursor=3>; rel="next"', '3'],
-    ['a link with more parameters', '</?cursor=4>; title=x; REL="next"; x=y', '4'],
+    ['the second of two links', '</a?after=1,2>; rel="prev"; title="a, ;", </b?after=3>; rel="next"', 3n],
+    ['a link with more parameters', '</?after=4>; title=x; REL="next"; x=y', 4n],
     ['no link', '', undefined],
-    ['other relations', '</?cursor=5>; rel="nextish", </?cursor=6>', undefined],
+    ['other relations', '</?after=5>; rel="nextish", </?after=6>', undefined],
   ] as const) {
-    it(`the cursor of ${what}`, async () => {
+    it(`the next page of ${what}`, async () => {
       const { client } = fakeService(json(200, '[]', { Link: link }));
       expect((await client().listPets()).next).to.equal(next);
     });
@@ -102,11 +102,21 @@ describe('AnimalStoreClient rejects as unexpected', () => {
     ['201 for a list', listing, json(201, '[]')],
     ['204', listing, new Response(null, { status: 204 })],
     ['304', listing, new Response(null, { status: 304 })],
-    ['a link onward that has no cursor', listing, json(200, '[]', { Link: '</v1/pets>; rel="next"' })],
+    ['a link onward that has no after', listing, json(200, '[]', { Link: '</v1/pets>; rel="next"' })],
+    [
+      'a link onward whose after is no id',
+      listing,
+      json(200, '[]', { Link: '</v1/pets?after=x>; rel="next"' }),
+    ],
     [
       'a link onward that leads to itself',
-      (client) => client.listPets({ cursor: 'abc' }),
-      json(200, '[]', { Link: '</v1/pets?cursor=abc>; rel="next"' }),
+      (client) => client.listPets({ after: 7n }),
+      json(200, '[]', { Link: '</v1/pets?after=7>; rel="next"' }),
+    ],
+    [
+      'a link onward that leads back',
+      (client) => client.listPets({ after: 7n }),
+      json(200, '[]', { Link: '</v1/pets?after=6>; rel="next"' }),
     ],
     ['401 of a proxy', listing, html(401)],
     ['an error without a code', listing, json(403, '{"message":"Forbidden"}')],

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   curlSample,
   fetchSample,
-  nextCursor,
+  nextAfter,
   prepareRequest,
   type PreparedRequest,
 } from '../../../../src/adapters/http/docs-page/browser/request.js';
@@ -24,7 +24,7 @@ describe('A request of the docs page', () => {
     const fields = [
       { name: 'limit', in: 'query', value: '+5' },
       { name: 'status', in: 'query', value: 'x&y=z#' },
-      { name: 'cursor', in: 'query', value: '' },
+      { name: 'after', in: 'query', value: '' },
       { name: 'If-None-Match', in: 'header', value: '"tag"' },
       { name: 'X-Empty', in: 'header', value: '' },
     ];
@@ -77,9 +77,9 @@ describe('A request of the docs page', () => {
     expect(calls).to.deep.equal([[url, { method, headers, body }]]);
   });
 
-  it('continues with the cursor of the next page', () => {
-    expect(nextCursor('</v1/pets?limit=1&cursor=ab_-1>; rel="next"')).to.equal('ab_-1');
-    expect(nextCursor('</v1/pets?status=available>; rel="successor-version"')).to.equal(undefined);
-    expect(nextCursor(null)).to.equal(undefined);
+  it('continues where the next page begins', () => {
+    expect(nextAfter('</v1/pets?limit=1&after=-7>; rel="next"')).to.equal('-7');
+    expect(nextAfter('</v1/pets?status=available>; rel="successor-version"')).to.equal(undefined);
+    expect(nextAfter(null)).to.equal(undefined);
   });
 });

@@ -259,8 +259,10 @@ describe('Permits', () => {
         },
         animalStore: {
           ...memory,
-          listPets: (query, call) =>
-            fateOf(String(query?.cursor), 'store').then(() => memory.listPets({}, call)),
+          listPets: ({ after = 0n } = {}, call) =>
+            fateOf(`${requests[Number(after)]?.caller}-${after}`, 'store').then(() =>
+              memory.listPets({}, call),
+            ),
           createPet: (pet, options) => fateOf(pet.name, 'store').then(() => memory.createPet(pet, options)),
         },
       });
@@ -272,7 +274,7 @@ describe('Permits', () => {
                 readBody: () =>
                   fateOf(keyId, 'body').then(() => Buffer.from(`{"name":"${keyId}","categoryId":1}`)),
               })
-            : requestWith({}, { query: `cursor=${keyId}` }),
+            : requestWith({}, { query: `after=${index}` }),
         );
         const meet = async (): Promise<void> => {
           if (fate === 'client gone') leave();

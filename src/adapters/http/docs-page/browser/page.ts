@@ -1,4 +1,4 @@
-import { curlSample, fetchSample, nextCursor, prepareRequest, type PreparedRequest } from './request.js';
+import { curlSample, fetchSample, nextAfter, prepareRequest, type PreparedRequest } from './request.js';
 import { exchange, required } from './response.js';
 
 type Field = HTMLInputElement | HTMLSelectElement;
@@ -52,7 +52,7 @@ function tryIt(section: HTMLElement): void {
   const body = form.querySelector('textarea');
   const send = required(form.querySelector<HTMLButtonElement>('.send'));
   const next = required(form.querySelector<HTMLButtonElement>('.next'));
-  let cursor: string | undefined;
+  let after: string | undefined;
 
   const prepare = (): PreparedRequest => {
     const { method = '', path = '' } = form.dataset;
@@ -78,9 +78,9 @@ function tryIt(section: HTMLElement): void {
       key.value.trim(),
     );
     send.ariaDisabled = null;
-    cursor = nextCursor(response?.headers.get('link') ?? null);
-    if (cursor === undefined && document.activeElement === next) send.focus();
-    next.hidden = cursor === undefined;
+    after = nextAfter(response?.headers.get('link') ?? null);
+    if (after === undefined && document.activeElement === next) send.focus();
+    next.hidden = after === undefined;
     if (response?.status !== 401) return response && acceptKey();
     retry = () => {
       send.focus();
@@ -90,7 +90,7 @@ function tryIt(section: HTMLElement): void {
   };
 
   next.addEventListener('click', () => {
-    fill('cursor', cursor ?? '');
+    fill('after', after ?? '');
     void run();
   });
   form.querySelector('.new-key')?.addEventListener('click', () => fill('Idempotency-Key', randomKey()));
@@ -104,7 +104,7 @@ function tryIt(section: HTMLElement): void {
     void run();
   });
   form.addEventListener('input', () => {
-    next.hidden = true; // its cursor belongs to the fields of before
+    next.hidden = true; // it belongs to the fields of before
     update();
   });
   address.addEventListener('change', update);

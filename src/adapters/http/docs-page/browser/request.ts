@@ -68,6 +68,6 @@ export function fetchSample({ method, url, headers, body }: PreparedRequest): st
 
 const template = (text: string): string => `\`${text.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\``;
 
-/** The cursor of the next page in a Link header of the service. */
-export const nextCursor = (link: string | null): string | undefined =>
-  /[?&]cursor=([^&>]*)[^>]*>; rel="next"/.exec(link ?? '')?.[1];
+/** Where the next page begins, by a Link header of the service. */
+export const nextAfter = (link: string | null): string | undefined =>
+  /[?&]after=([^&>]*)[^>]*>; rel="next"/.exec(link ?? '')?.[1];
