@@ -36,7 +36,7 @@ const koa = listenerSubjects((http) => createKoaApp(http).callback());
 const fetch = fetchSubjects(createFetchHandler);
 
 /** Whether a Request can say all of it: two values of a header are one to it, and some headers are not its own. */
-function isSayable(request: RowRequest): boolean {
+function fitsFetch(request: RowRequest): boolean {
   const names = request.headers.map(([name]) => name.toLowerCase());
   if (names.some((name) => name === 'expect' || name === 'connection')) return false;
   if (names.indexOf('authorization') !== names.lastIndexOf('authorization')) return false;
@@ -56,7 +56,7 @@ describe('The table of requests', () => {
 
   it('needs a socket only for what no Request can say', () => {
     const sayable = ROWS.filter(
-      ({ request, socketOnly }) => socketOnly && !('raw' in request) && isSayable(request),
+      ({ request, socketOnly }) => socketOnly && !('raw' in request) && fitsFetch(request),
     );
     expect(sayable.map(({ name }) => name)).to.deep.equal([]);
     expect(ROWS.filter(({ request, socketOnly }) => 'raw' in request && !socketOnly)).to.deep.equal([]);

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
 import { Connection } from './connection.js';
-import { Turns, type Waiting } from './turns.js';
+import { FairScheduler, type Waiting } from './fair-scheduler.js';
 
 /** Options of `AdmissionControl`. */
 export interface AdmissionOptions {
@@ -20,10 +20,10 @@ export interface AdmissionOptions {
 /** How many requests are started in one turn of the event loop. */
 const STARTED_PER_TURN = 64;
 
-/** To send so many characters costs about as much as the rest of a request. */
+/** Sending this many characters costs about as much as the rest of a request. */
 const SMALL = 4 * 1024;
 
-// One of each: the stack of every one would cost more than the rest of the response.
+// Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once');
 const TOO_MANY_OF_CALLER = new BusyError('too many requests of this caller at once');
 const TOO_LATE = new BusyError('too busy to answer soon');
@@ -40,7 +40,7 @@ export class AdmissionControl implements Admission {
       working: new Shares(maxInFlight),
       reading: new Shares(maxInFlight),
       unsent: new Shares(maxUnsent),
-      turns: new Turns(STARTED_PER_TURN, { maxWait, gathers: true }),
+      scheduler: new FairScheduler(STARTED_PER_TURN, { maxWait, gathers: true }),
     };
   }
 
@@ -56,7 +56,7 @@ export class AdmissionControl implements Admission {
 
   /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
   accepted(): void {
-    this.#bounds.turns.accepted();
+    this.#bounds.scheduler.accepted();
   }
 
   /** Counts bytes of a response that its client does not take; a negative number once it takes them or disconnects. */
@@ -105,13 +105,13 @@ interface Bounds {
   readonly working: Shares;
   readonly reading: Shares;
   readonly unsent: Shares;
-  readonly turns: Turns;
+  readonly scheduler: FairScheduler;
 }
 
 /** Holds one place at most: to work in, to read a body in, or none while it waits for its turn. */
 class HeldPermit implements Permit, Waiting {
   caller = '?'; // until it is known; no API key has this id
-  isDeferred = false;
+  deferredAt: number | undefined;
   readonly #bounds: Bounds;
   readonly #request: HttpRequest;
   readonly #signal: AbortSignal;
@@ -129,14 +129,14 @@ class HeldPermit implements Permit, Waiting {
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
-    const { working, unsent, turns } = this.#bounds;
+    const { working, unsent, scheduler } = this.#bounds;
     this.#moveTo(undefined);
     this.caller = keyId;
     const { connection } = this.#request;
     if (connection instanceof Connection) connection.keyId = keyId;
     unsent.check(keyId);
     working.check(keyId);
-    if (!turns.hasRoom()) return this.#waitForTurn();
+    if (!scheduler.hasRoom()) return this.#waitForTurn();
     this.#moveTo(working);
     return undefined;
   }
@@ -152,7 +152,7 @@ class HeldPermit implements Permit, Waiting {
     if (this.#hasEnded) return;
     this.#moveTo(undefined);
     this.#hasEnded = true;
-    this.#bounds.turns.charge(1 + length / SMALL);
+    this.#bounds.scheduler.charge(1 + length / SMALL);
   }
 
   get isGone(): boolean {
@@ -167,7 +167,7 @@ class HeldPermit implements Permit, Waiting {
   async #waitForTurn(): Promise<void> {
     const isLate = await new Promise<boolean>((resolve) => {
       this.#begin = resolve;
-      this.#bounds.turns.defer(this);
+      this.#bounds.scheduler.defer(this);
     });
     if (isLate) throw TOO_LATE;
     this.#enter(this.#bounds.working);

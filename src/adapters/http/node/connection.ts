@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
-import type { Turns, Waiting } from './turns.js';
+import type { FairScheduler, Waiting } from './fair-scheduler.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
@@ -29,7 +29,7 @@ export interface ServerState {
   readonly limits: ServerLimits;
   /** The connections without a request in work, by how long: the first has waited longest. */
   readonly waiting: Set<Connection>;
-  readonly turns: Turns;
+  readonly scheduler: FairScheduler;
   /** Is told of connections and unread responses. */
   readonly admission?: Observer | undefined;
   /** When the server began to drain: since then every response closes its connection. */
@@ -57,7 +57,7 @@ export class Connection extends Duplex implements Waiting {
   readonly remoteAddress: string | undefined;
   /** The id of the API key of the request in work; empty while it is unknown. */
   keyId = '';
-  isDeferred = false;
+  deferredAt: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
   #response: ServerResponse | undefined;
@@ -98,7 +98,7 @@ export class Connection extends Duplex implements Waiting {
     return this.#response;
   }
 
-  /** Who calls is known only when a request was parsed. New connections take turns with those that have had one. */
+  /** Before parsing there is no API key: new connections alternate with those that have had a request. */
   get caller(): string {
     return this.#requests === 0 ? 'new' : '';
   }
@@ -157,7 +157,7 @@ export class Connection extends Duplex implements Waiting {
   }
 
   override resume(): this {
-    if (this.#input.length > 0) this.#server.turns.defer(this);
+    if (this.#input.length > 0) this.#server.scheduler.defer(this);
     return super.resume();
   }
 
@@ -219,9 +219,9 @@ export class Connection extends Duplex implements Waiting {
     if (this.#isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
       // A client may have given up before it was accepted: the end of its side is seen before the next turn.
-      if (this.#requests > 0 && this.#server.turns.hasRoom()) this.start();
-      else this.#server.turns.defer(this);
-      // Some input may wait, so that the end of the client's side is seen while a request is in work.
+      if (this.#requests > 0 && this.#server.scheduler.hasRoom()) this.start();
+      else this.#server.scheduler.defer(this);
+      // Buffers up to 16 KiB, so that a FIN is noticed while a request is in work.
       if (this.#input.length > MOST_WAITING) this.#socket.pause();
     } else {
       this.#discarded += chunk.length;
@@ -233,7 +233,7 @@ export class Connection extends Duplex implements Waiting {
   start(): true {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
-        this.#server.turns.defer(this);
+        this.#server.scheduler.defer(this);
         break;
       }
       if (this.#isIdle) {
@@ -271,7 +271,7 @@ export class Connection extends Duplex implements Waiting {
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
-    else if (this.#input.length > 0) this.#server.turns.defer(this);
+    else if (this.#input.length > 0) this.#server.scheduler.defer(this);
   };
 }
 

@@ -8,7 +8,7 @@ import type { AdmissionControl } from './admission-control.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
   connectRefused,
-  headFault,
+  requestFault,
   lastResponse,
   lateRequest,
   parserFault,
@@ -19,7 +19,7 @@ import {
 } from './refusals.js';
 import { serverLimits, type ServerLimits } from './server-limits.js';
 import { ServerRequest, ServerResponse } from './server-messages.js';
-import { Turns } from './turns.js';
+import { FairScheduler } from './fair-scheduler.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
@@ -64,8 +64,8 @@ export class NodeServer {
     this.#listener = listener;
     this.#log = log;
     this.#headers = headers ?? (() => ({}));
-    const turns = new Turns(PARSED_PER_TURN);
-    this.#state = { limits: serverLimits(limits), waiting: new Set(), turns, admission };
+    const scheduler = new FairScheduler(PARSED_PER_TURN);
+    this.#state = { limits: serverLimits(limits), waiting: new Set(), scheduler, admission };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
@@ -74,7 +74,7 @@ export class NodeServer {
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      // As many may wait to be accepted as may be open: who finds no room tries again only after a second.
+      // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
       this.#server.listen({ port, host, backlog: this.#state.limits.maxConnections }, () => {
         this.#server.off('error', reject);
         this.#checkEvery(this.#state.limits.connectionsCheckingInterval);
@@ -96,7 +96,7 @@ export class NodeServer {
   async close(milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
-    this.drain(); // not before: whose connection closes opens another
+    this.drain(); // not before: a disconnected client reconnects
     this.#state.isStopping = true;
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
@@ -150,7 +150,7 @@ export class NodeServer {
       maxHeaderSize,
       keepAliveTimeout, // said in the responses; kept by #check
       insecureHTTPParser: false,
-      requireHostHeader: false, // headFault checks it: Node's response to that has no body
+      requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
     http.maxHeadersCount = maxHeadersCount;
     http.maxRequestsPerSocket = maxRequestsPerSocket;
@@ -169,8 +169,8 @@ export class NodeServer {
   /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, waiting, turns, admission } = this.#state;
-    turns.accepted();
+    const { limits, waiting, scheduler, admission } = this.#state;
+    scheduler.accepted();
     admission?.accepted();
     if (this.#connections.size >= limits.maxConnections) {
       const [longest] = waiting;
@@ -185,10 +185,10 @@ export class NodeServer {
 
   #begin(request: ServerRequest, response: ServerResponse): void {
     connectionOf(request).begin(response);
-    const fault = headFault(request);
+    const fault = requestFault(request);
     if (fault) return this.#refuse(connectionOf(request), fault, refusedRequest(request));
     if (request.headers.expect !== undefined) {
-      request.whenWanted(() => response.headersSent || response.writeContinue());
+      request.onBodyRead(() => response.headersSent || response.writeContinue());
     }
     const rescue = (error: unknown): void => this.#rescue(request, response, error);
     try {

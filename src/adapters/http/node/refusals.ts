@@ -47,7 +47,7 @@ export function parserFault({ code }: ParserError): HttpError {
 }
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
-export function headFault(request: IncomingMessage): HttpError | undefined {
+export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');

@@ -7,7 +7,7 @@ export class ServerRequest extends IncomingMessage {
   #fault: HttpError | undefined;
 
   /** Calls `run` when the listener begins to read the body, at once if it has begun. */
-  whenWanted(run: () => void): void {
+  onBodyRead(run: () => void): void {
     if (this.#isWanted) run();
     else this.once('wanted', run);
   }
@@ -23,7 +23,7 @@ export class ServerRequest extends IncomingMessage {
       this.#fault = fault;
       this.destroy(fault);
     };
-    this.whenWanted(() => process.nextTick(deliver)); // by then the reader listens
+    this.onBodyRead(() => process.nextTick(deliver)); // by then the reader listens
   }
 
   override _read(size: number): void {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { BusyError, type HttpRequest } from '../../../../src/adapters/http/index.js';
 import { AdmissionControl, createNodeListener } from '../../../../src/adapters/http/node/index.js';
-import { Turns } from '../../../../src/adapters/http/node/turns.js';
+import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
@@ -159,7 +159,7 @@ describe('The turns of requests', () => {
   });
 
   it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {
-    const turns = new Turns(1, { maxWait: 200 });
+    const turns = new FairScheduler(1, { maxWait: 200 });
     const done: string[] = [];
     const defer = (names: string): void => {
       for (const name of names) {
@@ -167,7 +167,7 @@ describe('The turns of requests', () => {
           done.push(isLate ? `${name} late` : name);
           return !isLate;
         };
-        turns.defer({ caller: 'greedy', isDeferred: false, isGone: name === 'x', start });
+        turns.defer({ caller: 'greedy', deferredAt: undefined, isGone: name === 'x', start });
       }
     };
     defer('abc');
@@ -178,11 +178,11 @@ describe('The turns of requests', () => {
   });
 
   it('are waited for by all while several come together, and by none that come alone', async () => {
-    const turns = new Turns(8, { gathers: true });
+    const turns = new FairScheduler(8, { gathers: true });
     const room: boolean[] = [];
     for (const together of [1, 2, 1]) {
       for (let count = 0; count < together; count += 1)
-        turns.defer({ isDeferred: false, caller: '', isGone: false, start: () => true });
+        turns.defer({ deferredAt: undefined, caller: '', isGone: false, start: () => true });
       await settled();
       room.push(turns.hasRoom());
     }
@@ -218,7 +218,7 @@ describe('Permits', () => {
   const request = fc.record({
     isCreate: fc.boolean(),
     caller: fc.constantFrom('a', 'b', 'c'),
-    /** Turns of the event loop that each step takes. */
+    /** FairScheduler of the event loop that each step takes. */
     turns: fc.nat(2),
     step: fc.constantFrom(...STEPS),
     moment: fc.constantFrom(...MOMENTS),
