@@ -36,7 +36,7 @@ export interface AnimalStore {
 
 /** Options of every call. */
 export interface Call {
-  /** An abort rejects the call with `signal.reason`. A write may have happened; one still queued never will. */
+  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does. */
   readonly signal?: AbortSignal | undefined;
 }
 

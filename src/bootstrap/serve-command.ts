@@ -41,7 +41,7 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
       // A store that never opens would keep the process. No client was served yet.
       if (service === undefined) return io.exit(0);
       try {
-        // It listens already: a port that is taken must not cost a key that nobody saw.
+        // Listen first, so that a taken port issues no key.
         await Promise.race([announce(container, service, io, metrics?.url), interrupted]);
       } catch (error) {
         await service.stop(0);

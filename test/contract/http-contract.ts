@@ -72,7 +72,7 @@ function httpCase(
 }
 
 /**
- * What the service responses over HTTP, to the byte where it matters, on any transport. Cases share services: one for
+ * What the service responds over HTTP, to the byte where it matters, on any transport. Cases share services: one for
  * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {

@@ -2,8 +2,8 @@ import { UnavailableError } from '../../domain/errors.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
- * Bounds the requests in progress, for whoever listens: `AdmissionControl` of `animal-store/node` is one. The interface
- * has no bounds of its own.
+ * Bounds the requests in progress. The interface has no bounds of its own; its host may hand in an implementation, such
+ * as `AdmissionControl` of `animal-store/node`.
  */
 export interface Admission {
   /**

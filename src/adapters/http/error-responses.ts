@@ -82,7 +82,7 @@ const UNAVAILABLE = 'The service is not available at the moment: repeat the requ
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof HttpError) return response(error.code, error.message, error.headers);
   if (!isAnimalStoreError(error)) {
-    return response('internal_error', `An unexpected fault. Tell the operator the request id ${requestId}.`);
+    return response('internal_error', `Internal error. Report request id ${requestId}.`);
   }
   const message = error.code === 'service_unavailable' ? UNAVAILABLE : error.message;
   const headers = 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {};

@@ -119,8 +119,8 @@ export class HttpInterface {
     deadline.stop();
     const { status, code, body } = response;
     context.permit?.end(body.length);
+    const endpoint = endpointFor(route, request.method);
     try {
-      const endpoint = endpointFor(route, request.method);
       this.#options.log?.responded({
         requestId: id,
         method: request.method,
@@ -145,7 +145,7 @@ export class HttpInterface {
     const headers = {
       ...commonHeaders(id),
       ...crossOrigin,
-      ...route?.headers?.(address),
+      ...endpoint?.headers?.(address),
       ...context.quotaHeaders,
       ...response.headers,
     };

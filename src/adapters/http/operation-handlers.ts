@@ -32,6 +32,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     operation: id,
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
+    headers: operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
     removed: isRemoved(id, settings) ? removedMessage : undefined,
     handle: operation.conditional
       ? async (context) => conditional(context.request, await handlers[id](context))
@@ -39,13 +40,8 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
   });
   const operations = Object.entries<Operation>(OPERATIONS) as Array<[OperationId, Operation]>;
   return [...Map.groupBy(operations, ([, { path }]) => path)].map(([path, onPath]) => {
-    const [deprecation] = onPath.flatMap(([, operation]) => operation.deprecation ?? []);
-    return {
-      path: settings.basePath + path,
-      endpoints: new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)])),
-      open: false,
-      headers: deprecation && deprecationHeaders(deprecation, settings.deprecatedSince),
-    };
+    const endpoints = new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]));
+    return { path: settings.basePath + path, endpoints, open: false };
   });
 }
 

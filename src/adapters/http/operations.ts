@@ -3,7 +3,6 @@ import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-responses.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
-import type { DeprecationHeaders, HeaderName } from './open-api/headers.js';
 import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 
@@ -30,7 +29,7 @@ export interface Operation {
     readonly description: string;
     readonly schema: Keywords;
     /** Headers that it has, or may have, beyond those of every response. */
-    readonly headers?: readonly HeaderName[];
+    readonly headers?: ReadonlyArray<'NextLink' | 'Location' | 'IdempotencyReplayed'>;
   };
   /** Whether it honours `If-None-Match`. */
   readonly conditional?: true;
@@ -171,7 +170,10 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<OperationId, Operation>;
 
-/** Makes the headers of a deprecated operation's route: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
+/** The headers of a deprecated operation. */
+export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
+
+/** Makes them: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
 export function deprecationHeaders(
   { sunset, successor }: Deprecation,
   since: Date,

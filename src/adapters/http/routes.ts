@@ -13,8 +13,6 @@ export interface Route {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Whether it needs no key. */
   readonly open: boolean;
-  /** Returns the headers of every response of the route. */
-  readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;
 }
 
 /** One method of a route. Only `HttpInterface` calls it. */
@@ -25,6 +23,8 @@ export interface Endpoint {
   readonly scope?: Scope;
   /** When the operation will be removed, if it is deprecated. Its callers are reported. */
   readonly sunset?: Date | undefined;
+  /** Returns the headers of its every response. */
+  readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;
   /** Returns why the operation was removed. */
   readonly removed?: ((baseUrl: string) => string) | undefined;
   /** Served even at capacity: health checks need a response precisely then. */

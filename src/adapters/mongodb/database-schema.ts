@@ -7,7 +7,7 @@ const SWEEP_DELAY = 60 * 60;
 
 /**
  * The collections, except `counters`, which holds one document. Their schemas keep other programs from writing what
- * cannot be read; what these wrote before stays. Queries use `_id` or its order, so all collections can
+ * cannot be read; existing documents stay unchanged. Queries use `_id` or its order, so all collections can
  * be sharded by the hashed `_id`. That forbids other unique indexes, and none is needed: a claim is the `_id` of its
  * document, and the hash of an API key covers the key's id.
  */

@@ -17,7 +17,7 @@ import {
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** What an attempt was doing may have happened, or not: it took too long, or the majority does not have it yet. */
+/** The outcome of the attempt is unknown: it took too long, or the majority does not have it yet. */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError';
 }

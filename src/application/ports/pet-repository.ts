@@ -47,7 +47,7 @@ export interface PetRepositoryCapabilities {
   readonly durable: boolean;
   /** Several processes may use the same store at the same time. */
   readonly shared: boolean;
-  /** A reader that has seen an id never later finds a new animal with a lower one, in any process. Default: false. */
+  /** New animals become visible in ascending order of id, in every process. Default: false. */
   readonly ordered?: boolean | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface Store {
   readonly apiKeys?: ApiKeyRepository | undefined;
   /** Without it the store cannot be copied. */
   readonly transfer?: CatalogueTransfer | undefined;
-  /** Where the store is, for people: the same however its URL is written, and without secrets. */
+  /** The normalised address of the store, safe to log. */
   readonly location: string;
   /** Closes everything that was opened. Safe to call twice. */
   close(): Promise<void>;
@@ -27,8 +27,8 @@ export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
   /**
-   * Judges a URL without opening anything. Resolves to its fault, as the rest of a sentence that starts with the name of
-   * the setting and quotes no secret, or to `undefined`. Omit if only opening can tell.
+   * Judges a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
+   * or to `undefined`. Omit if only opening can tell.
    */
   check?(url: string): Promise<string | undefined>;
   /**

@@ -19,7 +19,7 @@ describe('errorResponse', () => {
     it(`reveals only the request id of ${what} that nobody expected`, () => {
       expect(bodyOf(errorResponse(thrown, 'r-1'))).to.deep.equal({
         code: 'internal_error',
-        message: 'An unexpected fault. Tell the operator the request id r-1.',
+        message: 'Internal error. Report request id r-1.',
         status: 500,
       });
     });

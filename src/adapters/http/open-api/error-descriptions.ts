@@ -96,7 +96,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   headers_too_large: { meaning: 'The request line and headers are too large.' },
   internal_error: {
     meaning: 'An error of the service. A create may or may not have happened.',
-    message: 'An unexpected fault. Tell the operator the request id 7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00.',
+    message: 'Internal error. Report request id 7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00.',
   },
   service_unavailable: {
     meaning:

@@ -1,7 +1,5 @@
 import type { Keywords } from '../json-schema.js';
-
-/** The headers of a deprecated operation's route. */
-export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
+import type { DeprecationHeaders } from '../operations.js';
 
 /** A response header, as the document describes it. */
 export interface DocumentedHeader {
