@@ -37,6 +37,19 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** The codes of HTTP alone. */
 export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
 
+/** The messages that are always the same. The OpenAPI document quotes them. */
+export const MESSAGES = {
+  missing_body: 'The request needs a body: an animal in JSON.',
+  missing_api_key: 'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
+  invalid_api_key: 'The API key is not valid.',
+  route_not_found: 'Nothing is served at this path.',
+  request_timeout: 'The request did not come in time.',
+  unsupported_media_type: 'The body must be JSON: send the header Content-Type: application/json.',
+  expectation_failed: 'The only supported expectation is 100-continue.',
+  headers_too_large: 'The request line and headers are too large.',
+  service_unavailable: 'The service is not available at the moment: repeat the request shortly.',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {
   // A literal: minifiers rename classes.
@@ -76,15 +89,13 @@ export interface ErrorResponse extends HttpResponse {
   readonly code: ErrorCode;
 }
 
-const UNAVAILABLE = 'The service is not available at the moment: repeat the request shortly.';
-
 /** The response to an error. It never shows a cause, or the message of an error that nobody expected. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof HttpError) return response(error.code, error.message, error.headers);
   if (!isAnimalStoreError(error)) {
     return response('internal_error', `Internal error. Report request id ${requestId}.`);
   }
-  const message = error.code === 'service_unavailable' ? UNAVAILABLE : error.message;
+  const message = error.code === 'service_unavailable' ? MESSAGES.service_unavailable : error.message;
   const headers = 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {};
   return response(error.code, message, headers);
 }

@@ -3,7 +3,7 @@ import type { Authenticator } from '../../application/ports/authenticator.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { HttpError, MESSAGES, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
@@ -202,7 +202,7 @@ export class HttpInterface {
   }
 }
 
-const routeNotFound = (): HttpError => new HttpError('route_not_found', 'Nothing is served at this path.');
+const routeNotFound = (): HttpError => new HttpError('route_not_found', MESSAGES.route_not_found);
 
 function methodNotAllowed(route: Route): HttpError {
   const allow = allowedMethods(route);

@@ -1,7 +1,7 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
 import { NEW_PET_FIELDS, newPetFaults, type NewPet } from '../../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
-import { HttpError } from './error-responses.js';
+import { HttpError, MESSAGES } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
@@ -16,16 +16,16 @@ export async function readJsonText(request: HttpRequest): Promise<string> {
   return decodeUtf8(bytes, request.header('content-type'));
 }
 
-const missingBody = (): HttpError =>
-  new HttpError('missing_body', 'The request needs a body: an animal in JSON.');
+const missingBody = (): HttpError => new HttpError('missing_body', MESSAGES.missing_body);
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
 function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && type.trim().toLowerCase() !== 'application/json') {
-    const message = 'The body must be JSON: send the header Content-Type: application/json.';
-    return new HttpError('unsupported_media_type', message, { Accept: 'application/json' });
+    return new HttpError('unsupported_media_type', MESSAGES.unsupported_media_type, {
+      Accept: 'application/json',
+    });
   }
   const encoding = request.header('content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {

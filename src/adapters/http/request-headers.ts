@@ -1,7 +1,7 @@
 import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
-import { HttpError } from './error-responses.js';
+import { HttpError, MESSAGES } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /** Why an API key is not valid. `malformed`: more than one was sent. */
@@ -17,7 +17,7 @@ const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
 function refuseKey(onInvalid: (fault: KeyFault) => void, fault: KeyFault, challenge = INVALID_TOKEN): never {
   onInvalid(fault);
-  throw new HttpError('invalid_api_key', 'The API key is not valid.', { 'WWW-Authenticate': challenge });
+  throw new HttpError('invalid_api_key', MESSAGES.invalid_api_key, { 'WWW-Authenticate': challenge });
 }
 
 /**
@@ -41,8 +41,7 @@ export async function authenticate(
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
   const credential = authorization.slice(scheme.length);
   if (scheme === '' || credential === '') {
-    const message = 'An API key is needed: send the header Authorization: Bearer <API_KEY>.';
-    throw new HttpError('missing_api_key', message, { 'WWW-Authenticate': REALM });
+    throw new HttpError('missing_api_key', MESSAGES.missing_api_key, { 'WWW-Authenticate': REALM });
   }
   const authentication = await authenticator.authenticate(credential, call);
   if (!authentication.ok) refuseKey(onInvalid, authentication.reason);

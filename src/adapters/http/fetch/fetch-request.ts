@@ -33,14 +33,14 @@ export class FetchRequest implements HttpRequest {
   }
 
   async hasBody(): Promise<boolean> {
-    if (this.#request.body === null) return false;
+    if (!this.#hasStream()) return false;
     const announced = this.header('content-length');
     if (announced === undefined) await this.#readUpTo(1);
     return this.#length > 0 || Number(announced) > 0;
   }
 
   async readBody(): Promise<Uint8Array> {
-    if (this.#request.body === null) return new Uint8Array();
+    if (!this.#hasStream()) return new Uint8Array();
     const announced = announcedLength(this);
     if (!(announced > this.#bodyLimit)) await this.#readUpTo(this.#bodyLimit + 1);
     if (announced > this.#bodyLimit || this.#length > this.#bodyLimit) {
@@ -56,11 +56,18 @@ export class FetchRequest implements HttpRequest {
     else signal.addEventListener('abort', listener, { once: true });
   }
 
+  /** @throws {HttpError} `internal_error`: something else has read the body. Some hosts then have none at all. */
+  #hasStream(): boolean {
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed && this.#reader === undefined) throw bodyAlreadyRead();
+    return body !== null;
+  }
+
   /** Reads until it has this many bytes, or all. */
   async #readUpTo(length: number): Promise<void> {
-    this.#reader ??= openBody(this.#request);
-    while (this.#length < length && !this.#ended) {
-      const { done, value } = await this.#reader.read().catch(() => {
+    const reader = (this.#reader ??= this.#request.body?.getReader());
+    while (reader && this.#length < length && !this.#ended) {
+      const { done, value } = await reader.read().catch(() => {
         throw clientGone(); // A body breaks off when its client disconnects.
       });
       this.#ended = done;
@@ -72,8 +79,8 @@ export class FetchRequest implements HttpRequest {
 
   /** Does not wait: a slow runtime must not delay the response. */
   #cancelBody(): void {
-    this.#reader ??= openBody(this.#request);
-    this.#reader.cancel().catch(() => {});
+    this.#reader ??= this.#request.body?.getReader();
+    this.#reader?.cancel().catch(() => {});
   }
 
   #joined(): Uint8Array {
@@ -87,9 +94,4 @@ export class FetchRequest implements HttpRequest {
     }
     return bytes;
   }
-}
-
-function openBody({ body, bodyUsed }: Request): ReadableStreamDefaultReader<Uint8Array> {
-  if (body === null || bodyUsed) throw bodyAlreadyRead();
-  return body.getReader();
 }

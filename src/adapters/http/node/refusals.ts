@@ -1,5 +1,5 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
-import { HttpError } from '../error-responses.js';
+import { HttpError, MESSAGES } from '../error-responses.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
 
@@ -38,7 +38,7 @@ export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer 
 export function parserFault({ code }: ParserError): HttpError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new HttpError('headers_too_large', 'The request line and headers are too large.');
+      return new HttpError('headers_too_large', MESSAGES.headers_too_large);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
     default:
@@ -58,14 +58,13 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     return malformed('The only supported Transfer-Encoding is chunked');
   if (httpVersion === '1.1' && (headers.expect ?? '100-continue').toLowerCase() !== '100-continue')
-    return new HttpError('expectation_failed', 'The only supported expectation is 100-continue.');
+    return new HttpError('expectation_failed', MESSAGES.expectation_failed);
   return undefined;
 }
 
 const malformed = (fault: string): HttpError => new HttpError('malformed_request', `${fault}.`);
 
-export const lateRequest = (): HttpError =>
-  new HttpError('request_timeout', 'The request did not come in time.');
+export const lateRequest = (): HttpError => new HttpError('request_timeout', MESSAGES.request_timeout);
 
 export const connectRefused = (): HttpError =>
   new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });

@@ -10,7 +10,7 @@ import type { HeaderName } from './headers.js';
 export interface ErrorDescription {
   /** What it means, and what to do. A sentence. */
   readonly meaning: string;
-  /** An example of the message. Omit it if it is the meaning. */
+  /** An example of the message. Default: the message that is always the same, else the meaning. */
   readonly message?: string | ((operation: Operation, settings: HttpSettings) => string);
   /** Headers beyond those of every response. */
   readonly headers?: readonly HeaderName[];
@@ -36,16 +36,13 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   missing_body: {
     meaning: 'The request has no body.',
-    message: 'The request needs a body: an animal in JSON.',
   },
   missing_api_key: {
     meaning: 'No API key was sent as a bearer token.',
-    message: 'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
     headers: ['Challenge'],
   },
   invalid_api_key: {
     meaning: 'The API key is unknown, expired or revoked.',
-    message: 'The API key is not valid.',
     headers: ['Challenge'],
   },
   insufficient_scope: {
@@ -60,7 +57,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   request_timeout: {
     meaning: 'The request did not arrive completely in time.',
-    message: 'The request did not come in time.',
   },
   idempotency_conflict: {
     meaning: 'An earlier request with the same idempotency key is still in progress. Retry.',
@@ -77,12 +73,10 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   },
   unsupported_media_type: {
     meaning: 'The headers say that the body is not JSON, or is compressed.',
-    message: 'The body must be JSON: send the header Content-Type: application/json.',
     headers: ['Accept', 'AcceptEncoding'],
   },
   expectation_failed: {
     meaning: 'The request expects something other than `100-continue`.',
-    message: 'The only supported expectation is 100-continue.',
   },
   idempotency_key_reused: {
     meaning: 'The idempotency key was used for another animal. Nothing was stored.',
@@ -102,7 +96,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     meaning:
       'The store is unavailable, the request took too long, or there are too many requests. A create may or may ' +
       'not have happened: retry it with the same `Idempotency-Key`.',
-    message: 'The service is not available at the moment: repeat the request shortly.',
     headers: ['RetryAfter'],
   },
 };

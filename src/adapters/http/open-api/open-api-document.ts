@@ -1,5 +1,5 @@
 import { stringify } from '../../../exact-json.js';
-import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
+import { ERROR_STATUS, MESSAGES, type ErrorCode } from '../error-responses.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
@@ -161,8 +161,9 @@ function errorResponse(
   settings: HttpSettings,
   headers: readonly HeaderName[],
 ): Keywords {
+  const usual: Partial<Record<ErrorCode, string>> = MESSAGES;
   const described = codes.map((code) => ({ code, ...ERROR_DESCRIPTIONS[code] }));
-  const examples = described.map(({ code, meaning, message = meaning }) => {
+  const examples = described.map(({ code, meaning, message = usual[code] ?? meaning }) => {
     const text = typeof message === 'string' ? message : message(operation, settings);
     return [code, { summary: meaning, value: { code, message: text, status: ERROR_STATUS[code] } }];
   });

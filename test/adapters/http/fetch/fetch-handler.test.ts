@@ -135,6 +135,10 @@ describe('The fetch handler', () => {
     await request.text();
     expect(await sentOutcome(await handle(request))).to.equal('500 internal_error');
     expect(String(failed)).to.match(/has read the body/);
+    // Some hosts then hand over a request that has no body any more.
+    const without = Object.defineProperty(post(REX), 'body', { value: null });
+    Object.defineProperty(without, 'bodyUsed', { value: true });
+    expect(await sentOutcome(await handle(without))).to.equal('500 internal_error');
   });
 
   it('ends the work of a client that disconnects', async () => {
