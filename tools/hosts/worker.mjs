@@ -1,0 +1,53 @@
+// The animal store as a Worker, set up as a check wants it: SETUP is JSON.
+import { env } from 'cloudflare:workers';
+import { IdempotencyConflictError, UnavailableError, createAnimalStore } from 'animal-store';
+import { createFetchHandler } from 'animal-store/fetch';
+import { HttpInterface, Readiness } from 'animal-store/http';
+import { openMemoryStore } from 'animal-store/memory';
+
+const dated = (name, value) => (/(At|Since)$/.test(name) ? new Date(value) : value);
+const { settings, store, step, docs, keys, records } = JSON.parse(env.SETUP, dated);
+
+/** What the store does in the situations of the contract. */
+const FAULTS = {
+  away: () => new UnavailableError('a secret of the inside', { retryAfter: 7 }),
+  faulty: () => new TypeError('a secret of the inside'),
+  undecided: () => new IdempotencyConflictError({ retryAfter: 3 }),
+  throws: () => new TypeError('the disk is gone'),
+};
+
+async function fails() {
+  if (store === 'stuck') await new Promise(() => {});
+  throw FAULTS[store]();
+}
+
+function ailing(pets) {
+  const call = { value: fails };
+  return Object.create(pets, { add: call, findById: call, list: call, check: call });
+}
+
+const steps = {
+  slow: () => new Promise((resolve) => setTimeout(resolve, 20)),
+  parsed: (request) => (request.method === 'POST' ? request.json() : undefined),
+};
+
+/** The Worker with an authenticator that knows these keys. */
+export function workerWith(authenticatorOf) {
+  const { pets } = openMemoryStore();
+  const readyPets = store ? ailing(pets) : pets;
+  const http = new HttpInterface({
+    animalStore: createAnimalStore({ pets: readyPets }),
+    authenticator: authenticatorOf(keys, records),
+    readiness: new Readiness((call) => readyPets.check(call)),
+    settings,
+    log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
+    docs,
+  });
+  const animals = createFetchHandler(http);
+  return {
+    async fetch(request) {
+      await steps[step]?.(request);
+      return animals(request);
+    },
+  };
+}
