@@ -36,7 +36,7 @@ export const HOSTS = {
         hears: 'koa',
         contractPath: '/shops/a%2Fb',
         paths: ['/shops/north', '/shops/a%2Fb', '/outer/inner'],
-        exceptions: [...KOA_ROUTER, 'koaNested'],
+        exceptions: KOA_ROUTER,
       },
     },
   },

@@ -160,8 +160,9 @@ export class HttpInterface {
     const { request, deadline, baseUrl: address } = context;
     const { authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
-      if (route === undefined) throw routeNotFound();
-      const headers = { Allow: allowedMethods(route), 'Cache-Control': 'no-store' };
+      if (route === undefined && request.path !== '*') throw routeNotFound();
+      const Allow = route ? allowedMethods(route) : 'GET, HEAD, POST, OPTIONS';
+      const headers = { Allow, 'Cache-Control': 'no-store' };
       return { status: 204, headers, body: '' };
     }
     const endpoint = endpointFor(route, request.method);

@@ -50,7 +50,7 @@ const TWICE: ReadonlyArray<readonly [member: string, body: string, how?: string]
 const structure: Row[] = [
   row('says where a new animal is', post(PET), {
     ...CREATED,
-    headers: { Location: /^\/v1\/pets\/[1-9]\d*$/ },
+    headers: { Location: /^{{base}}\/pets\/[1-9]\d*$/ },
     staysOpen: true,
   }),
   row(

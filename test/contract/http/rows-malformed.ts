@@ -49,6 +49,11 @@ const hostsAndLines: Row[] = [
     status: 200,
     closes: true,
   }),
+  raw(
+    'accepts HTTP/1.0 without a Host, as health checks of load balancers send it',
+    'GET {{base}}/pets?limit=1 HTTP/1.0\r\nAuthorization: Bearer {{key}}\r\n\r\n',
+    { status: 200, closes: true },
+  ),
 ];
 
 const MANY: readonly Header[] = Array.from({ length: 1500 }, () => ['A', 'b']);

@@ -33,7 +33,7 @@ const BAD_IDS = [
 
 const link = (query: RegExp): Expectation => ({
   status: 200,
-  headers: { Link: new RegExp(`^</v1/pets\\?${query.source}>; rel="next"$`) },
+  headers: { Link: new RegExp(`^<{{base}}/pets\\?${query.source}>; rel="next"$`) },
 });
 
 const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp]> = [
@@ -134,7 +134,7 @@ const resolvedByUrls = (target: string): string | undefined =>
 const DEPRECATED = {
   Deprecation: '@1795132800',
   Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-  Link: '</v1/pets?status=available>; rel="successor-version"',
+  Link: '<{{base}}/pets?status=available>; rel="successor-version"',
 };
 
 /** getPet, its deprecation and its removal. */
@@ -166,7 +166,7 @@ export const GETTING: readonly Row[] = [
     'answers 410 to getPet once it is switched off, and names its replacement',
     get('/pets/{{pet}}'),
     error('operation_removed', {
-      message: /\/v1\/pets\?status=available/,
+      message: /use \S*\/v1\/pets\?status=available /,
       headers: DEPRECATED,
     }),
     { given: 'getPetOff' },
@@ -231,24 +231,27 @@ export const PATHS: readonly Row[] = [
     ...absolute('http://{{host}}', 'Host: {{host}}\r\n'),
     expect: error('missing_api_key'),
   },
-  row('answers 404 to the target *', { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' }, NO_ROUTE, {
-    socketOnly: 'a URL cannot say it',
-  }),
+  row(
+    'answers OPTIONS for the target *, and 404 to other methods',
+    { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\nGET * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' },
+    { status: 204, headers: { Allow: 'GET, HEAD, POST, OPTIONS' }, further: [NO_ROUTE] },
+    { socketOnly: 'a URL cannot say it' },
+  ),
   inOtherBasePath(
     'lists animals and links to the next page',
-    bare('GET', '/animals/v1/pets?limit=1', bearer()),
+    bare('GET', '{{base}}/pets?limit=1', bearer()),
     {
       status: 200,
-      headers: { Link: /^<\/animals\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ },
+      headers: { Link: /^<{{base}}\/pets\?limit=1&after=\d+>; rel="next"$/ },
     },
   ),
   inOtherBasePath(
     'says where a new animal is',
-    { ...bare('POST', '/animals/v1/pets', bearer()), body: '{"name":"a","categoryId":1}' },
-    { status: 201, headers: { Location: /^\/animals\/v1\/pets\/\d+$/ } },
+    { ...bare('POST', '{{base}}/pets', bearer()), body: '{"name":"a","categoryId":1}' },
+    { status: 201, headers: { Location: /^{{base}}\/pets\/\d+$/ } },
   ),
   inOtherBasePath('answers 404 below the default one', bare('GET', '/v1/pets', bearer()), NO_ROUTE),
-  inOtherBasePath('asks for a key below it', bare('GET', '/animals/v1/orders'), error('missing_api_key')),
+  inOtherBasePath('asks for a key below it', bare('GET', '{{base}}/orders'), error('missing_api_key')),
   inOtherBasePath('asks for no key at its first segment', bare('GET', '/animals'), NO_ROUTE),
   inOtherBasePath('is alive outside it', bare('GET', '/livez'), OK),
 ];

@@ -66,7 +66,8 @@ export class FetchRequest implements HttpRequest {
   /** Reads until it has this many bytes, or all. */
   async #readUpTo(length: number): Promise<void> {
     const reader = (this.#reader ??= this.#request.body?.getReader());
-    while (reader && this.#length < length && !this.#ended) {
+    if (reader === undefined) return;
+    while (this.#length < length && !this.#ended) {
       const { done, value } = await reader.read().catch(() => {
         throw clientGone(); // A body breaks off when its client disconnects.
       });

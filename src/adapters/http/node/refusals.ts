@@ -52,7 +52,9 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');
   const hosts = rawHeaderValues(request, 'host');
-  if (hosts.length !== 1) return malformed('The request needs exactly one Host header');
+  // HTTP/1.0 needs none: health checks of load balancers send it so.
+  if (hosts.length !== 1 && !(httpVersion === '1.0' && hosts.length === 0))
+    return malformed('The request needs exactly one Host header');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid');
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
