@@ -18,57 +18,63 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = this.#counter('requests_total', 'Responses by operation and status.', [
-    'operation',
-    'status',
-  ]);
-  readonly #duration = this.#histogram(
-    'request_duration_seconds',
-    'From the headers of a request to its complete response.',
-    ['operation'],
+  readonly #requests = new Counter(
+    this.#named('requests_total', 'Responses by operation and status.', 'operation', 'status'),
   );
-  readonly #bytes = this.#counter('response_bytes_total', 'Bytes of response bodies.');
-  readonly #refused = this.#counter(
-    'requests_refused_total',
-    'Requests refused before any work: busy (503) or limited (429).',
-    ['reason'],
-  );
-  readonly #keyChecks = this.#counter(
-    'key_checks_total',
-    'API keys of requests, by what they turned out to be.',
-    ['result'],
-  );
-  readonly #deprecated = this.#counter(
-    'deprecated_calls_total',
-    'Calls of deprecated operations, by the id of the key.',
-    ['operation', 'key'],
-  );
-  readonly #store = this.#histogram('store_duration_seconds', 'Calls of the store.', ['operation']);
-  readonly #storeFailures = this.#counter('store_failures_total', 'Calls of the store that failed.', [
-    'operation',
-  ]);
-  readonly #commits = new Histogram({
-    name: 'animal_store_commit_writes',
-    help: 'Writes that were committed together (SQLite).',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers: [this.registry],
+  readonly #duration = new Histogram({
+    ...this.#named(
+      'request_duration_seconds',
+      'From the headers of a request to its complete response.',
+      'operation',
+    ),
+    buckets: SECONDS,
   });
-
-  #inFlight = (): number => 0;
+  readonly #bytes = new Counter(this.#named('response_bytes_total', 'Bytes of response bodies.'));
+  readonly #refused = new Counter(
+    this.#named(
+      'requests_refused_total',
+      'Requests refused before any work: busy (503) or limited (429).',
+      'reason',
+    ),
+  );
+  readonly #keyChecks = new Counter(
+    this.#named('key_checks_total', 'API keys of requests, by what they turned out to be.', 'result'),
+  );
+  readonly #deprecated = new Counter(
+    this.#named(
+      'deprecated_calls_total',
+      'Calls of deprecated operations, by the id of the key.',
+      'operation',
+      'key',
+    ),
+  );
+  readonly #store = new Histogram({
+    ...this.#named('store_duration_seconds', 'Calls of the store.', 'operation'),
+    buckets: SECONDS,
+  });
+  readonly #storeFailures = new Counter(
+    this.#named('store_failures_total', 'Calls of the store that failed.', 'operation'),
+  );
+  readonly #commits = new Histogram({
+    ...this.#named('commit_writes', 'Writes that were committed together (SQLite).'),
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    this.#gauge('requests_in_flight', 'Requests that are worked on.', [], (gauge) =>
-      gauge.set(this.#inFlight()),
-    );
-    this.#gauge('build_info', 'Always 1.', ['version', 'node'])
+    new Gauge(this.#named('build_info', 'Always 1.', 'version', 'node'))
       .labels(MANIFEST.version, process.version)
       .set(1);
   }
 
-  /** Tells how many requests are worked on. */
-  watch(inFlight: () => number): void {
-    this.#inFlight = inFlight;
+  /** Watches how many requests are worked on. */
+  watch(admission: { readonly inFlight: number }): void {
+    new Gauge({
+      ...this.#named('requests_in_flight', 'Requests that are worked on.'),
+      collect() {
+        this.set(admission.inFlight);
+      },
+    }).set(0);
   }
 
   /** Counts a response. */
@@ -129,30 +135,8 @@ export class Metrics {
     };
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
-    return new Counter({ name: `animal_store_${name}`, help, labelNames, registers: [this.registry] });
-  }
-
-  #gauge<Label extends string>(
-    name: string,
-    help: string,
-    labelNames: Label[],
-    collect?: (gauge: Gauge<Label>) => void,
-  ): Gauge<Label> {
-    return new Gauge({
-      name: `animal_store_${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect() {
-        collect?.(this);
-      },
-    });
-  }
-
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
-    const registers = [this.registry];
-    return new Histogram({ name: `animal_store_${name}`, help, labelNames, buckets: SECONDS, registers });
+  #named<Label extends string>(name: string, help: string, ...labelNames: Label[]) {
+    return { name: `animal_store_${name}`, help, labelNames, registers: [this.registry] };
   }
 }
 
@@ -184,7 +168,7 @@ export async function serveMetrics(container: Container, port: number): Promise<
     },
   }));
   decorate(container, TOKENS.admission, (admission) => {
-    metrics.watch(() => admission.inFlight);
+    metrics.watch(admission);
     return admission;
   });
   const server = new NodeServer(({ url, method }, response) => {
