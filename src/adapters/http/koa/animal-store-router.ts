@@ -53,7 +53,7 @@ export function createKoaApp(http: HttpInterface): Koa {
   return app;
 }
 
-/** Koa without what it does after each response for other middleware: that is 5 % of a request, and there is none. */
+/** Koa without what it does after each response for other middleware, of which there is none: with it a get costs 1.14 times as much. */
 class AnimalStoreApp extends Koa {
   override callback(): ReturnType<Koa['callback']> {
     const [operations, others] = this.middleware;
