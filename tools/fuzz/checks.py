@@ -1,4 +1,6 @@
-"""Narrows the exception of schemathesis.toml down to what it is for."""
+"""Narrows the two exceptions of schemathesis.toml down to what they are for."""
+
+import re
 
 import schemathesis
 
@@ -15,3 +17,19 @@ def refused_for_what_no_schema_can_say(ctx, response, case):
         return
     code = response.json()["code"]
     assert code == expected, f"A request that the document allows was refused: {code}"
+
+
+VALID = {
+    "limit": re.compile(r"[1-9][0-9]?|100"),
+    "status": re.compile("available|pending|sold"),
+    "after": re.compile(r"0|-?[1-9][0-9]{0,18}"),
+}
+
+
+@schemathesis.check
+def accepted_parameters_are_valid(ctx, response, case):
+    if case.operation.label != "GET /pets" or case.method.upper() != "GET" or response.status_code >= 400:
+        return
+    for name, pattern in VALID.items():
+        value = (case.query or {}).get(name)
+        assert value is None or pattern.fullmatch(str(value)), f"{name}={value} was accepted"
