@@ -17,7 +17,7 @@ interface Checked {
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
   readonly #checkStore: (call: Call) => Promise<void>;
-  #latest: Checked | undefined;
+  #latest: Checked = { at: -Infinity };
   #began = -Infinity;
   #stopping = false;
 
@@ -38,24 +38,25 @@ export class Readiness {
   async check(): Promise<void> {
     if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
+    const { at, fault } = this.#latest;
     // While one request checks, others use the latest result: they cannot wait for its promise on every runtime.
-    const isFresh = this.#latest && (now - this.#latest.at < FRESH || now - this.#began < FRESH);
-    const { fault } = isFresh && this.#latest ? this.#latest : await this.#checkInTime(now);
-    if (fault !== undefined) throw fault;
+    const isKnown = now - at < FRESH || (at > 0 && now - this.#began < FRESH);
+    if (!isKnown) return this.#checkInTime(now);
+    if (fault) throw fault;
   }
 
-  async #checkInTime(now: number): Promise<Checked> {
-    this.#began = now;
+  async #checkInTime(at: number): Promise<void> {
+    this.#began = at;
     const deadline = new Deadline(FRESH);
     try {
       await deadline.within(this.#checkStore(deadline));
-      this.#latest = { at: now };
+      this.#latest = { at };
     } catch (error) {
-      this.#latest = { at: now, fault: error as Error };
+      this.#latest = { at, fault: error as Error };
+      throw error;
     } finally {
       deadline.stop();
     }
-    return this.#latest;
   }
 }
 

@@ -12,8 +12,8 @@ export class FetchRequest implements HttpRequest {
   readonly query: string;
   readonly #request: Request;
   readonly #bodyLimit: number;
-  readonly #chunks: Uint8Array[] = [];
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
+  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   #length = 0;
   #ended = false;
 
@@ -47,7 +47,10 @@ export class FetchRequest implements HttpRequest {
       this.#cancelBody();
       throw payloadTooLarge(this.#bodyLimit);
     }
-    return this.#joined();
+    const [first] = this.#chunks;
+    return first && this.#chunks.length === 1
+      ? first
+      : new Uint8Array(await new Blob(this.#chunks).arrayBuffer());
   }
 
   onGone(listener: () => void): void {
@@ -82,17 +85,5 @@ export class FetchRequest implements HttpRequest {
   #cancelBody(): void {
     this.#reader ??= this.#request.body?.getReader();
     this.#reader?.cancel().catch(() => {});
-  }
-
-  #joined(): Uint8Array {
-    const [first] = this.#chunks;
-    if (first !== undefined && this.#chunks.length === 1) return first;
-    const bytes = new Uint8Array(this.#length);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return bytes;
   }
 }

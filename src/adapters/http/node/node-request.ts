@@ -15,15 +15,8 @@ export function writeResponse(
   response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }
 
-/** What frameworks add to a request. */
-interface HostMessage extends IncomingMessage {
-  /** The target before a prefix was removed. */
-  readonly originalUrl?: unknown;
-  /** The body as a parser has read it. */
-  readonly rawBody?: unknown;
-  /** The body as a parser has understood it, or its bytes. */
-  readonly body?: unknown;
-}
+/** Frameworks add the target before they removed a prefix, and the body as it was read and as it was understood. */
+type HostMessage = IncomingMessage & Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
 
 /**
  * A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. What
