@@ -67,8 +67,14 @@ export class Metrics {
       .set(1);
   }
 
-  /** Watches how many requests are worked on. */
-  watch(admission: { readonly inFlight: number }): void {
+  /** Watches how many requests are worked on, and what clients leave unread. */
+  watch(admission: { readonly inFlight: number; readonly unsent: number }): void {
+    new Gauge({
+      ...this.#named('response_bytes_unread', 'Bytes of responses that clients have not taken whole.'),
+      collect() {
+        this.set(admission.unsent);
+      },
+    }).set(0);
     new Gauge({
       ...this.#named('requests_in_flight', 'Requests that are worked on.'),
       collect() {

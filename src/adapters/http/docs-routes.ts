@@ -53,10 +53,10 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
   ];
 }
 
-/** What leads into the service's own folder: a host may have mounted it at a path without a slash at its end. */
+/** The relative path to the service's folder, needed where a host has mounted it without a slash at the end. */
 const folderOf = ({ path, originalPath = path }: HttpRequest): string => {
   const last = originalPath.slice(originalPath.lastIndexOf('/') + 1);
-  return last === '' ? '' : `${encodedForLink(last)}/`;
+  return last === '' ? '' : `./${encodedForLink(last)}/`; // without the dot, a colon would make it a scheme
 };
 
 /**

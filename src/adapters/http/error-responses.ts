@@ -81,7 +81,7 @@ export const bodyAlreadyRead = (): HttpError =>
   );
 
 /** The client disconnected before it got its response. */
-export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client went away.');
+export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client disconnected.');
 
 /** A response in the Error shape. */
 export interface ErrorResponse extends HttpResponse {

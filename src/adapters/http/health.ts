@@ -8,11 +8,8 @@ import { openRoute, type Route } from './routes.js';
 /** How long the result of a check is reused, and the longest a check may take, in milliseconds. */
 const FRESH = 1000;
 
-/** The result of a check: why the store cannot serve, if so. */
-interface Checked {
-  readonly at: number;
-  readonly fault?: Error;
-}
+/** The result of a check; with `fault` the store cannot serve. */
+type Checked = { readonly at: number } | { readonly at: number; readonly fault: unknown };
 
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
@@ -38,11 +35,11 @@ export class Readiness {
   async check(): Promise<void> {
     if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
-    const { at, fault } = this.#latest;
+    const age = now - this.#latest.at;
     // While one request checks, others use the latest result: they cannot wait for its promise on every runtime.
-    const isKnown = now - at < FRESH || (at > 0 && now - this.#began < FRESH);
+    const isKnown = age < FRESH || (age < 3 * FRESH && now - this.#began < FRESH);
     if (!isKnown) return this.#checkInTime(now);
-    if (fault) throw fault;
+    if ('fault' in this.#latest) throw this.#latest.fault as Error;
   }
 
   async #checkInTime(at: number): Promise<void> {
@@ -51,9 +48,9 @@ export class Readiness {
     try {
       await deadline.within(this.#checkStore(deadline));
       this.#latest = { at };
-    } catch (error) {
-      this.#latest = { at, fault: error as Error };
-      throw error;
+    } catch (fault) {
+      this.#latest = { at, fault };
+      throw fault;
     } finally {
       deadline.stop();
     }

@@ -119,6 +119,8 @@ export class HttpInterface {
     deadline.stop();
     const { status, code, body } = response;
     context.permit?.end(body.length);
+    if (status >= 500 && !(error instanceof Error))
+      error = new Error('Something failed without an Error', { cause: error });
     const endpoint = endpointFor(route, request.method);
     try {
       this.#options.log?.responded({
@@ -149,10 +151,9 @@ export class HttpInterface {
       ...context.quotaHeaders,
       ...response.headers,
     };
-    if (status < 500 || error instanceof BusyError) return { status, headers, body };
-    const fault =
-      error instanceof Error ? error : new Error('Something failed without an Error', { cause: error });
-    return { status, headers, body, fault };
+    // A health check that fails has done its work.
+    const isFault = status >= 500 && !endpoint?.alwaysServed && !(error instanceof BusyError);
+    return isFault ? { status, headers, body, fault: error as Error } : { status, headers, body };
   }
 
   /** The order of the checks: OPTIONS, admission, key, its admission, path, method, removed, quota, scope; then the operation's own. */

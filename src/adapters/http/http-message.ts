@@ -65,4 +65,4 @@ export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | '
 
 /** Part of a URL as sent, since decoding cannot always be undone. Only characters that could end a link are encoded. */
 export const encodedForLink = (text: string): string =>
-  text.replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);
+  text.toWellFormed().replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);

@@ -28,7 +28,7 @@ export function readPetQuery(query: string): PetQuery {
   throw new InvalidParameterError([
     ...petQueryFaults(read).filter(({ field }) => !repeated.includes(field)),
     ...repeated.map((field) => ({ field, message: 'must be given once' })),
-    ...(isOld ? [{ field: 'cursor', message: 'is gone: use after with the last id that you have' }] : []),
+    ...(isOld ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }] : []),
   ]);
 }
 

@@ -63,7 +63,7 @@ export const openRoute = (path: string, handle: Endpoint['handle'], alwaysServed
  * rewritten path counts.
  */
 export function mountOf({ path, originalPath = path }: HttpRequest, route: Route): string {
-  const whole = originalPath.endsWith(path) ? originalPath : path;
+  const whole = originalPath.startsWith('/') && originalPath.endsWith(path) ? originalPath : path;
   let end = whole.length;
   for (const character of route.path) if (character === '/') end = whole.lastIndexOf('/', end - 1);
   if (end <= 0) return '';

@@ -54,6 +54,32 @@ describe('Readiness', () => {
     await second;
   });
 
+  it('uses no result that is older than three seconds, whatever has become of the checks since', async () => {
+    let checks = 0;
+    const readiness = new Readiness(() => {
+      checks += 1;
+      return checks === 1 ? Promise.resolve() : new Promise(() => {});
+    });
+    await readiness.check();
+    for (later = 1100; later < 3000; later += 300) void readiness.check().catch(() => {});
+    later = 3100;
+    const before = checks;
+    void readiness.check().catch(() => {});
+    void readiness.check().catch(() => {});
+    expect(checks - before).to.equal(2);
+  });
+
+  it('is not ready after a check that rejects without an error', async () => {
+    // oxlint-disable-next-line prefer-promise-reject-errors -- a store may
+    const readiness = new Readiness(() => Promise.reject());
+    const failed = (): Promise<boolean> =>
+      readiness.check().then(
+        () => false,
+        () => true,
+      );
+    expect([await failed(), await failed()]).to.deep.equal([true, true]);
+  });
+
   it('ends when the service is about to stop, whatever the store says', async () => {
     const readiness = new Readiness(async () => {});
     await readiness.check();

@@ -6,16 +6,26 @@ import type {
   HttpSettings,
   RespondedRequest,
 } from '../../../src/adapters/http/index.js';
-import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
+import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
 
 const fails = (): never => {
   throw new Error('the disk is full');
 };
+
+const failing = (error: unknown) => ({
+  ...createAnimalStore(openMemoryStore()),
+  listPets: async () => {
+    throw error;
+  },
+});
+const faultOf = async (options: Partial<HttpInterfaceOptions>, path = '/v1/pets') =>
+  (await httpInterface(options).handle(requestWith(KEY, { path }))).fault;
 
 describe('HttpInterface', () => {
   describe('settings', () => {
@@ -94,7 +104,8 @@ describe('HttpInterface', () => {
       ['have the prefix that a router kept', { path: '/shop/v1/pets' }, {}, '/shop/v1'],
       ['have the prefixes of both', { path: '/a/v1/pets', originalPath: '/b/a/v1/pets' }, {}, '/b/a/v1'],
       ['have a prefix as it was encoded', { originalPath: '/a%2Fb%20c/v1/pets' }, {}, '/a%2Fb%20c/v1'],
-      ['have no prefix of a rewritten path', { originalPath: '/elsewhere/animals' }, {}, '/v1'],
+      ['have no prefix of a rewritten path', { originalPath: '/a/b/elsewhere/animals' }, {}, '/v1'],
+      ['have no prefix of what is no path', { originalPath: 'ftp://evil.example/v1/pets' }, {}, '/v1'],
       ['have a longer base path once', { path: '/x/y/v1/pets' }, { basePath: '/y/v1' }, '/x/y/v1'],
       ['never begin a host', { originalPath: '//evil.example/v1/pets' }, {}, '/evil.example/v1'],
       ['never end a link early', { originalPath: '/a>; b/v1/pets' }, {}, '/a%3E;%20b/v1'],
@@ -122,12 +133,32 @@ describe('HttpInterface', () => {
     it('of / lead to the docs page below the mount, with a slash at its end or without', async () => {
       const http = httpInterface({ docs: [] });
       const locations: unknown[] = [];
-      for (const originalPath of [undefined, '/shop/', '/in/shop']) {
+      for (const originalPath of [undefined, '/shop/', '/in/shop', '/https:evil.example', '/a">b']) {
         const { headers } = await http.handle(requestWith({}, { path: '/', originalPath }));
         locations.push(headers['Location']);
       }
-      expect(locations).to.deep.equal(['docs', 'docs', 'shop/docs']);
+      expect(locations).to.deep.equal([
+        'docs',
+        'docs',
+        './shop/docs',
+        './https:evil.example/docs',
+        './a%22%3Eb/docs',
+      ]);
     });
+  });
+
+  it('tells the host of faults, which are 500 and above: not refusals for being busy, and not health checks', async () => {
+    const fault = new Error('the disk is full');
+    const away = new UnavailableError('asking the store');
+    expect(await faultOf({ animalStore: failing(fault) })).to.equal(fault);
+    expect(await faultOf({ animalStore: failing(away) })).to.equal(away);
+    expect(await faultOf({ animalStore: failing('a text') }))
+      .to.be.instanceOf(Error)
+      .with.property('cause', 'a text');
+    expect(await faultOf({ admission: new AdmissionControl({ maxInFlight: 0 }) })).to.equal(undefined);
+    const readiness = new Readiness(() => Promise.reject(away));
+    expect(await faultOf({ readiness }, '/readyz')).to.equal(undefined);
+    expect(await faultOf({}, '/v1/pets/1')).to.equal(undefined);
   });
 
   it('tells the transport who is calling, once the key is known to be valid', async () => {

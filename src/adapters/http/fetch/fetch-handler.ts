@@ -12,7 +12,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 export interface FetchHandlerOptions {
   /**
    * The path that the host removes before it calls the handler, such as `/shop`: Location and Link begin with it.
-   * Default: none.
+   * Default: none. Anything but a path without a slash at its end throws a TypeError.
    */
   readonly mount?: string;
 }
@@ -25,6 +25,7 @@ export function createFetchHandler(
   http: HttpInterface,
   { mount = '' }: FetchHandlerOptions = {},
 ): FetchHandler {
+  if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
     try {
       const sent = new FetchRequest(request, http.settings.bodyLimit, mount);

@@ -62,7 +62,7 @@ export class FetchRequest implements HttpRequest {
   /** @throws {HttpError} `internal_error`: something else has read the body. Some hosts then have none at all. */
   #hasStream(): boolean {
     const { body, bodyUsed } = this.#request;
-    if (bodyUsed && this.#reader === undefined) throw bodyAlreadyRead();
+    if ((bodyUsed || body?.locked) && this.#reader === undefined) throw bodyAlreadyRead();
     return body !== null;
   }
 

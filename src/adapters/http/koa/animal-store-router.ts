@@ -109,9 +109,13 @@ function throwFault(context: Context, answer: HttpResponse, fault: Error): never
     if (error !== fault) return usual(error);
     app.emit('error', fault, context);
     if (res.headersSent || !context.writable) return;
-    for (const name of res.getHeaderNames()) res.removeHeader(name); // as Koa does
+    // As Koa does. Other middleware, such as @koa/cors, leaves headers on the error.
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    context.set((fault as { headers?: Record<string, string> }).headers ?? {});
+    res.statusMessage = '';
     writeResponse(req, res, answer);
   };
   Object.assign(context, { onerror });
+  context.status = answer.status; // for middleware that catches it and sets none
   throw fault;
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { splitRequestTarget } from '../http-message.js';
-import { NodeRequest } from '../node/node-request.js';
+import { NodeRequest, bytesIn } from '../node/node-request.js';
 
 /** A request of Koa. koa-bodyparser reads its body, unless other middleware has. */
 class KoaRequest extends NodeRequest {
@@ -27,12 +27,8 @@ class KoaRequest extends NodeRequest {
     this.#context.state['principal'] = principal;
   }
 
-  protected override get keptBody(): unknown {
-    const { rawBody, body } = this.#context.request as {
-      readonly rawBody?: unknown;
-      readonly body?: unknown;
-    };
-    return rawBody ?? (body instanceof Uint8Array ? body : super.keptBody);
+  protected override get keptBody(): Uint8Array | undefined {
+    return bytesIn(this.#context.request) ?? super.keptBody;
   }
 
   /** In a context of its own: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts. */

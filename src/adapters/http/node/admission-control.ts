@@ -11,8 +11,8 @@ export interface AdmissionOptions {
   /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
   readonly maxWait?: number | undefined;
   /**
-   * How much of their responses all clients together may leave unread, in bytes. Counted on connections of a `NodeServer`.
-   * Default: a quarter of the memory that the process may use.
+   * How much of their responses all clients together may leave unread, in bytes: beyond it, callers that leave some get
+   * 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process may use.
    */
   readonly maxUnsent?: number | undefined;
 }
@@ -26,11 +26,13 @@ const SMALL = 4 * 1024;
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once');
 const TOO_MANY_OF_CALLER = new BusyError('too many requests of this caller at once');
+const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
 /**
  * Shares the event loop, the places for requests and the memory for unread responses among callers. A caller is an API
- * key; all requests that need none are one caller. No caller gets more than three quarters of the places and the memory.
+ * key; all requests that need none are one caller. No caller gets more than three quarters of the places and the memory;
+ * requests whose key is not known yet only share the places of all.
  */
 export class AdmissionControl implements Admission {
   readonly #bounds: Bounds;
@@ -49,7 +51,7 @@ export class AdmissionControl implements Admission {
     return this.#bounds.working.taken;
   }
 
-  /** How many bytes of responses clients have not taken yet. */
+  /** The size of the responses that clients have not taken whole, in bytes. */
   get unsent(): number {
     return this.#bounds.unsent.taken;
   }
@@ -75,11 +77,13 @@ const quarterOfMemory = (): number => Math.min(process.constrainedMemory() || In
 /** A number of things that callers share. */
 class Shares {
   readonly #most: number;
+  readonly #mostEach: number;
   readonly #byCaller = new Map<string, number>();
   taken = 0;
 
   constructor(most: number) {
     this.#most = most;
+    this.#mostEach = Math.ceil(most * 0.75);
   }
 
   /**
@@ -88,16 +92,25 @@ class Shares {
    */
   check(caller?: string): void {
     if (this.taken >= this.#most) throw TOO_MANY;
-    const held = caller === undefined ? 0 : (this.#byCaller.get(caller) ?? 0);
-    if (held >= Math.ceil(this.#most * 0.75)) throw TOO_MANY_OF_CALLER;
+    if (caller !== undefined && this.#heldBy(caller) >= this.#mostEach) throw TOO_MANY_OF_CALLER;
+  }
+
+  /** Whether a caller holds too many: more than its share, or some while nothing is left. */
+  isBeyond(caller: string): boolean {
+    const held = this.#heldBy(caller);
+    return held >= this.#mostEach || (held > 0 && this.taken >= this.#most);
   }
 
   /** Counts so many for a caller, without a check. */
   add(caller: string, count: number): void {
     this.taken += count;
-    const held = (this.#byCaller.get(caller) ?? 0) + count;
+    const held = this.#heldBy(caller) + count;
     if (held > 0) this.#byCaller.set(caller, held);
     else this.#byCaller.delete(caller);
+  }
+
+  #heldBy(caller: string): number {
+    return this.#byCaller.get(caller) ?? 0;
   }
 }
 
@@ -120,7 +133,6 @@ class HeldPermit implements Permit, Waiting {
   #begin: ((isLate: boolean) => void) | undefined;
 
   constructor(bounds: Bounds, request: HttpRequest, signal: AbortSignal) {
-    bounds.unsent.check();
     bounds.working.check();
     this.#bounds = bounds;
     this.#request = request;
@@ -134,7 +146,8 @@ class HeldPermit implements Permit, Waiting {
     this.caller = keyId;
     const { connection } = this.#request;
     if (connection instanceof Connection) connection.keyId = keyId;
-    unsent.check(keyId);
+    // A caller that reads its responses is served, whatever others leave unread.
+    if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
     working.check(keyId);
     if (!scheduler.hasRoom()) return this.#waitForTurn();
     this.#moveTo(working);

@@ -18,7 +18,7 @@ const OF_THE_SOCKET =
 
 type Callback = (error?: Error | null) => void;
 
-/** What an `AdmissionControl` wants to know. */
+/** The part of `AdmissionControl` that connections call. */
 interface Observer {
   accepted(): void;
   countUnsent(keyId: string, bytes: number): void;

@@ -27,7 +27,7 @@ export function createNodeListener(http: HttpInterface, { passFaults = false }: 
       if (passFaults && answer.fault && next) next(answer.fault);
       else writeResponse(request, response, answer);
     } catch {
-      response.destroy(); // the response cannot be sent: a header of it is not valid, or it was sent before
+      if (!response.headersSent) response.destroy(); // a header is not valid; else the host has responded
     }
   };
 }

@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 
+/** More characters than the operating system usually takes at once. */
+const LARGE = 64 * 1024;
+
 /** Writes a whole response. */
 export function writeResponse(
   { method }: IncomingMessage,
@@ -10,9 +13,11 @@ export function writeResponse(
   { status, headers, body }: HttpResponse,
 ): void {
   const hasBody = status !== 204 && status !== 304;
-  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
+  // A large text as bytes, because streams count the characters of a text that waits.
+  const content = body.length > LARGE ? Buffer.from(body) : body;
+  const length = hasBody && { 'Content-Length': Buffer.byteLength(content) };
   response.writeHead(status, { ...headers, ...length });
-  response.end(hasBody && method !== 'HEAD' ? body : undefined);
+  response.end(hasBody && method !== 'HEAD' ? content : undefined);
 }
 
 /** Frameworks add the target before they removed a prefix, and the body as it was read and as it was understood. */
@@ -73,6 +78,7 @@ export class NodeRequest implements HttpRequest {
     // A length says it. A client that waits for "100 Continue" has a body, and must not be asked for it here.
     if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
     const request = this.#request;
+    this.#discardRest();
     if (request.readableLength === 0 && !request.complete)
       await Promise.race([once(request, 'readable'), once(request, 'close')]);
     return request.readableLength > 0;
@@ -82,7 +88,9 @@ export class NodeRequest implements HttpRequest {
     const limit = this.#bodyLimit;
     const read = this.#bytesRead();
     if ((read ? read.length : announcedLength(this)) > limit) throw payloadTooLarge(limit);
-    return read ?? this.receive(limit);
+    if (read) return read;
+    this.#discardRest();
+    return this.receive(limit);
   }
 
   onGone(listener: () => void): void {
@@ -112,10 +120,14 @@ export class NodeRequest implements HttpRequest {
     });
   }
 
-  /** The body that another parser has read and kept: bytes or text. */
-  protected get keptBody(): unknown {
-    const { rawBody, body } = this.#request;
-    return rawBody ?? (body instanceof Uint8Array ? body : undefined);
+  /** The body that another parser has read and kept. */
+  protected get keptBody(): Uint8Array | undefined {
+    return bytesIn(this.#request);
+  }
+
+  /** Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection. */
+  #discardRest(): void {
+    this.#response.once('finish', () => this.#request.resume());
   }
 
   /**
@@ -123,14 +135,20 @@ export class NodeRequest implements HttpRequest {
    * @throws {HttpError} `internal_error`: the parser kept neither
    */
   #bytesRead(): Uint8Array | undefined {
+    const { readableDidRead, readableEncoding, readableEnded, destroyed } = this.#request;
     const kept = this.keptBody;
-    if (kept instanceof Uint8Array) return kept;
-    if (typeof kept === 'string') return new TextEncoder().encode(kept);
-    const { readableDidRead, readableEnded, destroyed } = this.#request;
-    if (destroyed && !readableEnded) throw clientGone();
-    if (readableDidRead) throw bodyAlreadyRead();
+    if (kept && (kept.length > 0 || readableEnded)) return kept;
+    if (destroyed && !readableEnded && this.#response.destroyed) throw clientGone();
+    // With an encoding, what is still to come is text already.
+    if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
     return readableEnded ? new Uint8Array() : undefined;
   }
+}
+
+/** The body that a parser has kept on a message: bytes, or text, which has lost what was not UTF-8. */
+export function bytesIn({ rawBody, body }: { rawBody?: unknown; body?: unknown }): Uint8Array | undefined {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  return [rawBody, body].find((kept) => kept instanceof Uint8Array);
 }
 
 /** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */

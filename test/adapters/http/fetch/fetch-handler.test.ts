@@ -172,6 +172,15 @@ describe('The fetch handler', () => {
     expect((await handle(get(`http://animals.test/nowhere#/v1/pets`))).status).to.equal(404);
   });
 
+  it('takes what its host has removed from the path, and nothing else', async () => {
+    const http = httpInterface();
+    const created = await createFetchHandler(http, { mount: '/in/shop' })(post(REX));
+    expect(created.headers.get('location')).to.equal('/in/shop/v1/pets/1');
+    for (const mount of ['shop', '/shop/', '/', '/a?b', '//a']) {
+      expect(() => createFetchHandler(http, { mount }), mount).to.throw(TypeError);
+    }
+  });
+
   it('never rejects, not even for a header that cannot be sent', async () => {
     const log = { responded: fails };
     const { handle } = make({ log, settings: { publicUrl: 'https://звери.example/v1' } });

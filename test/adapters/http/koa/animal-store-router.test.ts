@@ -242,6 +242,29 @@ describe('animalStoreRouter', () => {
       expect([errors, response.headers.get('x-request-id')]).to.deep.equal([[], null]);
     });
 
+    it('in place of all headers but those that middleware leaves on it, as in Koa', async () => {
+      const { url } = await serveWith(async (context, next) => {
+        context.set('X-Before', 'gone');
+        context.body = 'too early';
+        await next().catch((error: unknown) => {
+          throw Object.assign(error as Error, { headers: { 'X-After': 'kept' } });
+        });
+      });
+      const { status, statusText, headers } = await fetch(`${url}/v1/pets`, { headers: KEY });
+      expect([status, statusText, headers.get('x-before'), headers.get('x-after')]).to.deep.equal([
+        500,
+        'Internal Server Error',
+        null,
+        'kept',
+      ]);
+      Object.assign(fault, { headers: undefined });
+    });
+
+    it('whose status stays if middleware catches it and says nothing', async () => {
+      const { url } = await serveWith((_context, next) => next().catch(() => {}));
+      expect((await fetch(`${url}/v1/pets`, { headers: KEY })).status).to.equal(500);
+    });
+
     it('but no refusal, and leaves errors of others to Koa', async () => {
       const { errors, url } = await serveWith(async (context, next) => {
         await next().catch(() => context.throw(503, 'of the host'));

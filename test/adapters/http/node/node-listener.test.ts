@@ -1,4 +1,5 @@
 import {
+  Agent,
   createServer,
   request as send,
   type IncomingMessage,
@@ -100,6 +101,41 @@ describe('createNodeListener as a guest', () => {
     expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...create(), body: null }))).to.equal(
       '400 missing_body',
     );
+  });
+
+  it('refuses a body that the host has made text of, and leaves a response that the host has given', async () => {
+    const url = await behind(async (request) => request.setEncoding('utf8'));
+    expect(await sentOutcome(fetch(`${url}/v1/pets`, create()))).to.equal('500 internal_error');
+    const listener = createNodeListener(httpInterface());
+    const answered = await serve((request, response) => {
+      response.writeHead(202).write('of ');
+      void listener(request, response).then(() => response.end('the host'));
+    });
+    expect(await (await fetch(`${answered}/v1/pets`, { headers: KEY })).text()).to.equal('of the host');
+  });
+
+  it('leaves a connection usable after it has refused a body in chunks', async () => {
+    const listener = createNodeListener(httpInterface({ settings: { bodyLimit: 10 } }));
+    const url = await serve((request, response) => void listener(request, response));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const status = (method: string, headers: object, body: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const sent = send(`${url}/v1/pets`, { method, agent, headers: { ...KEY, ...headers } }, (response) =>
+          response.resume().once('end', () => resolve(response.statusCode)),
+        );
+        sent.on('error', reject).end(body);
+      });
+    const chunked = { 'transfer-encoding': 'chunked' };
+    try {
+      expect(await status('POST', chunked, 'x'.repeat(400_000))).to.equal(413);
+      expect(await status('GET', {}, '')).to.equal(200);
+      expect(
+        await status('POST', { ...chunked, 'content-type': 'text/plain' }, 'x'.repeat(400_000)),
+      ).to.equal(415);
+      expect(await status('GET', {}, '')).to.equal(200);
+    } finally {
+      agent.destroy();
+    }
   });
 
   it('returns a promise that ends when the response is written, and has two parameters', async () => {
