@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import * as copying from '../application/copy-catalogue.js';
-import type { Store } from '../application/ports/store.js';
+import type { OpenOptions, Store } from '../application/ports/store.js';
 import { stringify } from '../exact-json.js';
 import { UsageError, addCommand, interruptible, note } from './command-line.js';
 import type { Commands, Io } from './command-line.js';
 import { progressBar } from './progress.js';
+import { READING } from './with-store.js';
 
 interface Options {
   readonly from: string;
@@ -36,14 +37,14 @@ async function copy(
   const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const opened: Store[] = [];
-  const open = async (option: string, url: string, mustExist: boolean): Promise<Store> => {
+  const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
     const onNotice = (line: string): void => note(io, `${option}: ${line}`);
-    opened.unshift(await openStore(option, url, factories, { mustExist, onNotice }));
+    opened.unshift(await openStore(option, url, factories, { ...how, onNotice }));
     return opened[0] as Store;
   };
   try {
-    const source = await open('--from', from, true);
-    const target = await open('--to', to, false);
+    const source = await open('--from', from, READING);
+    const target = await open('--to', to, {});
     if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
     for (const { pets } of opened) await pets.check({ signal });
     const start = copying.copyCatalogue({ source, target, clock: await container.getAsync(TOKENS.clock) });

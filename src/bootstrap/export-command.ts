@@ -7,7 +7,7 @@ import type { Pet } from '../domain/pet.js';
 import { UsageError, addCommand, interruptible, type Commands } from './command-line.js';
 import { COLUMNS, FORMAT_HELP, csvField, formatOf, type FileFormat } from './pet-file.js';
 import { showing } from './progress.js';
-import { withStore } from './with-store.js';
+import { READING, withStore } from './with-store.js';
 
 interface Options {
   readonly format?: string;
@@ -37,7 +37,8 @@ async function exportFile(
   const format = formatOf(file, given);
   if (file !== '-' && existsSync(file))
     throw new UsageError('FILE exists: remove it, or choose another name.');
-  await withStore(commands, 'A store in memory belongs to its service.', true, async (store, container) => {
+  const inMemory = 'A store in memory belongs to its service.';
+  await withStore(commands, inMemory, READING, async (store, container) => {
     const { TOKENS } = await import('./container.js');
     const pets = await container.getAsync(TOKENS.petRepository);
     const total = (await store.transfer?.survey({ signal }))?.pets;

@@ -84,7 +84,7 @@ export async function importFile(
   };
   try {
     if (dryRun) await read(async (batch) => ({ added: batch.length, present: 0, refused: new Map() }));
-    else await withStore(commands, 'A store in memory would be gone after the import.', false, readIntoStore);
+    else await withStore(commands, 'A store in memory would be gone after the import.', {}, readIntoStore);
   } catch (error) {
     // An error of the store may come after it stored some of a batch.
     const mayHaveStored = report.line > 0 || (report.to !== undefined && isAnimalStoreError(error));

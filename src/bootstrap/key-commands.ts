@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { ManagedApiKey, ManagedApiKeys } from '../adapters/api-keys/managed-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../application/ports/authenticator.js';
 import type { Clock } from '../application/ports/clock.js';
+import type { OpenOptions } from '../application/ports/store.js';
 import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
 import { createLogger, reasonOf } from './logger.js';
 import { duration, list, refuse } from './setting-values.js';
-import { withStore } from './with-store.js';
+import { READING, withStore } from './with-store.js';
 
 interface Options {
   readonly name: string;
@@ -30,7 +31,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
     .option('--json', 'print JSON, for machines')
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, false, async (managed, { clock, location, say }) => {
+      withKeys(commands, {}, async (managed, { clock, location, say }) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         print(json, { key, ...record }, `${key}\n`);
@@ -45,7 +46,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
     .option('--json', 'print JSON, for machines')
     .action(({ json }: Options) =>
-      withKeys(commands, true, async (managed) => {
+      withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
         print(json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
       }),
@@ -56,7 +57,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .argument('<ID>', 'id of the key, as keys list shows it')
     .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
     .action((id: string, { after }: Options) =>
-      withKeys(commands, true, async (managed, { say }) => {
+      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
         const revoked = await managed.revoke(id, { after });
         say(
           'api_key_revoked',
@@ -72,7 +73,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
     .option('--json', 'print JSON, for machines')
     .action((id: string, { overlap = duration('24h'), json }: Options) =>
-      withKeys(commands, true, async (managed, { say }) => {
+      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
         print(json, { key, ...record, old, error }, `${key}\n`);
@@ -100,11 +101,11 @@ interface Tools {
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   commands: Commands,
-  mustExist: boolean,
+  how: OpenOptions,
   use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
 ): Promise<void> {
   const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
-  await withStore(commands, inMemory, mustExist, async ({ location }, container) => {
+  await withStore(commands, inMemory, how, async ({ location }, container) => {
     const { TOKENS } = await import('./container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');

@@ -35,7 +35,7 @@ export class MongoConnection {
   constructor(
     client: MongoClient,
     database: string,
-    { timeout = 5000, mustExist = false, onNotice = () => {} }: MongoStoreOptions,
+    { timeout = 5000, readOnly = false, mustExist = readOnly, onNotice = () => {} }: MongoStoreOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;

@@ -23,7 +23,7 @@ export class MissingMongoStoreError extends Error {
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
  * @throws {MongoUrlError} the URL is not such a connection string.
- * @throws {MissingMongoStoreError} with `mustExist`: the server was reached, and the database has no collection `pets`.
+ * @throws {MissingMongoStoreError} with `mustExist` or `readOnly`: the server was reached, and the database has no collection `pets`.
  */
 export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
   const fault = mongoUrlFault(url);
@@ -33,7 +33,7 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
   const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
   const connection = new MongoConnection(client, database, options);
-  if (options.mustExist && !(await connection.mayHoldStore())) {
+  if ((options.mustExist ?? options.readOnly) && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
   }

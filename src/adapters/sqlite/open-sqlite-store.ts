@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { FullStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isFull, retryWhileBusy } from './busy.js';
-import { APPLICATION_ID, requireSound, requireStore, upgradeSchema } from './schema.js';
+import { APPLICATION_ID, openUnchanged, requireSound, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -12,7 +12,7 @@ import { sqlitePets } from './sqlite-pet-repository.js';
 import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** How a store is opened. */
-export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist' | 'onCommit'> {
+export interface SqliteStoreOptions extends OpenOptions {
   /** How long a call without a signal waits for another process's lock, in milliseconds. Default: 5,000. */
   readonly busyTimeout?: number | undefined;
 }
@@ -24,16 +24,14 @@ export interface SqliteStoreOptions extends Pick<OpenOptions, 'mustExist' | 'onC
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked for longer than `busyTimeout`.
  */
-export async function openSqliteStore(
-  path: string,
-  { mustExist = false, busyTimeout = 5000, onCommit }: SqliteStoreOptions = {},
-): Promise<FullStore> {
+export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<FullStore> {
+  const { readOnly = false, mustExist = readOnly, busyTimeout = 5000 } = options;
   if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   try {
     file = await findOrCreateFile(file, mustExist);
     return await retryWhileBusy('opening the store', { busyTimeout }, () =>
-      openFile(file, mustExist, busyTimeout, onCommit),
+      openFile(file, { ...options, mustExist, busyTimeout }),
     );
   } catch (error) {
     throw openingError(file, error);
@@ -42,23 +40,26 @@ export async function openSqliteStore(
 
 function openFile(
   file: string,
-  mustExist: boolean,
-  busyTimeout: number,
-  onCommit?: (writes: number) => void,
+  { readOnly = false, mustExist = false, busyTimeout = 0, onNotice = () => {}, onCommit }: SqliteStoreOptions,
 ): FullStore {
   const empty = isEmpty(file, mustExist);
-  // SQLite opens a file that it cannot write for reading. That is enough for a store that only has to exist.
-  if (!mustExist) accessSync(file, constants.W_OK);
+  // Otherwise SQLite would open a file that it cannot write for reading.
+  if (!readOnly) accessSync(file, constants.W_OK);
   if (!empty) checkContent(file);
-  if (!mustExist) makePrivate(file);
+  if (!readOnly) makePrivate(file);
   const hasLog = existsSync(`${file}-wal`);
-  const database = new DatabaseSync(file, { timeout: 0 });
+  const database = readOnly ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
   try {
-    // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
-    if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
-    database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
-    upgradeSchema(database, file);
-    if (hasLog && !mustExist) syncLog(database);
+    if (readOnly) {
+      database.exec('PRAGMA query_only = ON');
+      requireUpgraded(database, file);
+    } else {
+      // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
+      if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
+      database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
+      upgradeSchema(database, file, onNotice);
+      if (hasLog) syncLog(database);
+    }
     const connection = new SqliteConnection(database, file, busyTimeout, onCommit);
     return {
       pets: sqlitePets(connection),
@@ -101,15 +102,10 @@ function isEmpty(file: string, mustExist: boolean): boolean {
 /** Up to this many bytes a file is read completely before it is used: some 100 ms at most. */
 const CHECKED_SIZE = 64 * 2 ** 20;
 
-/**
- * Checks whose file it is, its version and its pages. Where a crash has left a log or a journal, the connection is
- * read-only: another would bring them into the file.
- */
+/** Checks whose file it is, its version and its pages. */
 function checkContent(file: string): void {
-  const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);
-  const database = new DatabaseSync(file, { readOnly, timeout: 0 });
+  const database = openUnchanged(file);
   try {
-    requireStore(database, file);
     if (statSync(file).size <= CHECKED_SIZE) requireSound(database, file);
   } finally {
     database.close();

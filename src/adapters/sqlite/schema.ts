@@ -1,4 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { savedPet, type Pet, type PetStatus, type UnsavedPet } from '../../domain/pet.js';
 import { OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
@@ -141,13 +142,48 @@ export function requireSound(database: DatabaseSync, file: string): void {
   if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
 }
 
-/** Creates the schema, or upgrades an older one, in one transaction. */
-export function upgradeSchema(database: DatabaseSync, file: string): void {
-  if (schemaVersion(database, file) === MIGRATIONS.length) return;
+/**
+ * Opens the store in a file, and leaves the file as it is. Where a crash has left a log or a journal, the connection is
+ * read-only: another would bring them into the file. Elsewhere it is not: SQLite would leave an empty log behind.
+ * @throws {StoreFileError} see `requireStore`
+ */
+export function openUnchanged(file: string): DatabaseSync {
+  const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);
+  const database = new DatabaseSync(file, { readOnly, timeout: 0 });
+  try {
+    database.exec('PRAGMA trusted_schema = OFF');
+    requireStore(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** @throws {StoreFileError} the schema is of an older version */
+export function requireUpgraded(database: DatabaseSync, file: string): void {
+  const version = schemaVersion(database, file);
+  if (version === MIGRATIONS.length) return;
+  throw new StoreFileError(
+    file,
+    `has schema version ${version}, and reading does not upgrade it to ${MIGRATIONS.length}: ` +
+      'use the version of the program that wrote it, or back it up and start the service, which upgrades it',
+  );
+}
+
+/** Creates the schema, or upgrades an older one after a notice, in one transaction. */
+export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (line: string) => void): void {
+  const newest = MIGRATIONS.length;
+  if (schemaVersion(database, file) === newest) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     // Read again under the lock: another process may have been faster.
-    for (const migration of MIGRATIONS.slice(schemaVersion(database, file))) database.exec(migration);
+    const version = schemaVersion(database, file);
+    if (version > 0 && version < newest) {
+      const warning = 'older versions of the program cannot open it any more, only a backup leads back';
+      onNotice(`upgrading ${file} from schema version ${version} to ${newest}: ${warning}`);
+    }
+    for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

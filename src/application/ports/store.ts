@@ -43,6 +43,11 @@ export interface StoreFactory {
 export interface OpenOptions {
   /** Fail instead of creating a store that does not exist. Default: false. */
   readonly mustExist?: boolean | undefined;
+  /**
+   * Fail instead of creating or upgrading anything: opening and reading leave the store as it is, and calls that write
+   * may reject. Default: false.
+   */
+  readonly readOnly?: boolean | undefined;
   /** Called with one line for each thing that an operator should know while the store is open. */
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Called after each commit of a store that commits writes together, with their number. Must not throw. */

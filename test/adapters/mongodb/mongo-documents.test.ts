@@ -123,19 +123,23 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await store.close();
   });
 
-  it('are not made by a store that must exist: it is refused in one line', async () => {
-    const error = await rejection(openMongoStore(uriOf(server, database), { mustExist: true }));
-    expect(error).to.be.instanceOf(MissingMongoStoreError);
-    expect(String(error)).to.match(/\/animals-[^\n]+ holds no animal store: name the database of one\.$/);
+  it('are not made by a store that must exist, or is only read: it is refused in one line', async () => {
+    for (const options of [{ mustExist: true }, { readOnly: true }]) {
+      const error = await rejection(openMongoStore(uriOf(server, database), options));
+      expect(error).to.be.instanceOf(MissingMongoStoreError);
+      expect(String(error)).to.match(/\/animals-[^\n]+ holds no animal store: name the database of one\.$/);
+    }
     const db = clientOf(server).db(database);
     expect(await db.listCollections().toArray()).to.deep.equal([]);
 
     await db.createCollection('pets');
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    const store = await openMongoStore(uriOf(server, database), { mustExist: true, onNotice });
-    expect(await store.apiKeys.list()).to.deep.equal([]);
-    await store.close();
+    for (const options of [{ mustExist: true }, { readOnly: true }]) {
+      const store = await openMongoStore(uriOf(server, database), { ...options, onNotice });
+      expect(await store.apiKeys.list()).to.deep.equal([]);
+      await store.close();
+    }
     expect(notices).to.deep.equal([]);
     expect((await db.listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['pets']);
     expect(await db.collection('pets').indexes()).to.have.length(1);

@@ -16,6 +16,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
+import { backUpSqliteStore } from '../../../src/adapters/sqlite/back-up-sqlite-store.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
@@ -224,15 +225,17 @@ describe('openSqliteStore', () => {
     'refuses a store that must exist and does not, and creates neither it nor its folder',
     inFolder(async (folder) => {
       const file = join(folder, 'none', 'animals.db');
-      const error = await rejection(openSqliteStore(file, { mustExist: true }));
-      expect(error).to.be.instanceOf(StoreFileError);
-      expect(error).to.have.property('message', `${file} does not exist: name the file of a store.`);
+      for (const options of [{ mustExist: true }, { readOnly: true }]) {
+        const error = await rejection(openSqliteStore(file, options));
+        expect(error).to.be.instanceOf(StoreFileError);
+        expect(error).to.have.property('message', `${file} does not exist: name the file of a store.`);
+      }
       expect(await readdir(folder)).to.deep.equal([]);
     }),
   );
 
   it(
-    'refuses a store that it cannot write, but reads one that only has to exist',
+    'refuses a store that it cannot write, unless it only reads',
     inFolder(async (folder) => {
       const file = join(folder, 'animals.db');
       await makeStore(file);
@@ -243,8 +246,39 @@ describe('openSqliteStore', () => {
         /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
       );
       expect(await readdir(folder)).to.deep.equal(['animals.db']);
-      const reading = inProcess(file, script, { unprivileged: true, mustExist: true });
+      const reading = inProcess(file, script, { unprivileged: true, readOnly: true });
       expect(await reading).to.match(/^Rex 0\n/);
+    }),
+  );
+
+  it(
+    'changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup',
+    inFolder(async (folder) => {
+      const [closed, crashed, used, backup] = ['closed', 'crashed', 'used', 'backup'].map((name) =>
+        join(folder, `${name}.db`),
+      ) as [string, string, string, string];
+      await makeStore(closed);
+      await backUpSqliteStore(closed, backup);
+      const other = await openSqliteStore(used);
+      await other.pets.add({ ...rex, name: 'Rex 0' });
+      await copyAsCrashed(used, crashed, ['', '-wal']);
+      const names = await readdir(folder);
+      for (const file of [closed, crashed, used, backup]) {
+        await chmod(file, 0o644);
+        const state = async (): Promise<string> =>
+          (await Promise.all([readFile(file), readFile(`${file}-wal`).catch(() => 'none')])).join();
+        const before = await state();
+        const store = await openSqliteStore(file, { readOnly: true });
+        expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
+        const error = await rejection(store.pets.add(rex));
+        expect(error).to.have.nested.property('cause.errcode', 8); // SQLITE_READONLY
+        await store.close();
+        expect(before === (await state()), file).to.equal(true);
+        expect(await modeOf(file)).to.equal('644');
+      }
+      const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
+      expect(left).to.deep.equal(names);
+      await other.close();
     }),
   );
 

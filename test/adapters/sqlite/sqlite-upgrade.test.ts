@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -117,4 +118,62 @@ describe('openSqliteStore of an older version', () => {
       expect(await readdir(folder)).to.deep.equal(['animals.db']);
     }),
   );
+
+  it(
+    'says in one line that it upgrades, before it does, and says nothing of a new store',
+    inFolder(async (folder) => {
+      const [file, created] = [join(folder, 'animals.db'), join(folder, 'new.db')];
+      makeOldStore(file, 2);
+      const notices: string[] = [];
+      const stop = new Error('stopped by the test');
+      const refuse = (line: string): void => {
+        notices.push(line);
+        throw stop;
+      };
+      const before = await readFile(file);
+      expect(await rejection(openSqliteStore(file, { onNotice: refuse }))).to.equal(stop);
+      expect(before.equals(await readFile(file)), 'not upgraded yet').to.equal(true);
+      const onNotice = (line: string): void => void notices.push(line);
+      for (const path of [file, file, created]) await (await openSqliteStore(path, { onNotice })).close();
+      expect(notices).to.have.length(2);
+      for (const line of notices)
+        expect(line).to.match(
+          /^upgrading .+animals\.db from schema version 2 to 3: .+ only a backup leads back$/,
+        );
+    }),
+  );
+
+  for (const version of [1, 2]) {
+    it(
+      `refuses version ${version} to readers in one line, also beside its program, and changes nothing`,
+      inFolder(async (folder) => {
+        const file = join(folder, 'animals.db');
+        makeOldStore(file, version);
+        for (const running of [false, true]) {
+          const old = new DatabaseSync(file);
+          if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
+          else old.close();
+          const state = async () =>
+            Promise.all(
+              (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
+            );
+          const before = await state();
+          const error = await rejection(openSqliteStore(file, { readOnly: true }));
+          expect(error).to.be.instanceOf(StoreFileError);
+          expect(error)
+            .to.have.property('message')
+            .that.matches(
+              new RegExp(`has schema version ${version}, and reading does not upgrade it to 3: use the`),
+            )
+            .and.does.not.include('\n');
+          expect(await state()).to.deep.equal(before);
+          if (running) old.close();
+        }
+      }),
+    );
+  }
 });
+
+/** Of a file's content, without the index of a log, where readers leave marks. */
+const hashOf = async (file: string): Promise<string> =>
+  file.endsWith('-shm') ? '' : hash('sha256', await readFile(file));

@@ -38,6 +38,17 @@ export async function copyAsCrashed(
   for (const suffix of suffixes) await writeFile(copy + suffix, await readFile(file + suffix));
 }
 
+/** A closed, empty store of schema version 2. */
+export async function makeOldStore(file: string): Promise<void> {
+  await (await openSqliteStore(file)).close();
+  const database = new DatabaseSync(file);
+  database.exec(
+    'ALTER TABLE claims RENAME COLUMN key TO token; ALTER TABLE api_keys ADD COLUMN replaced_by TEXT',
+  );
+  database.exec('PRAGMA user_version = 2');
+  database.close();
+}
+
 /** A store for one test, with what only tests need. */
 export interface TestStore extends FullStore {
   readonly file: string;
