@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Backup, Restored } from '../adapters/sqlite/sqlite-backup.js';
 import { UsageError, addCommand, interruptible, type Commands } from './command-line.js';
-import { progressBar } from './progress.js';
 import { integer } from './setting-values.js';
 import { readSettings } from './settings.js';
 
@@ -9,46 +9,55 @@ interface Options {
   readonly json?: true;
 }
 
-/** Adds `backup`. */
-export function addBackupCommand(program: Command, commands: Commands): void {
-  const summary =
-    'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
-  addCommand(program, 'backup', summary, 'animal-store backup /backup/animals.db --keep 7')
+/** Adds `backup` and `restore`. */
+export function addBackupCommands(program: Command, commands: Commands): void {
+  const backup = 'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
+  addCommand(program, 'backup', backup, 'animal-store backup /backup/animals.db --keep 7')
     .argument('<FILE>', 'the backup; only you can read it')
     .option('--keep <number>', 'replace FILE, and keep earlier ones as FILE.1 and so on', integer(1, 1000))
     .option('--json', 'print JSON, for machines')
-    .action((file: string, options: Options) =>
-      interruptible(commands.io, (signal) => backUp(commands, file, options, signal)),
+    .action((file: string, { keep, json }: Options) =>
+      onSqliteStore(commands, 'backup', json, async (path, signal) => {
+        const { backUpSqliteStore } = await import('../adapters/sqlite/sqlite-backup.js');
+        return backUpSqliteStore(path, file, { keep, signal });
+      }),
+    );
+  const restore =
+    'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.';
+  addCommand(program, 'restore', restore, 'animal-store restore /backup/animals.db')
+    .argument('<FILE>', 'the backup; it stays where it is')
+    .option('--json', 'print JSON, for machines')
+    .action((file: string, { json }: Options) =>
+      onSqliteStore(commands, 'restore', json, async (path, signal) => {
+        const { restoreSqliteStore } = await import('../adapters/sqlite/sqlite-backup.js');
+        return restoreSqliteStore(path, file, { signal });
+      }),
     );
 }
 
-async function backUp(
+async function onSqliteStore(
   { io }: Commands,
-  file: string,
-  { keep, json }: Options,
-  signal: AbortSignal,
+  name: string,
+  json: true | undefined,
+  work: (path: string, signal: AbortSignal) => Promise<Backup | Restored>,
 ): Promise<void> {
   const { storeUrl } = readSettings(io.env);
   if (!storeUrl.startsWith('sqlite:'))
-    throw new UsageError(`backup is for SQLite stores. ${otherWay(storeUrl)}`);
-  const { backUpSqliteStore } = await import('../adapters/sqlite/back-up-sqlite-store.js');
-  const bar = await progressBar(io, 'backing up [{bar}] {percentage} % | {eta_formatted} left');
-  bar.start(1, 0);
-  const onProgress = (done: number, total: number): void => {
-    bar.setTotal(total);
-    bar.update(done);
-  };
-  const backup = await backUpSqliteStore(storeUrl.slice('sqlite:'.length), file, {
-    keep,
-    signal,
-    onProgress,
-  }).finally(() => bar.stop());
-  const { pets, bytes, store, file: path } = backup;
-  const text = `Backed up ${pets} animals, ${bytes} bytes, and checked the backup\n  from ${store}\n  to   ${path}\n`;
-  io.stdout.write(json ? `${JSON.stringify(backup)}\n` : text);
+    throw new UsageError(`${name} is for SQLite stores. ${otherWay(storeUrl)}`);
+  const done = await interruptible(io, (signal) => work(storeUrl.slice('sqlite:'.length), signal));
+  io.stdout.write(json ? `${JSON.stringify(done)}\n` : sentences(done));
+}
+
+function sentences(done: Backup | Restored): string {
+  const { pets, bytes, store, file } = done;
+  if (!('setAside' in done))
+    return `Backed up ${pets} animals, ${bytes} bytes, and checked the backup\n  from ${store}\n  to   ${file}\n`;
+  const aside = done.setAside ? `The files that were there are in ${done.setAside}\n` : '';
+  return `Checked the backup, and restored ${pets} animals, ${bytes} bytes\n  from ${file}\n  to   ${store}\n${aside}`;
 }
 
 function otherWay(url: string): string {
-  if (url.startsWith('mongodb')) return 'Back up MongoDB with mongodump: see docs/operations/mongodb.md.';
+  if (url.startsWith('mongodb'))
+    return 'MongoDB has mongodump and mongorestore: see docs/operations/mongodb.md.';
   return url === 'memory:' ? 'A store in memory keeps nothing.' : 'Use the tools of the store of STORE_URL.';
 }

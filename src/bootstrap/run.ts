@@ -1,7 +1,7 @@
 import { CommanderError, type Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../domain/errors.js';
-import { addBackupCommand } from './backup-command.js';
+import { addBackupCommands } from './backup-command.js';
 import { addCheckStoreCommand } from './check-store-command.js';
 import * as cli from './command-line.js';
 import { addCopyCommand } from './copy-command.js';
@@ -43,7 +43,7 @@ export async function run(
     });
   addImportCommand(program, commands);
   addExportCommand(program, commands);
-  addBackupCommand(program, commands);
+  addBackupCommands(program, commands);
   addCopyCommand(program, commands);
   addCheckStoreCommand(program, commands);
   try {

@@ -128,8 +128,7 @@ function schemaVersion(database: DatabaseSync, file: string): number {
   );
 }
 
-/** @throws {StoreFileError} the database is not a store, or one of a newer version */
-export function requireStore(database: DatabaseSync, file: string): void {
+function requireStore(database: DatabaseSync, file: string): void {
   if (readPragma(database, 'application_id') !== APPLICATION_ID) {
     throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
   }
@@ -145,7 +144,7 @@ export function requireSound(database: DatabaseSync, file: string): void {
 /**
  * Opens the store in a file, and leaves the file as it is. Where a crash has left a log or a journal, the connection is
  * read-only: another would bring them into the file. Elsewhere it is not: SQLite would leave an empty log behind.
- * @throws {StoreFileError} see `requireStore`
+ * @throws {StoreFileError} the database is not a store, or one of a newer version
  */
 export function openUnchanged(file: string): DatabaseSync {
   const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);

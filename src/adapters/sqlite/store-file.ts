@@ -31,11 +31,16 @@ export async function findOrCreateFile(path: string, mustExist: boolean): Promis
   return realpathSync.native(path); // the other reads every link on the way, which permissions may not cover
 }
 
-async function createFile(file: string): Promise<void> {
+/** Creates the folders of a file that are missing. */
+export async function createFolders(file: string): Promise<void> {
   const missing: string[] = [];
   for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   // One by one: `recursive` never ends below /proc.
   for (const folder of missing) await create(folder, () => mkdirSync(folder, { mode: 0o700 }));
+}
+
+async function createFile(file: string): Promise<void> {
+  await createFolders(file);
   // SQLite would drop such a log, or take it for the new file's own. With the file, it is another process's.
   const leftOver = [`${file}-wal`, `${file}-journal`].find(existsSync);
   if (leftOver !== undefined && !existsSync(file)) {

@@ -1,11 +1,30 @@
 import { expect } from 'chai';
-import { link, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chown,
+  copyFile,
+  link,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
-import { backUpSqliteStore } from '../../../src/adapters/sqlite/back-up-sqlite-store.js';
+import {
+  backUpSqliteStore,
+  restoreSqliteStore,
+  type BackupOptions,
+} from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { readPragma } from '../../../src/adapters/sqlite/schema.js';
+import type { FullStore, Store } from '../../../src/application/ports/store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import { copyAsCrashed, inFolder, onStore, rejection, rex } from './temporary-store.js';
 
@@ -26,36 +45,79 @@ const pragmaOf = (file: string, name: string): unknown => {
   return value;
 };
 
+/** Adds animals in pairs, each in one transaction, and tells its parent how many are acknowledged. */
+const PAIR_WRITER = `
+  const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
+  const rex = { name: 'Rex', categoryId: 7n, status: 'sold' };
+  const { pets } = await openSqliteStore(process.argv[1]);
+  for (let acknowledged = 2; ; acknowledged += 2) {
+    await Promise.all([pets.add(rex), pets.add(rex)]);
+    process.send(acknowledged);
+    await new Promise(setImmediate);
+  }`;
+
+/** The two directions, on a store and a file beside it. */
+const backUp = (file: string, options: BackupOptions) => backUpSqliteStore(file, `${file}.copy`, options);
+const restore = (file: string, options: BackupOptions) => restoreSqliteStore(`${file}.copy`, file, options);
+
+const names = async (store: Store): Promise<string[]> =>
+  (await store.pets.list({ limit: 99 })).map(({ name }) => name);
+
+/** A backup with one animal, of a store with two; how it was left is up to `leave`. */
+const onLeft = (
+  leave: (store: FullStore, file: string) => Promise<void>,
+  test: (file: string, backup: string, folder: string) => Promise<void>,
+): (() => Promise<void>) =>
+  inFolder(async (folder) => {
+    const [file, backup] = [join(folder, 'data', 'a.db'), join(folder, 'b.db')];
+    const store = await openSqliteStore(file);
+    await store.pets.add({ ...rex, name: 'before' });
+    await backUpSqliteStore(file, backup);
+    await store.pets.add({ ...rex, name: 'after' });
+    await leave(store, file);
+    await test(file, backup, join(folder, 'data'));
+  });
+
+/** Leaves a store as a kill does, with its log. */
+async function crash(store: FullStore, file: string): Promise<void> {
+  await copyAsCrashed(file, `${file}.crashed`);
+  await store.close();
+  for (const suffix of ['', '-wal', '-shm']) await rename(`${file}.crashed${suffix}`, file + suffix);
+}
+
 describe('backUpSqliteStore', () => {
   it(
-    'copies a store as of one instant while writers write, and does not start again because of them',
-    onStore(async ({ pets, file, connection }) => {
-      connection.exec('PRAGMA wal_autocheckpoint = 0'); // pages come from the log too
-      const long = { ...rex, name: 'R'.repeat(1000) };
-      await Promise.all(Array.from({ length: 20_000 }, () => pets.add(long)));
-      const writing = new AbortController();
-      let acknowledged = 20_000n;
-      const writer = (async () => {
-        for (; !writing.signal.aborted && acknowledged < 30_000n; acknowledged += 2n) {
-          await Promise.all([pets.add(rex), pets.add(rex)]); // one transaction
-          await setImmediate();
+    'copies a store as of one instant while another process writes to it',
+    onStore(async ({ file }) => {
+      const writer = spawn(process.execPath, ['--input-type=module', '-e', PAIR_WRITER, file], {
+        stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
+      });
+      const acknowledged = async (): Promise<number> => (await once(writer, 'message'))[0] as number;
+      try {
+        while ((await acknowledged()) < 100);
+        for (let round = 0; round < 5; round += 1) {
+          const before = await acknowledged();
+          const { pets } = await backUpSqliteStore(file, `${file}.backup`, { keep: 1 });
+          expect(pets).to.be.at.least(before);
+          expect(pets % 2, 'no half transaction').to.equal(0);
+          expect(petsIn(`${file}.backup`)).to.equal(BigInt(pets));
         }
-      })();
-      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
-      const before = acknowledged;
-      const steps: number[] = [];
-      const onProgress = (done: number): void => {
-        if (steps.push(done) > 100) throw new Error('it starts again and again');
-      };
-      const backup = backUpSqliteStore(file, `${file}.backup`, { onProgress });
-      const { pets: copied } = await backup.finally(() => writing.abort());
-      await writer;
-      expect(acknowledged > before, 'written meanwhile').to.equal(true);
-      expect(BigInt(copied) >= before, 'all that was acknowledged before').to.equal(true);
-      expect(petsIn(`${file}.backup`)).to.equal(BigInt(copied));
-      expect(copied % 2, 'no half transaction').to.equal(0);
-      expect(steps).to.deep.equal([...steps].sort((one, other) => one - other));
-      expect(steps).to.have.length.greaterThan(3);
+      } finally {
+        writer.kill('SIGKILL');
+        await once(writer, 'exit');
+      }
+    }),
+  );
+
+  it(
+    'keeps how far ids were assigned, so that none is used again',
+    onStore(async ({ transfer, file }) => {
+      await transfer.reserveIds(7n);
+      await backUpSqliteStore(file, `${file}.backup`);
+      await restoreSqliteStore(`${file}.restored`, `${file}.backup`);
+      const restored = await openSqliteStore(`${file}.restored`);
+      expect((await restored.pets.add(rex)).pet.id).to.equal(8n);
+      await restored.close();
     }),
   );
 
@@ -120,20 +182,30 @@ describe('backUpSqliteStore', () => {
     }),
   );
 
-  it(
-    'stops when it is aborted, and leaves nothing',
-    onStore(async ({ pets, file }) => {
-      const long = { ...rex, name: 'R'.repeat(1000) };
-      await Promise.all(Array.from({ length: 5000 }, () => pets.add(long)));
-      const before = await readdir(join(file, '..'));
-      const stop = new AbortController();
-      const reason = new Error('enough');
-      const onProgress = (): void => stop.abort(reason);
-      const backup = backUpSqliteStore(file, `${file}.backup`, { signal: stop.signal, onProgress });
-      expect(await rejection(backup)).to.equal(reason);
-      expect(await readdir(join(file, '..'))).to.deep.equal(before);
-    }),
-  );
+  for (const work of [backUp, restore]) {
+    it(
+      `stops at a signal that comes while it copies, and leaves nothing: ${work.name}`,
+      onStore(async ({ pets, file }) => {
+        await pets.add(rex);
+        const before = await readdir(join(file, '..'));
+        const stop = new AbortController();
+        const reason = new Error('enough');
+        process.once('SIGUSR2', () => stop.abort(reason));
+        const methods = DatabaseSync.prototype as unknown as Record<'prepare', (sql: string) => unknown>;
+        const original = methods.prepare;
+        methods.prepare = function (this: DatabaseSync, sql) {
+          if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
+          return original.call(this, sql);
+        };
+        try {
+          expect(await rejection(work(file, { signal: stop.signal }))).to.equal(reason);
+        } finally {
+          methods.prepare = original;
+        }
+        expect(await readdir(join(file, '..'))).to.deep.equal(before);
+      }),
+    );
+  }
 
   describe('refuses in one line, and changes no file,', () => {
     type Prepare = (
@@ -148,22 +220,43 @@ describe('backUpSqliteStore', () => {
         },
         /b\.db exists: name another file, or use --keep/,
       ],
-      'the store itself': [async (store) => ({ target: store, keep: 2 }), /a\.db is a store, not a backup/],
+      'the store itself, also before a service has opened it': [
+        async (store, folder) => {
+          await backUpSqliteStore(store, join(folder, 'b.db'));
+          return { store: join(folder, 'b.db'), target: join(folder, 'b.db'), keep: 2 };
+        },
+        /b\.db is not a backup, so nothing replaces or moves it/,
+      ],
       'the store, by another name': [
         async (store, folder) => {
           await link(store, join(folder, 'b.db'));
           return { target: join(folder, 'b.db'), keep: 2 };
         },
-        /b\.db is a store/,
+        /b\.db is not a backup/,
       ],
-      'another store in use, behind a link that would be renamed': [
-        async (_, folder) => {
-          await writeFile(join(folder, 'other.db'), '');
-          await writeFile(join(folder, 'other.db-wal'), '');
+      'another store, behind a link that would be renamed': [
+        async (store, folder) => {
+          await copyFile(store, join(folder, 'other.db'));
           await symlink('other.db', join(folder, 'b.db.1'));
           return { target: join(folder, 'b.db'), keep: 2 };
         },
-        /b\.db\.1 is a store/,
+        /b\.db\.1 is not a backup/,
+      ],
+      'a text that keep would replace': [
+        async (_, folder) => {
+          await writeFile(join(folder, 'b.db'), 'dear diary');
+          return { target: join(folder, 'b.db'), keep: 2 };
+        },
+        /b\.db is not a backup/,
+      ],
+      'the database of another program that keep would move': [
+        async (_, folder) => {
+          const other = new DatabaseSync(join(folder, 'b.db.1'));
+          other.exec('CREATE TABLE t (x)');
+          other.close();
+          return { target: join(folder, 'b.db'), keep: 3 };
+        },
+        /b\.db\.1 is not a backup/,
       ],
       'a folder': [
         async (_, folder) => {
@@ -175,7 +268,7 @@ describe('backUpSqliteStore', () => {
       'the name of a log': [async (store) => `${store}-wal`, /a\.db-wal has a name that SQLite uses/],
       'a folder that does not exist': [
         async (_, folder) => join(folder, 'none', 'b.db'),
-        /a\.db was not backed up to .*none\/b\.db \(ENOENT/,
+        /a\.db was not copied to .*none\/b\.db \(ENOENT/,
       ],
       'a store that does not exist': [
         async (_, folder) => ({ store: join(folder, 'none.db'), target: join(folder, 'b.db') }),
@@ -225,5 +318,124 @@ describe('backUpSqliteStore', () => {
         }),
       );
     }
+  });
+});
+
+describe('restoreSqliteStore', () => {
+  const ways: Record<string, (store: FullStore, file: string) => Promise<void>> = {
+    'was closed': (store) => store.close(),
+    'a crash left with its log': crash,
+    'was restored by hand, without removing the log': async (store, file) => {
+      await crash(store, file);
+      await copyFile(join(file, '../../b.db'), file);
+    },
+    'is damaged': async (store, file) => {
+      await crash(store, file);
+      await writeFile(file, Buffer.alloc(8192, 0xa5));
+    },
+    'lost its file, but not the log': async (store, file) => {
+      await crash(store, file);
+      await rm(file);
+    },
+    'is gone, with its folder': async (store, file) => {
+      await store.close();
+      await rm(join(file, '..'), { recursive: true });
+    },
+  };
+  for (const [what, leave] of Object.entries(ways)) {
+    it(
+      `puts a backup in the place of a store that ${what}: it holds what the backup holds`,
+      onLeft(leave, async (file, backup, folder) => {
+        const before = await readFile(backup);
+        const had = await readdir(folder).catch(() => []);
+        const restored = await restoreSqliteStore(file, backup);
+        expect(restored).to.include({ store: file, file: backup, pets: 1, bytes: (await stat(file)).size });
+        expect(before.equals(await readFile(backup)), 'the backup stays').to.equal(true);
+        expect(((await stat(file)).mode & 0o777).toString(8)).to.equal('600');
+        const left = (await readdir(folder)).filter((name) => name !== 'a.db');
+        expect(left, 'no log').to.deep.equal(restored.setAside === null ? [] : [basename(restored.setAside)]);
+        expect(restored.setAside === null).to.equal(had.length === 0);
+        const store = await openSqliteStore(file);
+        expect(await names(store)).to.deep.equal(['before']);
+        await store.close();
+      }),
+    );
+  }
+
+  for (const way of ['was closed', 'a crash left with its log']) {
+    it(
+      `sets aside all of a store that ${way}`,
+      onLeft(ways[way] as typeof crash, async (file, backup) => {
+        const { setAside } = await restoreSqliteStore(file, backup);
+        const old = await openSqliteStore(join(setAside ?? '', 'a.db'));
+        expect(await names(old)).to.deep.equal(['before', 'after']);
+        await old.close();
+      }),
+    );
+  }
+
+  it(
+    'refuses while a process has the store open, and changes nothing; the process goes on',
+    onStore(async ({ pets, file }) => {
+      await backUpSqliteStore(file, `${file}.backup`);
+      const before = await readdir(join(file, '..'));
+      const error = await rejection(restoreSqliteStore(file, `${file}.backup`));
+      expect(error).to.be.instanceOf(StoreFileError);
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/is in use: stop every service and command on it\.$/);
+      expect(await readdir(join(file, '..'))).to.deep.equal(before);
+      await pets.add(rex);
+      await pets.check();
+    }),
+  );
+
+  for (const [what, make, problem] of [
+    ['is damaged', async (file: string) => truncate(file, 8192), /malformed|is damaged/],
+    ['is a text', async (file: string) => writeFile(file, 'dear diary '.repeat(999)), /not a database/],
+    ['does not exist', async (file: string) => rm(file), /does not exist/],
+    [
+      'is of a newer version',
+      async (file: string) => {
+        const database = new DatabaseSync(file);
+        database.exec('PRAGMA user_version = 256');
+        database.close();
+      },
+      /has schema version 256, newer than/,
+    ],
+    [
+      'is the store itself',
+      async (file: string) => {
+        await rm(file);
+        await symlink(join(file, '..', 'data', 'a.db'), file);
+      },
+      /is the store itself/,
+    ],
+  ] as const) {
+    it(
+      `refuses a backup that ${what}, and leaves the store as it is`,
+      onLeft(ways['was closed'] as typeof crash, async (file, backup, folder) => {
+        await make(backup);
+        const before = await readFile(file);
+        const error = await rejection(restoreSqliteStore(file, backup));
+        expect(error).to.be.instanceOf(StoreFileError);
+        expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
+        expect(before.equals(await readFile(file))).to.equal(true);
+        expect(await readdir(folder)).to.deep.equal(['a.db']);
+      }),
+    );
+  }
+
+  it('gives the store to the owner of the old one, or of its folder', async function () {
+    if (process.getuid?.() !== 0) return this.skip();
+    await onLeft(ways['was closed'] as typeof crash, async (file, backup, folder) => {
+      await chown(file, 65_534, 65_533);
+      await restoreSqliteStore(file, backup);
+      expect(await stat(file)).to.include({ uid: 65_534, gid: 65_533 });
+      await rm(file);
+      await chown(folder, 65_532, 65_531);
+      await restoreSqliteStore(file, backup);
+      expect(await stat(file)).to.include({ uid: 65_532, gid: 65_531 });
+    })();
   });
 });

@@ -16,7 +16,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { backUpSqliteStore } from '../../../src/adapters/sqlite/back-up-sqlite-store.js';
+import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { MIGRATIONS } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
