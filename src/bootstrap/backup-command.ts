@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Backup, Restored } from '../adapters/sqlite/sqlite-backup.js';
-import { UsageError, addCommand, interruptible, type Commands } from './command-line.js';
+import type { Backup, BackupOptions, Restored } from '../adapters/sqlite/sqlite-backup.js';
+import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
 import { integer } from './setting-values.js';
 import { readSettings } from './settings.js';
 
@@ -17,9 +17,9 @@ export function addBackupCommands(program: Command, commands: Commands): void {
     .option('--keep <number>', 'replace FILE, and keep earlier ones as FILE.1 and so on', integer(1, 1000))
     .option('--json', 'print JSON, for machines')
     .action((file: string, { keep, json }: Options) =>
-      onSqliteStore(commands, 'backup', json, async (path, signal) => {
+      onSqliteStore(commands, 'backup', json, async (path, call) => {
         const { backUpSqliteStore } = await import('../adapters/sqlite/sqlite-backup.js');
-        return backUpSqliteStore(path, file, { keep, signal });
+        return backUpSqliteStore(path, file, { ...call, keep });
       }),
     );
   const restore =
@@ -28,9 +28,9 @@ export function addBackupCommands(program: Command, commands: Commands): void {
     .argument('<FILE>', 'the backup; it stays where it is')
     .option('--json', 'print JSON, for machines')
     .action((file: string, { json }: Options) =>
-      onSqliteStore(commands, 'restore', json, async (path, signal) => {
+      onSqliteStore(commands, 'restore', json, async (path, call) => {
         const { restoreSqliteStore } = await import('../adapters/sqlite/sqlite-backup.js');
-        return restoreSqliteStore(path, file, { signal });
+        return restoreSqliteStore(path, file, call);
       }),
     );
 }
@@ -39,12 +39,14 @@ async function onSqliteStore(
   { io }: Commands,
   name: string,
   json: true | undefined,
-  work: (path: string, signal: AbortSignal) => Promise<Backup | Restored>,
+  work: (path: string, call: Omit<BackupOptions, 'keep'>) => Promise<Backup | Restored>,
 ): Promise<void> {
   const { storeUrl } = readSettings(io.env);
   if (!storeUrl.startsWith('sqlite:'))
     throw new UsageError(`${name} is for SQLite stores. ${otherWay(storeUrl)}`);
-  const done = await interruptible(io, (signal) => work(storeUrl.slice('sqlite:'.length), signal));
+  const onNotice = (line: string): void => note(io, line);
+  const path = storeUrl.slice('sqlite:'.length);
+  const done = await interruptible(io, (signal) => work(path, { signal, onNotice }));
   io.stdout.write(json ? `${JSON.stringify(done)}\n` : sentences(done));
 }
 

@@ -18,29 +18,54 @@ export const isBusy = (error: unknown): boolean =>
 export const isFull = (error: unknown): boolean =>
   isSqliteError(error) && (error.errcode & 0xff) === SQLITE_FULL;
 
+/** How calls wait for the lock of another connection. */
+export interface LockWait {
+  /** Milliseconds until a call gives up. */
+  readonly busyTimeout: number;
+  /** Called once in each wait that lasts a second or so. */
+  readonly onLongWait: () => void;
+}
+
+/** The wait of calls on the store in `file`. By default they give up after five seconds. */
+export const lockWait = (
+  file: string,
+  onNotice: (line: string) => void = () => {},
+  busyTimeout = 5000,
+): LockWait => ({
+  busyTimeout,
+  onLongWait: () => onNotice(`waiting: another process has locked ${file}`),
+});
+
+/** A wait of so many tries is long. */
+const LONG_WAIT = 25;
+
 /** Milliseconds before the next try: short at first, at most 75, and different in every process. */
-export const retryDelay = (tries: number): number => Math.min(50, 2 ** tries) * (0.5 + Math.random());
+export function retryDelay(tries: number, { onLongWait }: LockWait): number {
+  if (tries === LONG_WAIT) onLongWait();
+  return Math.min(50, 2 ** tries) * (0.5 + Math.random());
+}
 
 /**
  * Runs `run` until no other connection is in the way. It waits on a timer, so the process goes on serving. It gives up
- * when `signal` is aborted or, without a signal, after `busyTimeout` milliseconds.
+ * when `signal` is aborted, or after the `busyTimeout` of `wait`.
  * @throws {UnavailableError} with SQLite's error as its cause. Other errors of `run` pass through.
  */
 export async function retryWhileBusy<Result>(
   doing: string,
-  { signal, busyTimeout }: { readonly signal?: AbortSignal | undefined; readonly busyTimeout: number },
+  wait: LockWait,
+  signal: AbortSignal | undefined,
   run: () => Result,
 ): Promise<Result> {
-  let giveUpAt = Infinity;
+  let giveUpAt: number | undefined;
   for (let tries = 0; ; tries += 1) {
     signal?.throwIfAborted();
     try {
       return run();
     } catch (cause) {
       if (!isSqliteError(cause)) throw cause;
-      if (tries === 0 && signal === undefined) giveUpAt = performance.now() + busyTimeout;
+      giveUpAt ??= performance.now() + wait.busyTimeout;
       if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
     }
-    await delay(retryDelay(tries));
+    await delay(retryDelay(tries, wait));
   }
 }

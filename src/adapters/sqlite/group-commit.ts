@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isSqliteError, retryDelay } from './busy.js';
+import { isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
 
 interface Write {
   readonly doing: string;
@@ -10,7 +10,7 @@ interface Write {
   readonly reject: (reason: unknown) => void;
   readonly settled: Promise<unknown>;
   /** When to stop waiting for another connection's lock, on the clock of `performance.now`. */
-  giveUpAt: number;
+  readonly giveUpAt: number;
 }
 
 /** A group of so many writes does not wait for more. */
@@ -24,7 +24,7 @@ const LARGE_GROUP = 32;
 export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
-  readonly #busyTimeout: number;
+  readonly #wait: LockWait;
   readonly #onCommit: (writes: number) => void;
   /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
   #queue: Write[] = [];
@@ -36,13 +36,13 @@ export class GroupCommit {
   constructor(
     database: DatabaseSync,
     beforeEach: () => void,
-    busyTimeout: number,
+    wait: LockWait,
     onCommit: (writes: number) => void = () => {},
   ) {
     this.#onCommit = onCommit;
     this.#database = database;
     this.#beforeEach = beforeEach;
-    this.#busyTimeout = busyTimeout;
+    this.#wait = wait;
   }
 
   /** Whether the latest transaction did not commit. */
@@ -60,17 +60,18 @@ export class GroupCommit {
       const result = work();
       return () => resolve(result);
     };
-    const giveUpAt = signal === undefined ? performance.now() + this.#busyTimeout : Infinity;
+    const giveUpAt = performance.now() + this.#wait.busyTimeout;
     this.#queue.push({ doing, signal, run, reject, settled: promise, giveUpAt });
-    if (!this.#scheduled) setImmediate(() => this.#flushSoon());
-    this.#scheduled = true;
+    if (!this.#scheduled) {
+      setImmediate(() => this.#flushSoon());
+      this.#scheduled = true;
+      this.#tries = 0;
+    }
     return promise;
   }
 
-  /** Resolves when every queued write is settled. None waits longer than `busyTimeout` for a lock from now on. */
+  /** Resolves when every queued write is settled. None waits longer than its `busyTimeout` for a lock. */
   async drain(): Promise<void> {
-    const latest = performance.now() + this.#busyTimeout;
-    for (const write of this.#queue) write.giveUpAt = Math.min(write.giveUpAt, latest);
     await Promise.allSettled(this.#queue.map(({ settled }) => settled));
   }
 
@@ -85,7 +86,6 @@ export class GroupCommit {
     this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
     try {
       while (this.#queue.length > 0 && !this.#commitQueue()) this.#rollback();
-      this.#tries = 0;
     } catch (error) {
       this.#rollback();
       if (isBusy(error)) this.#waitForLock(error);
@@ -130,7 +130,7 @@ export class GroupCommit {
     this.#refuse((write) => (now >= write.giveUpAt ? unavailable(write, error) : undefined));
     if (this.#queue.length === 0) return;
     this.#scheduled = true;
-    setTimeout(() => this.#flush(), retryDelay(this.#tries));
+    setTimeout(() => this.#flush(), retryDelay(this.#tries, this.#wait));
     this.#tries += 1;
   }
 

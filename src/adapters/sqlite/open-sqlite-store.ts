@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FullStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isFull, retryWhileBusy } from './busy.js';
+import { isBusy, isFull, lockWait, retryWhileBusy, type LockWait } from './busy.js';
 import { APPLICATION_ID, openUnchanged, requireSound, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
@@ -13,7 +13,7 @@ import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } fr
 
 /** How a store is opened. */
 export interface SqliteStoreOptions extends OpenOptions {
-  /** How long a call without a signal waits for another process's lock, in milliseconds. Default: 5,000. */
+  /** How long a call waits for another process's lock, in milliseconds; its signal may end it sooner. Default: 5,000. */
   readonly busyTimeout?: number | undefined;
 }
 
@@ -25,13 +25,14 @@ export interface SqliteStoreOptions extends OpenOptions {
  * @throws {UnavailableError} another process kept the file locked for longer than `busyTimeout`.
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<FullStore> {
-  const { readOnly = false, mustExist = readOnly, busyTimeout = 5000 } = options;
+  const { readOnly, mustExist = readOnly ?? false, busyTimeout } = options;
   if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   try {
     file = await findOrCreateFile(file, mustExist);
-    return await retryWhileBusy('opening the store', { busyTimeout }, () =>
-      openFile(file, { ...options, mustExist, busyTimeout }),
+    const wait = lockWait(file, options.onNotice, busyTimeout);
+    return await retryWhileBusy('opening the store', wait, undefined, () =>
+      openFile(file, wait, { ...options, mustExist }),
     );
   } catch (error) {
     throw openingError(file, error);
@@ -40,7 +41,8 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
 
 function openFile(
   file: string,
-  { readOnly = false, mustExist = false, busyTimeout = 0, onNotice = () => {}, onCommit }: SqliteStoreOptions,
+  wait: LockWait,
+  { readOnly = false, mustExist = false, onNotice = () => {}, onCommit }: OpenOptions,
 ): FullStore {
   const empty = isEmpty(file, mustExist);
   // Otherwise SQLite would open a file that it cannot write for reading.
@@ -60,7 +62,7 @@ function openFile(
       upgradeSchema(database, file, onNotice);
       if (hasLog) syncLog(database);
     }
-    const connection = new SqliteConnection(database, file, busyTimeout, onCommit);
+    const connection = new SqliteConnection(database, file, wait, onCommit);
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),

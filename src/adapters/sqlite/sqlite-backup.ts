@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isSqliteError, retryWhileBusy } from './busy.js';
+import { isBusy, isSqliteError, lockWait, retryWhileBusy } from './busy.js';
 import { APPLICATION_ID, openUnchanged, requireSound } from './schema.js';
 import { StoreFileError, createFolders, fileIdentity, findOrCreateFile, syncFolder } from './store-file.js';
 
@@ -17,6 +17,8 @@ export interface BackupOptions {
   readonly keep?: number | undefined;
   /** When it is aborted, the call rejects with its reason once the copy is made, and nothing is left of the copy. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with a line when another process holds up the copy. */
+  readonly onNotice?: ((line: string) => void) | undefined;
 }
 
 /** A finished backup, or a restored store. */
@@ -35,8 +37,6 @@ export interface Restored extends Backup {
   readonly setAside: string | null;
 }
 
-const BUSY_TIMEOUT = 5000;
-
 /**
  * Copies the store in the file at `path` to `target`, as of one instant, while any process uses the store. The backup
  * gets its name only after it was checked and is on the disk. Only the user of this process can read it.
@@ -46,14 +46,14 @@ const BUSY_TIMEOUT = 5000;
 export async function backUpSqliteStore(
   path: string,
   target: string,
-  { keep, signal }: BackupOptions = {},
+  { keep, ...options }: BackupOptions = {},
 ): Promise<Backup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
   const nameOf = (age: number): string => (age === 0 ? file : `${file}.${age}`);
   const names = Array.from({ length: keep ?? 1 }, (_, age) => nameOf(age));
   requireTarget(store, names, keep !== undefined);
-  const copied = await copyChecked(store, file, signal, (copy) => {
+  const copied = await copyChecked(store, file, options, (copy) => {
     // Up to the first free name, or over the oldest backup.
     const free = names.findIndex((name) => !fs.existsSync(name));
     for (let age = free === -1 ? names.length - 1 : free; age > 0; age -= 1) {
@@ -72,7 +72,7 @@ export async function backUpSqliteStore(
 export async function restoreSqliteStore(
   path: string,
   backup: string,
-  { signal }: Pick<BackupOptions, 'signal'> = {},
+  options: Omit<BackupOptions, 'keep'> = {},
 ): Promise<Restored> {
   const file = await findOrCreateFile(resolve(backup), true);
   let store = resolve(path);
@@ -82,7 +82,7 @@ export async function restoreSqliteStore(
     throw new StoreFileError(file, 'is the store itself: name a backup of it');
   }
   let setAside: string | null = null;
-  const copied = await copyChecked(file, store, signal, (copy) => {
+  const copied = await copyChecked(file, store, options, (copy) => {
     requireUnused(store);
     const { uid, gid } = fs.statSync(fs.existsSync(store) ? store : dirname(store));
     fs.chownSync(copy, uid, gid);
@@ -151,7 +151,7 @@ function requireUnused(store: string): void {
 async function copyChecked(
   source: string,
   target: string,
-  signal: AbortSignal | undefined,
+  { signal, onNotice }: Omit<BackupOptions, 'keep'>,
   place: (copy: string) => void,
 ): Promise<{ readonly bytes: number; readonly pets: number }> {
   let folder: string | undefined;
@@ -159,7 +159,9 @@ async function copyChecked(
     folder = await mkdtemp(`${target}.tmp-`); // on the disk of the target
     const copy = join(folder, 'copy.db');
     fs.closeSync(fs.openSync(copy, 'wx', 0o600));
-    await retryWhileBusy('copying the store', { busyTimeout: BUSY_TIMEOUT }, () => copyInto(copy, source));
+    await retryWhileBusy('copying the store', lockWait(source, onNotice), signal, () =>
+      copyInto(copy, source),
+    );
     const pets = checkCopy(copy, source);
     // The copy held the event loop. Signals that came meanwhile arrive in its next turn, which the second one ends.
     await setImmediate();

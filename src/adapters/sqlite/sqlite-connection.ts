@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { retryWhileBusy } from './busy.js';
+import { retryWhileBusy, type LockWait } from './busy.js';
 import { GroupCommit } from './group-commit.js';
 import { FilesInPlace } from './store-file.js';
 
@@ -19,21 +19,16 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
 export class SqliteConnection {
   // Referenced here for as long as its statements are in use: they do not survive it.
   readonly #database: DatabaseSync;
-  readonly #busyTimeout: number;
+  readonly #wait: LockWait;
   readonly #writes: GroupCommit;
   readonly #files: FilesInPlace;
   #closed: Promise<void> | undefined;
 
-  constructor(
-    database: DatabaseSync,
-    file: string,
-    busyTimeout: number,
-    onCommit?: (writes: number) => void,
-  ) {
+  constructor(database: DatabaseSync, file: string, wait: LockWait, onCommit?: (writes: number) => void) {
     this.#database = database;
-    this.#busyTimeout = busyTimeout;
+    this.#wait = wait;
     this.#files = new FilesInPlace([file, `${file}-wal`]);
-    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), busyTimeout, onCommit);
+    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), wait, onCommit);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {
@@ -44,9 +39,9 @@ export class SqliteConnection {
     return statement as unknown as Statement<Row>;
   }
 
-  /** Reads at once, or as soon as no other connection is in the way. */
+  /** Reads at once, or as soon as no other connection is in the way, within `wait`. */
   read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
-    return retryWhileBusy(doing, { signal, busyTimeout: this.#busyTimeout }, () => {
+    return retryWhileBusy(doing, this.#wait, signal, () => {
       this.#requireOpen(doing);
       return run();
     });
