@@ -56,6 +56,7 @@ export * from './domain/errors.js';
 export { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from './domain/int64.js';
 export {
   DEFAULT_STATUS,
+  MAX_GIVEN_ID,
   PET_STATUSES,
   isPetStatus,
   savedPet,

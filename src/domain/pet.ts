@@ -14,6 +14,9 @@ export const isPetStatus = (value: unknown): value is PetStatus =>
 /** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
 export const DEFAULT_STATUS: PetStatus = 'available';
 
+/** The greatest id that an animal can bring from elsewhere. It leaves 2^32 ids for new animals. */
+export const MAX_GIVEN_ID = INT64_MAX - 2n ** 32n;
+
 /** An animal of the store. Always valid, and frozen. */
 export interface Pet {
   /** Assigned by the store on creation: positive, unique, never reused. Lists are in its ascending order. */

@@ -5,7 +5,7 @@ import type {
   PetRange,
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
-import { IdempotencyConflictError } from '../../src/domain/errors.js';
+import { IdempotencyConflictError, UnavailableError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/store-contracts.js';
 import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
@@ -87,6 +87,18 @@ const adding: PetBites = {
       return { ...added, pet: savedPet(id, added.pet) };
     },
   }),
+  // Refuses adds that would wait for one of its fifty connections.
+  'takes 64 adds at once': (pets) => {
+    let adding = 0;
+    return {
+      async add(pet, options) {
+        if (adding === 50) throw new UnavailableError('adding an animal');
+        adding += 1;
+        await Promise.resolve();
+        return pets.add(pet, options).finally(() => (adding -= 1));
+      },
+    };
+  },
   'returns frozen animals': returns({ findById: (pet) => pet && { ...pet } }),
   'returns results that can be changed': (pets) =>
     remembersAnimals({ ...pets, findById: async (id) => ({ ...(await pets.findById(id)) }) as Pet }),

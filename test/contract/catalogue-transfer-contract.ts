@@ -1,7 +1,6 @@
 import type { Call } from '../../src/application/animal-store.js';
 import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
-import { INT64_MAX } from '../../src/domain/int64.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
 import { promise, type Contract } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
@@ -31,8 +30,8 @@ interface TransferCase extends Pick<StoreCase, 'name' | 'unless'> {
   readonly run: (transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>;
 }
 
-/** Ids at which a number, a double or an int32 goes wrong first. */
-const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, INT64_MAX - 1n];
+/** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
+const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
 
 const petWithId = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
   savedPet(id, { ...FULL_PET, name: `Pet ${id}`, categoryId: -id, ...fields });
@@ -141,7 +140,7 @@ const petCases: readonly TransferCase[] = [
     await writing;
     assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
   }),
-  ...[2n, 41n, 2n ** 32n, 2n ** 53n + 1n].map((last): TransferCase =>
+  ...[2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID].map((last): TransferCase =>
     promise(`assigns greater ids after those up to ${last} were reserved`, async (transfer, { pets }) => {
       await pets.add(samplePet()); // a handle may have taken a block of ids
       await transfer.reserveIds(last);

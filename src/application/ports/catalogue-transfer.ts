@@ -13,7 +13,10 @@ export interface CatalogueTransfer {
   /** Returns how much is stored, without reading it all. */
   survey(call?: Call): Promise<CatalogueSurvey>;
 
-  /** Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses. */
+  /**
+   * Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses.
+   * `last` is at most `MAX_GIVEN_ID`, which callers check, so that the store can still assign greater ids.
+   */
   reserveIds(last: bigint, call?: Call): Promise<void>;
 
   /** Stores animals under their ids, in any order. An animal whose id is taken is skipped: nothing is overwritten. */

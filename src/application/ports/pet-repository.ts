@@ -1,12 +1,15 @@
 import type { Pet, PetStatus, UnsavedPet } from '../../domain/pet.js';
 import type { Call } from '../animal-store.js';
 
+/** How many adds `import` has in progress at once, at most. Every store takes as many at once. */
+export const ADDS_AT_ONCE = 64;
+
 /**
  * Driven port: where animals are stored. Every adapter passes `petRepositoryContract`.
  *
  * For all operations:
  * - Results are frozen or fresh copies: changing an argument or a result never changes the store.
- * - Calls may overlap, in one process and, where `capabilities.shared`, in several.
+ * - Calls may overlap, in one process and, where `capabilities.shared`, in several. `import` starts 64 adds at once.
  * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
  *   technology's own error, which never gets out itself.
  * - An aborted `signal` rejects with its reason (see `Call`).

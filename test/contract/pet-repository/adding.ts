@@ -1,3 +1,4 @@
+import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import { PET_STATUSES, type UnsavedPet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
@@ -61,6 +62,16 @@ export const addingCases: readonly StoreCase[] = [
     const next = await pets.add(samplePet());
     assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
   }),
+  promise(
+    `takes ${ADDS_AT_ONCE} adds at once, with claims and without, and stores each`,
+    async ({ pets }) => {
+      const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
+      await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
+      await Promise.all(names.map((name) => pets.add(samplePet({ name }), claimed({ key: name }))));
+      const stored = (await listAll(pets)).map(({ name }) => name);
+      assert.deepEqual(stored.toSorted(), [...names, ...names].toSorted());
+    },
+  ),
   promise('stores two equal animals as two when there is no claim', async ({ pets }) => {
     const first = await pets.add(samplePet());
     const second = await pets.add(samplePet());
