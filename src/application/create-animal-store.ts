@@ -128,7 +128,7 @@ async function claimFor(
     }));
   if (faults.length > 0) throw new InvalidParameterError(faults);
   const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
-  return { scope, key, fingerprint: await sha256(canonical(pet)), keepUntil };
+  return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };
 }
 
 /** Checked here once, so that no store has to escape what text columns cut or replace. */
@@ -136,7 +136,7 @@ const isStorableText = (text: unknown): boolean =>
   typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255;
 
 /** What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. */
-const canonical = (pet: UnsavedPet): string =>
+export const fingerprintText = (pet: UnsavedPet): string =>
   JSON.stringify(NEW_PET_FIELDS.map((field) => String(pet[field])));
 
 type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;

@@ -1,78 +1,65 @@
-import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../domain/pet.js';
+import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import type { Clock } from './ports/clock.js';
-import type { PetRepository } from './ports/pet-repository.js';
+import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
 
-/** A valid animal of a file. */
+/** A valid animal from elsewhere. */
 export interface ImportedPet {
-  /** The line that it begins on: 1 or more. */
-  readonly line: number;
+  /** Names the animal within its source: 1 to 255 characters. */
+  readonly key: string;
   readonly pet: UnsavedPet;
-  /** Its id in the file. Needed to keep ids. */
+  /** Its id there. Needed to keep ids. */
   readonly id?: bigint | undefined;
 }
 
-/** What became of a batch of animals. */
-interface ImportedBatch {
-  readonly added: number;
-  /** How many an earlier import of the same lines had added. */
-  readonly present: number;
-  /** Why others were not, by line. */
-  readonly refused: ReadonlyMap<number, string>;
+/** What became of an animal: stored now, stored by an earlier import of the same source, or why it is not. */
+type Outcome = 'added' | 'present' | { readonly refused: unknown };
+
+/** Stores animals batch by batch, one batch at a time. */
+export interface PetImporter {
+  /** The most animals of a batch. */
+  readonly batchSize: number;
+  /** Resolves when every animal is settled, to what became of each, in the same order. */
+  readonly store: (batch: readonly ImportedPet[]) => Promise<readonly Outcome[]>;
 }
 
-/**
- * Stores one batch of a file. When it rejects, any part of the batch may have been stored.
- * @throws {UnavailableError} the store cannot do its work now.
- */
-export type ImportBatch = (batch: readonly ImportedPet[]) => Promise<ImportedBatch>;
-
-/** How long a line that was added once is recognised, in milliseconds: a year. */
+/** How long an animal that was added once is recognised, in milliseconds: a year. */
 const CLAIM_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
 /**
  * Adds animals under new ids. Others may use the store meanwhile.
- * @param file a hash of the file. With it, each of the file's lines is added at most once
+ * @param source names the source. With it, each of its animals is added at most once
  */
-export const addPets =
-  (pets: PetRepository, clock: Clock, file?: string): ImportBatch =>
-  async (batch) => {
+export const addPets = (pets: PetRepository, clock: Clock, source?: string): PetImporter => ({
+  batchSize: ADDS_AT_ONCE,
+  async store(batch) {
     const now = clock.now();
     const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
-    const claimFor = (scope: string, { line, pet: { name, categoryId, status } }: ImportedPet) => {
-      // The fields themselves: a line's claim is never larger than its animal by much, and hashing takes longer.
-      const fingerprint = JSON.stringify([name, String(categoryId), status]);
-      return { scope, key: String(line), fingerprint, keepUntil };
-    };
-    const results = await Promise.allSettled(
-      batch.map((entry) =>
-        pets.add(entry.pet, file === undefined ? {} : { claim: claimFor(file, entry), now }),
-      ),
-    );
-    const refused = new Map<number, string>();
-    let [added, present] = [0, 0];
-    for (const [index, result] of results.entries()) {
-      if (result.status === 'rejected') refused.set(batch[index]?.line ?? 0, refusal(result.reason));
-      else if (result.value.replayed) present += 1;
-      else added += 1;
-    }
-    return { added, present, refused };
-  };
+    // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
+    const claimFor = (scope: string, { key, pet }: ImportedPet) => ({
+      claim: { scope, key, fingerprint: fingerprintText(pet), keepUntil },
+      now,
+    });
+    const adding = batch.map((entry) => pets.add(entry.pet, source ? claimFor(source, entry) : {}));
+    return (await Promise.allSettled(adding)).map((result) => {
+      if (result.status === 'rejected') return { refused: result.reason };
+      return result.value.replayed ? 'present' : 'added';
+    });
+  },
+});
 
-function refusal(error: unknown): string {
-  if (error instanceof IdempotencyKeyReusedError) return 'The line was imported before, as another animal.';
-  if (error instanceof IdempotencyConflictError) return 'Another import of the line is in progress.';
-  throw error;
-}
-
-/** Stores animals under their ids, which must ascend. Nothing else may use the store meanwhile. */
-export const keepPets =
-  (transfer: CatalogueTransfer): ImportBatch =>
-  async (batch) => {
+/**
+ * Stores animals under their ids, which must ascend up to `MAX_GIVEN_ID`. Nothing else may use the store meanwhile. When
+ * a batch rejects, any part of it may have been stored.
+ */
+export const keepPets = (transfer: CatalogueTransfer): PetImporter => ({
+  batchSize: 2500,
+  async store(batch) {
     const pets = batch.flatMap(({ id, pet }) => (id === undefined ? [] : [savedPet(id, pet)]));
     const last = pets.at(-1);
     if (last !== undefined) await transfer.reserveIds(last.id);
     await transfer.writePets(pets);
-    return { added: pets.length, present: 0, refused: new Map() };
-  };
+    return batch.map(() => 'added');
+  },
+});

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { PET_STATUSES } from '../domain/pet.js';
+import { DEFAULT_STATUS, PET_STATUSES, type Pet } from '../domain/pet.js';
 import { addCommand, interruptible, type Commands } from './command-line.js';
-import { COLUMNS, FORMAT_HELP, type Field } from './pet-file.js';
+import { COLUMNS, FORMAT_OPTION } from './pet-file.js';
 import { integer, oneOf, refuse } from './setting-values.js';
 import type { ImportOptions } from './import-file.js';
 
@@ -11,11 +11,16 @@ export function addImportCommand(program: Command, commands: Commands): void {
     'Adds the animals of a CSV or NDJSON file to the store of STORE_URL. Lines that are not valid go to FILE.rejects, with their numbers and the reasons.';
   addCommand(program, 'import', summary, 'animal-store import animals.csv --once')
     .argument('<FILE>', 'file to read; - for standard input, which rejects to stdin.rejects')
-    .option('--format <format>', FORMAT_HELP)
+    .option(...FORMAT_OPTION)
+    .option(
+      '--delimiter <delimiter>',
+      'what separates columns: "," ";" or tab (default: as in the first line)',
+      (text) => oneOf(',', ';', 'tab', '\t')(text).replace('tab', '\t'),
+    )
     .option('--map <columns>', 'columns of other names, such as name=Animal,categoryId=Kind', columnNames)
     .option(
       '--status <status>',
-      `status where there is none: ${PET_STATUSES.join(', ')}`,
+      `status where there is none: ${PET_STATUSES.join(', ')} (default: ${DEFAULT_STATUS})`,
       oneOf(...PET_STATUSES),
     )
     .option('--once', 'add each line of the same file at most once, however often it is imported')
@@ -32,8 +37,8 @@ export function addImportCommand(program: Command, commands: Commands): void {
 }
 
 /** The names of columns by field: `name=Animal,categoryId=Kind`. */
-function columnNames(text: string): Map<Field, string> {
-  const names = new Map<Field, string>();
+function columnNames(text: string): Map<keyof Pet, string> {
+  const names = new Map<keyof Pet, string>();
   for (const part of text.split(',')) {
     const [, given, name = ''] = /^([^=]+)=(.+)$/.exec(part) ?? [];
     const field = COLUMNS.find((each) => each === given);

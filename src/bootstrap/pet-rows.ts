@@ -1,180 +1,219 @@
 import { isUtf8 } from 'node:buffer';
-import { parse } from 'csv-parse/sync';
-import { parseInt64 } from '../domain/int64.js';
+import { parse, type Options, type Parser } from 'csv-parse';
+import { parse as parseText } from 'csv-parse/sync';
+import { isInt64, parseInt64 } from '../domain/int64.js';
+import { PET_RULES, newPetFaults, type Pet } from '../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson } from '../exact-json.js';
 import { UsageError } from './command-line.js';
-import type { Field, FileFormat } from './pet-file.js';
 
-/** A line of a file of animals; of CSV a record, which may have several lines. */
+/** A record of a file of animals: a line, or in CSV several lines with quotes around their line breaks. */
 export interface Row {
   /** The number of its first line, from 1. */
   readonly line: number;
   /** Its bytes, each as one character (latin1). */
   readonly bytes: string;
-  /** What it says of each field, unchecked, with int64 integers as bigints. `undefined` if there is a fault. */
-  fields?: Fields;
-  /** Why it cannot be read. */
-  fault?: string;
+  /** What it says of each field, unchecked, or why it cannot be read. */
+  readonly fields: Fields | string;
 }
 
-type Fields = { [name in Field]?: unknown };
+type Fields = { -readonly [Field in keyof Pet]?: unknown };
 
-/** Where a field is read from. */
-export interface Column {
-  readonly field: Field;
-  /** Its name in the file: of a CSV column, or of a member of JSON objects. */
+/** How a file is written. */
+export interface RowsOptions {
+  /** For messages. */
   readonly name: string;
-  /** Whether a CSV file must have it. */
-  readonly required: boolean;
+  readonly isCsv: boolean;
+  /** The fields to read, with their names in the file. */
+  readonly columns: ReadonlyMap<keyof Pet, string>;
+  /** Default: the one of `,` `;` and tab that the first line has most. */
+  readonly delimiter?: string | undefined;
 }
 
-/** The longest line or record, in bytes. */
+/** How the records of a file are read. */
+interface Syntax {
+  /** For csv-parse. */
+  readonly options: Options;
+  readonly isRecord: (bytes: string) => boolean;
+  readonly fieldsOf: (cells: readonly string[], text: string) => Fields | string;
+}
+
+/** What csv-parse makes of a record. */
+interface Parsed {
+  readonly record: readonly string[];
+  readonly raw: string;
+}
+
+/** The longest record, in bytes. */
 const MAX_LENGTH = 1024 * 1024;
 
+/** Records whose bytes are characters. A misplaced quote is text for csv-parse: `isRecord` finds it. */
+const RECORDS = {
+  encoding: 'latin1',
+  raw: true,
+  record_delimiter: ['\r\n', '\n'],
+  relax_column_count: true,
+  relax_quotes: true,
+} satisfies Options;
+
+/** Why no row of a file that starts so can be read. */
+function fileFault(start: string): string | undefined {
+  if (start.startsWith('\x1f\x8b')) return 'is compressed: use --format csv.gz or ndjson.gz.';
+  if (/^(?:\xff\xfe|\xfe\xff)/.test(start) || start.slice(0, 2).includes('\0'))
+    return 'is UTF-16: convert it to UTF-8.';
+  if (/^[^\n]*\r[^\n]/.test(start)) return 'ends its lines with CR alone: convert them to LF or CRLF.';
+  return undefined;
+}
+
+const MISPLACED_QUOTE = 'The line is not CSV: a quote is misplaced or not closed.';
+
 /**
- * Reads the rows of a file, in batches. Blank lines are skipped.
- * @throws {UsageError} a CSV file does not have the columns.
+ * Reads the rows of a file chunk by chunk, without blank lines and the header.
+ * @throws {UsageError} it is not text in UTF-8, or a CSV file without the columns.
  */
-export const readRows = (
+export async function* readRows(
   content: AsyncIterable<Buffer>,
-  { kind }: FileFormat,
-  columns: readonly Column[],
-): AsyncGenerator<Row[]> => (kind === 'csv' ? csvRows(content, columns) : jsonRows(content, columns));
-
-async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Row[]> {
-  let [rest, line] = ['', 0];
-  const row = (bytes: string): Row => {
-    line += 1;
-    return { line, bytes: line === 1 ? bytes.replace(/^\xef\xbb\xbf/, '') : bytes }; // a byte order mark
-  };
+  options: RowsOptions,
+): AsyncGenerator<readonly Row[]> {
+  let head = Buffer.alloc(0);
+  let reader: ReturnType<typeof rowReader> | undefined;
   for await (const chunk of content) {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines.map(row);
-    if (rest.length > MAX_LENGTH) throw new Error(`Line ${line + 1} is longer than 1 MiB.`);
+    if (reader === undefined) head = Buffer.concat([head, chunk]);
+    else reader.parser.write(chunk);
+    if (head.includes('\n') || head.length > MAX_LENGTH) yield (reader ??= rowReader(head, options)).read();
   }
-  yield [row(rest)];
+  reader ??= rowReader(head, options);
+  reader.parser.end();
+  yield (await reader.parser.toArray()).flatMap(reader.rowsOf);
 }
 
-const isBlank = ({ bytes }: Row): boolean => /^[ \t\r]*$/.test(bytes);
-
-/** The text of a row. Notes a fault if it is not UTF-8. */
-function textOf(row: Row): string {
-  if (!/[\x80-\xff]/.test(row.bytes)) return row.bytes;
-  const buffer = Buffer.from(row.bytes, 'latin1');
-  if (!isUtf8(buffer)) row.fault = 'The line is not UTF-8.';
-  return buffer.toString();
-}
-
-async function* jsonRows(content: AsyncIterable<Buffer>, columns: readonly Column[]): AsyncGenerator<Row[]> {
-  for await (const lines of linesOf(content)) {
-    const rows = lines.filter((row) => !isBlank(row));
-    for (const row of rows) readObject(row, columns);
-    yield rows;
-  }
-}
-
-function readObject(row: Row, columns: readonly Column[]): void {
-  try {
-    const { value, duplicates, tooDeep } = readJson(textOf(row));
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
-      row.fault ??= 'The line is not a JSON object.';
-      return;
-    }
-    if (duplicates.length > 0 || tooDeep) row.fault ??= 'The line repeats a member, or is nested too deeply.';
-    row.fields = {};
-    for (const { field, name } of columns) {
-      const member = Object.hasOwn(value, name) ? value[name] : undefined;
-      row.fields[field] = member instanceof JsonNumber ? (member.toInt64() ?? member) : member;
-    }
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    row.fault ??= `The line is not JSON. ${error.message}.`;
-  }
-}
-
-async function* csvRows(content: AsyncIterable<Buffer>, columns: readonly Column[]): AsyncGenerator<Row[]> {
-  let header: readonly string[] | undefined;
-  let places: ReadonlyArray<readonly [field: Field, index: number]> = [];
-  for await (const records of recordsOf(content)) {
-    const rows = records.filter((row) => !isBlank(row));
-    const cells = parseRecords(rows);
-    if (header === undefined) {
-      const first = rows.shift();
-      if (first === undefined) continue;
-      if (first.fault !== undefined)
-        throw new UsageError(`The first line must name the columns. ${first.fault}`);
-      header = cells.shift() ?? [];
-      places = placesOf(columns, header);
-    }
-    for (const [at, row] of rows.entries()) {
-      const found = cells[at] ?? [];
-      if (found.length !== header.length)
-        row.fault ??= `The line has ${found.length} fields, not ${header.length}.`;
-      row.fields = {};
-      for (const [field, index] of places) {
-        const cell = found[index] ?? '';
-        row.fields[field] = field === 'id' || field === 'categoryId' ? (parseInt64(cell) ?? cell) : cell;
-      }
-    }
-    yield rows;
-  }
-  if (header === undefined) throw new UsageError('FILE is empty: its first line must name the columns.');
-}
-
-/** Where the header has each column. */
-function placesOf(columns: readonly Column[], header: readonly string[]): Array<readonly [Field, number]> {
-  return columns.flatMap(({ field, name, required }) => {
-    const index = header.indexOf(name);
-    if (index === -1 && !required) return [];
-    if (index !== -1 && index === header.lastIndexOf(name)) return [[field, index] as const];
-    const found = header.map((each) => JSON.stringify(each)).join(', ');
-    const advice = `Use --map ${field}=COLUMN${field === 'status' ? ', or --status' : ''}.`;
-    throw new UsageError(`FILE must have one column ${name}. It has: ${found.slice(0, 200)}. ${advice}`);
+/** @param head the first line at least */
+function rowReader(head: Buffer, options: RowsOptions) {
+  const { name, isCsv } = options;
+  const start = head.toString('latin1');
+  const fault = fileFault(start);
+  if (fault !== undefined) throw new UsageError(`${name} ${fault}`);
+  const mark = start.startsWith('\xef\xbb\xbf') ? 3 : 0; // a byte order mark
+  const syntax = isCsv ? csvSyntax(start.slice(mark), options) : jsonSyntax(options);
+  const parser: Parser = parse({
+    ...syntax.options,
+    max_record_size: MAX_LENGTH,
+    skip_records_with_error: true,
+    // Too long, or the end of the file within quotes.
+    on_skip: (_, raw = '') => void parser.push({ record: [], raw } satisfies Parsed),
   });
+  parser.write(head.subarray(mark));
+  let line = 1;
+  let isHeader = isCsv;
+  const rowsOf = ({ record, raw }: Parsed): Row[] => {
+    if (raw.length > MAX_LENGTH)
+      throw new Error(`The record on line ${line} of ${name} is longer than 1 MiB: is a quote not closed?`);
+    const whole = raw.endsWith('\n') ? raw.slice(0, -1) : raw;
+    // If several lines make no record, each becomes its own, so that nothing after the fault is lost.
+    const records = syntax.isRecord(whole) ? [whole] : whole.split('\n');
+    return records.flatMap((bytes): Row[] => {
+      const first = line;
+      line += bytes.includes('\n') ? bytes.split('\n').length : 1;
+      if (/^[ \t\r]*$/.test(bytes)) return [];
+      const fields = fieldsOf(bytes, syntax, records.length > 1 ? undefined : record);
+      const isRow = !isHeader;
+      isHeader = false;
+      return isRow ? [{ line: first, bytes, fields }] : [];
+    });
+  };
+  /** The rows that are complete. The iterator of the parser would take a turn for each record. */
+  const read = (): Row[] => {
+    const rows: Row[] = [];
+    for (let parsed: Parsed | null; (parsed = parser.read()) !== null;) rows.push(...rowsOf(parsed));
+    return rows;
+  };
+  return { parser, read, rowsOf };
 }
 
-/** The cells of each record. Notes a fault on a record that is not CSV: smaller parts tell which it is. */
-function parseRecords(records: readonly Row[]): string[][] {
-  const text = records.map((row) => `${textOf(row)}\n`).join('');
-  try {
-    // Strict: where csv-parse skips a fault, it skips everything up to the next quote that ends a field.
-    return parse(text, { record_delimiter: ['\r\n', '\n'], relax_column_count: true });
-  } catch {
-    const middle = records.length >> 1;
-    if (middle > 0) return [records.slice(0, middle), records.slice(middle)].flatMap(parseRecords);
-    for (const row of records) row.fault ??= 'The line is not CSV: a quote is misplaced or not closed.';
-    return [[]];
-  }
+function fieldsOf(bytes: string, syntax: Syntax, cells?: readonly string[]): Fields | string {
+  if (!syntax.isRecord(bytes)) return MISPLACED_QUOTE;
+  const text = textOf(bytes);
+  if (text === undefined) return 'The line is not UTF-8.';
+  return syntax.fieldsOf(cells ?? cellsOf(bytes, syntax.options), text);
 }
 
-const hasOpenQuote = ({ bytes }: Row): boolean => bytes.includes('"') && bytes.split('"').length % 2 === 0;
+/** The cells of a record. */
+const cellsOf = (bytes: string, options: Options): readonly string[] =>
+  (parseText(bytes, options) as unknown as readonly Parsed[])[0]?.record ?? [];
 
-/**
- * The records of a CSV file. A line with an open quote goes on up to the next line with one. Where that makes no record,
- * each line is one, and nothing after the fault is lost.
- */
-async function* recordsOf(content: AsyncIterable<Buffer>): AsyncGenerator<Row[]> {
-  let [open, size]: [Row[], number] = [[], 0];
-  for await (const lines of linesOf(content)) {
-    const records: Row[] = [];
-    for (const line of lines) {
-      const turns = hasOpenQuote(line);
-      if (!turns && open.length === 0) {
-        records.push(line);
-        continue;
+/** The text of bytes; `undefined` if they are not UTF-8. */
+function textOf(bytes: string): string | undefined {
+  if (!/[\x80-\xff]/.test(bytes)) return bytes;
+  const buffer = Buffer.from(bytes, 'latin1');
+  return isUtf8(buffer) ? buffer.toString() : undefined;
+}
+
+/** Each line is a record of one cell. */
+const jsonSyntax = ({ columns }: RowsOptions): Syntax => ({
+  options: { ...RECORDS, quote: null, delimiter: '\n' },
+  isRecord: () => true,
+  fieldsOf(_, text) {
+    try {
+      const { value, duplicates, tooDeep } = readJson(text);
+      if (Object(value) !== value || Array.isArray(value) || value instanceof JsonNumber)
+        return 'The line is not a JSON object.';
+      if (duplicates.length > 0 || tooDeep) return 'The line repeats a member, or is nested too deeply.';
+      const members = new Map(Object.entries(Object(value)));
+      const fields: Fields = {};
+      for (const [field, name] of columns) {
+        const member = members.get(name);
+        fields[field] = member instanceof JsonNumber ? (member.toInt64() ?? member) : member;
       }
-      open.push(line);
-      size += line.bytes.length;
-      if (turns && open.length > 1) {
-        const record: Row = { line: open[0]?.line ?? 0, bytes: open.map(({ bytes }) => bytes).join('\n') };
-        parseRecords([record]);
-        if (record.fault === undefined) open = [record];
-        records.push(...open.splice(0, record.fault === undefined ? 1 : open.length - 1));
-      } else if (size > MAX_LENGTH) records.push(...open.splice(0));
-      if (open.length <= 1) size = open[0]?.bytes.length ?? 0;
+      return fields;
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) return `The line is not JSON. ${error.message}.`;
+      throw error;
     }
-    yield records;
+  },
+});
+
+/** CSV with the columns of its first line. */
+function csvSyntax(start: string, { name, columns, delimiter: given }: RowsOptions): Syntax {
+  const line = /[^\r\n]*\S[^\r\n]*/.exec(start)?.[0];
+  if (line === undefined) throw new UsageError(`${name} is empty: its first line must name the columns.`);
+  const count = (delimiter: string): number => line.replaceAll(/"[^"]*"/g, '').split(delimiter).length;
+  const delimiter =
+    given ?? [',', ';', '\t'].reduce((one, other) => (count(other) > count(one) ? other : one));
+  const cell = `(?:"[^"]*(?:""[^"]*)*"|[^"\n${delimiter}]*)`;
+  const record = new RegExp(`^${cell}(?:${delimiter}${cell})*\r?$`);
+  const isRecord = (bytes: string): boolean => !bytes.includes('"') || record.test(bytes);
+  if (!isRecord(line))
+    throw new UsageError(`The first line of ${name} must name the columns. ${MISPLACED_QUOTE}`);
+  const options = { ...RECORDS, delimiter };
+  const header = cellsOf(line, options).map((bytes) => textOf(bytes) ?? bytes);
+  const needed = new Set(['id', ...newPetFaults({}).map(({ field }) => field)]);
+  for (const [field, column] of columns) {
+    const found = header.filter((each) => each === column).length;
+    const isNeeded = column !== field || needed.has(field);
+    if (found === 1 || (found === 0 && !isNeeded)) continue;
+    const shown = header.slice(0, 20).map((each) => JSON.stringify(each.slice(0, 40)));
+    const has = `${shown.join(', ')}${header.length > 20 ? ', and more' : ''}`;
+    throw new UsageError(
+      `${name} must have one column ${column}. It has: ${has}. Use --map ${field}=COLUMN.`,
+    );
   }
-  yield open;
+  const places = [...columns].map(([field, column]) => [field, header.indexOf(column)] as const);
+  return {
+    options,
+    isRecord,
+    fieldsOf(cells) {
+      if (cells.length !== header.length) return `The line has ${cells.length} fields, not ${header.length}.`;
+      const fields: Fields = {};
+      for (const [field, place] of places) {
+        const text = textOf(cells[place] ?? '') ?? '';
+        if (text !== '') fields[field] = accepts(field, text) ? text : (parseInt64(text) ?? text);
+        if (fields[field] === text && /^[+-]?\d{1,99}$/.test(text) && accepts(field, BigInt(text)))
+          return `The ${field} ${text} is not in its shortest form, ${BigInt(text)}.`;
+      }
+      return fields;
+    },
+  };
 }
+
+/** Whether the rule of a field accepts a value. A cell is text if the rule accepts text, else an integer. */
+const accepts = (field: keyof Pet, value: unknown): boolean =>
+  field === 'id' ? isInt64(value) : PET_RULES[field](value) === undefined;

@@ -79,8 +79,11 @@ describe('The command line', () => {
       ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
-      ['import animals.txt', 'FILE must end in .csv, .ndjson, .csv.gz or .ndjson.gz, or use --format.'],
-      ['import no-such.csv', 'FILE does not exist.'],
+      [
+        'import animals.txt',
+        'animals.txt has no ending of a format: use --format csv, ndjson, jsonl, csv.gz, ndjson.gz, jsonl.gz.',
+      ],
+      ['import no-such.csv', 'no-such.csv does not exist.'],
       ['import a.csv --status lost', "'--status <status>' must be one of available, pending, sold"],
       [
         'import a.csv --map name',
@@ -88,7 +91,7 @@ describe('The command line', () => {
       ],
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
       ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
-      ['import - --format csv --once', '--once reads FILE twice: it needs a file, not a pipe.'],
+      ['import - --format csv --once', '--once reads a file twice, but Standard input is not a file.'],
       ['check-store', "missing required argument 'MODULE'"],
     ];
     for (const [line, message] of WRONG) {
