@@ -366,6 +366,15 @@ describe('import and export', () => {
       expect(await names()).to.deep.equal(['A', FULL_PET.name]);
     });
 
+    for (const count of [2499, 2500, 2501])
+      it(`keeps the ids of ${count} animals`, async () => {
+        const lines = Array.from({ length: count }, (_, index) => `${index + 1},Pet,1,sold\n`);
+        await imported(`id,${HEADER}${lines.join('')}`, ' --keep-ids');
+        expect((await store.pets.list({ limit: 9999 })).map(({ id }) => Number(id))).to.deep.equal(
+          Array.from({ length: count }, (_, index) => index + 1),
+        );
+      });
+
     for (const count of [63, 64, 65])
       it(`adds no more than 64 of ${count} animals at once`, async () => {
         let [adding, most] = [0, 0];
