@@ -17,10 +17,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 
 export const DOCS_PATH = '/docs';
 
-/**
- * Resolves to the OpenAPI 3.1 document of a service with these settings, as JSON text. What makes it is loaded first.
- * @param settings that differ from `DEFAULT_HTTP_SETTINGS`
- */
+/** Resolves to the OpenAPI 3.1 document of a service with these settings, as JSON text. Its maker is loaded first. */
 export async function loadOpenApiDocument(settings?: Partial<HttpSettings>): Promise<string> {
   const { openApiDocument } = await import('./open-api/open-api-document.js');
   return openApiDocument(settings);

@@ -14,6 +14,7 @@ import { countRequest, type RateLimiter } from './rate-limiter.js';
 import { authenticate, requestId, requireScope, type KeyFault } from './request-headers.js';
 import { commonHeaders, crossOriginHeaders } from './response-headers.js';
 import {
+  METHODS,
   allowedMethods,
   createRouteFinder,
   endpointFor,
@@ -28,7 +29,7 @@ const byteLength: (text: string) => number =
     ? (text) => globalThis['Buffer'].byteLength(text)
     : (text) => new TextEncoder().encode(text).length;
 
-/** What the HTTP interface works with. It opens nothing: whoever opened these closes them. */
+/** What the HTTP interface works with. It closes none of these. */
 export interface HttpInterfaceOptions {
   /** Does what the operations ask for. */
   readonly animalStore: AnimalStore;
@@ -162,7 +163,7 @@ export class HttpInterface {
     const { authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined && request.path !== '*') throw routeNotFound();
-      const Allow = route ? allowedMethods(route) : 'GET, HEAD, POST, OPTIONS';
+      const Allow = route ? allowedMethods(route) : METHODS;
       const headers = { Allow, 'Cache-Control': 'no-store' };
       return { status: 204, headers, body: '' };
     }
@@ -191,7 +192,6 @@ export class HttpInterface {
     return endpoint.handle(context);
   }
 
-  /** Where the client finds the operations. */
   #baseUrl(request: HttpRequest, route: Route | undefined): string {
     if (route === undefined || route.open || this.settings.publicUrl !== undefined)
       return baseUrl(this.settings);

@@ -5,9 +5,8 @@ export interface HttpSettings {
   /** The path that all operations are below, without a slash at its end. Its last segment is the version. */
   readonly basePath: string;
   /**
-   * The service's address as clients see it, base path included. A URL makes Location and Link absolute. A path
-   * (`/shop/v1`) begins them, for a proxy that strips a prefix. Default: the path that the transport is mounted under,
-   * and the base path.
+   * The service's address as clients see it, base path included: what Location and Link begin with. A URL, or a path
+   * (`/shop/v1`) for a proxy that strips a prefix. Default: the mount of the transport, and the base path.
    */
   readonly publicUrl?: string | undefined;
   /** The address of the staging environment, for the OpenAPI document. Default: none. */

@@ -77,7 +77,7 @@ export function readNewPet(text: string): NewPet {
   for (const field of NEW_PET_FIELDS) {
     if (!Object.hasOwn(value, field)) continue;
     const sent = value[field];
-    // `7.0` and `7e2` are integers. What is no int64 stays, for the domain to refuse.
+    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
     candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
   }
   if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);

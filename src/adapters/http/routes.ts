@@ -74,6 +74,9 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
 export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
   route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
 
+/** Every method that the service supports, for Allow. */
+export const METHODS = 'GET, HEAD, POST, OPTIONS';
+
 /** The value of an Allow header (RFC 9110, 10.2.1). */
 export const allowedMethods = ({ endpoints }: Route): string =>
   [...endpoints.keys()]

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError, MESSAGES } from '../error-responses.js';
+import { METHODS } from '../routes.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
 
@@ -69,7 +70,7 @@ const malformed = (fault: string): HttpError => new HttpError('malformed_request
 export const lateRequest = (): HttpError => new HttpError('request_timeout', MESSAGES.request_timeout);
 
 export const connectRefused = (): HttpError =>
-  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: METHODS });
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse(
