@@ -36,7 +36,9 @@ export interface AnimalStore {
 
 /** Options of every call. */
 export interface Call {
-  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does. */
+  /**
+   * An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -27,8 +27,8 @@ export interface AnimalStoreDependencies {
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
   /**
-   * The SHA-256 of a text in UTF-8, in lower-case hexadecimal. It checks that a retry sends the same animal. Default: by Web Crypto,
-   * which runs everywhere; a synchronous one, such as `hash` of `node:crypto`, costs a tenth.
+   * The SHA-256 of a text in UTF-8, in lower-case hexadecimal. It checks that a retry sends the same animal. Default: by
+   * Web Crypto, which runs everywhere; a synchronous one, such as `hash` of `node:crypto`, costs a tenth.
    */
   readonly sha256?: ((text: string) => string | Promise<string>) | undefined;
 }

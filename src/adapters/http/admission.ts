@@ -38,7 +38,5 @@ export interface Permit {
 /** A request is refused before any work is done, because there are too many. */
 export class BusyError extends UnavailableError {}
 
-const UNBOUNDED_PERMIT: Permit = { admitCaller: () => undefined, aside: (work) => work(), end: () => {} };
-
-/** Admits every request at once. */
-export const UNBOUNDED: Admission = { admit: () => UNBOUNDED_PERMIT };
+/** The permit of a request that nothing bounds. */
+export const UNBOUNDED: Permit = { admitCaller: () => undefined, aside: (work) => work(), end: () => {} };

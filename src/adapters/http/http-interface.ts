@@ -19,6 +19,7 @@ import {
   createRouteFinder,
   endpointFor,
   mountOf,
+  type Endpoint,
   type FoundRoute,
   type RequestContext,
   type Route,
@@ -77,14 +78,12 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
-  readonly #admission: Admission;
   readonly #clientAddress: NonNullable<HttpInterfaceOptions['clientAddress']>;
 
   constructor(options: HttpInterfaceOptions) {
     const rateLimit = options.rateLimiter?.limit;
     const settings = completeSettings({ ...options.settings, rateLimit });
     this.settings = settings;
-    this.#admission = options.admission ?? UNBOUNDED;
     this.#options = options;
     this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [
@@ -107,22 +106,22 @@ export class HttpInterface {
     const id = requestId(request.header('x-request-id'));
     const deadline = new Deadline(this.settings.requestDeadline);
     const address = this.#baseUrl(request, route);
-    const context: RequestContext = { request, parameters, deadline, baseUrl: address };
+    const context: RequestContext = { request, parameters, deadline, baseUrl: address, permit: UNBOUNDED };
+    const endpoint = endpointFor(route, request.method);
     request.onGone(() => deadline.abort(clientGone));
     let response: HttpResponse & Partial<ErrorResponse>;
     let error: unknown;
     try {
-      response = await deadline.within(this.#respond(context, route));
+      response = await deadline.within(this.#respond(context, route, endpoint));
     } catch (thrown) {
       error = thrown;
       response = errorResponse(error, id);
     }
     deadline.stop();
     const { status, code, body } = response;
-    context.permit?.end(body.length);
+    context.permit.end(body.length);
     if (status >= 500 && !(error instanceof Error))
       error = new Error('Something failed without an Error', { cause: error });
-    const endpoint = endpointFor(route, request.method);
     try {
       this.#options.log?.responded({
         requestId: id,
@@ -158,17 +157,16 @@ export class HttpInterface {
   }
 
   /** The order of the checks: OPTIONS, admission, key, its admission, path, method, removed, quota, scope; then the operation's own. */
-  async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
+  async #respond(context: RequestContext, route?: Route, endpoint?: Endpoint): Promise<HttpResponse> {
     const { request, deadline, baseUrl: address } = context;
-    const { authenticator, rateLimiter } = this.#options;
+    const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined && request.path !== '*') throw routeNotFound();
       const Allow = route ? allowedMethods(route) : METHODS;
       const headers = { Allow, 'Cache-Control': 'no-store' };
       return { status: 204, headers, body: '' };
     }
-    const endpoint = endpointFor(route, request.method);
-    if (!endpoint?.alwaysServed) context.permit = this.#admission.admit(request, deadline.signal);
+    if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       const onInvalid = (fault: KeyFault): void => {
         context.keyFault = fault;
@@ -177,7 +175,7 @@ export class HttpInterface {
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
     }
-    const turn = context.permit?.admitCaller(context.principal?.keyId ?? '');
+    const turn = context.permit.admitCaller(context.principal?.keyId ?? '');
     if (turn) await turn;
     if (route === undefined) throw routeNotFound();
     if (endpoint === undefined) throw methodNotAllowed(route);

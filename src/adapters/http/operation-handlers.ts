@@ -60,7 +60,7 @@ const createPet =
   async ({ request, deadline, permit, principal, baseUrl }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
     const readText = () => deadline.whileClient(readJsonText(request), bodyDeadline, lateBody);
-    const newPet = readNewPet(await (permit ? permit.aside(readText) : readText()));
+    const newPet = readNewPet(await permit.aside(readText));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,
       signal: deadline.signal,

@@ -40,8 +40,8 @@ export interface RequestContext {
   readonly deadline: Deadline;
   /** Where the client finds the operations: what Location and Link begin with. */
   readonly baseUrl: string;
-  /** Held unless the request is always served. */
-  permit?: Permit;
+  /** `UNBOUNDED` until the request is admitted, and for one that is always served. */
+  permit: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
   /** What was wrong with the key. */

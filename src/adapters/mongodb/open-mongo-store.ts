@@ -23,7 +23,8 @@ export class MissingMongoStoreError extends Error {
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
  * @throws {MongoUrlError} the URL is not such a connection string.
- * @throws {MissingMongoStoreError} with `mustExist` or `readOnly`: the server was reached, and the database has no collection `pets`.
+ * @throws {MissingMongoStoreError} with `mustExist` or `readOnly`: the server was reached, and the database has no
+ * collection `pets`.
  */
 export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
   const fault = mongoUrlFault(url);

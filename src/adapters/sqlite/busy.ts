@@ -39,7 +39,10 @@ export const lockWait = (
 /** A wait of so many tries is long. */
 const LONG_WAIT = 25;
 
-/** Milliseconds before the next try: short at first, at most 75, and different in every process. */
+/**
+ * Milliseconds before the next try: short at first, at most 75, and different in every process. Reports a wait that has
+ * become long.
+ */
 export function retryDelay(tries: number, { onLongWait }: LockWait): number {
   if (tries === LONG_WAIT) onLongWait();
   return Math.min(50, 2 ** tries) * (0.5 + Math.random());

@@ -18,7 +18,7 @@ const OF_THE_SOCKET =
 
 type Callback = (error?: Error | null) => void;
 
-/** The part of `AdmissionControl` that connections call. */
+/** The part of `AdmissionControl` that the server calls. */
 interface Observer {
   accepted(): void;
   countUnsent(keyId: string, bytes: number): void;
