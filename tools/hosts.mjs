@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { HOSTS } from './hosts/table.mjs';
+import { pack } from './pack.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -34,13 +35,12 @@ if (queue.length === 0) throw new Error(`No host is named ${names.join(' or ')}.
 
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-hosts-'));
 try {
-  const packing = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const [{ filename }] = JSON.parse((await run('npm', packing, { cwd: root })).stdout);
+  const { tarball } = await pack(folder);
   await cp(join(root, 'examples/hosts/start.mjs'), join(folder, 'start.mjs'));
   const work = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { host, files } = next;
-      await check(host, files, join(folder, filename)).catch((error) => {
+      await check(host, files, tarball).catch((error) => {
         console.error(`${host}: ${error.message}`);
         process.exitCode = 1;
       });

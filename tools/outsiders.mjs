@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { pack } from './pack.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,11 +18,8 @@ const wanted = ADAPTERS.filter((path) => path.includes(process.argv[2] ?? ''));
 if (wanted.length === 0) throw new Error(`No adapter has "${process.argv[2]}" in its path.`);
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-outsiders-'));
 try {
-  const packing = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: root,
-  });
-  const [{ filename }] = JSON.parse(packing.stdout);
-  for (const path of wanted) await tryOut(path, join(folder, filename));
+  const { tarball } = await pack(folder);
+  for (const path of wanted) await tryOut(path, tarball);
 } finally {
   await rm(folder, { recursive: true });
 }

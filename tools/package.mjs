@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { pack } from './pack.mjs';
 import { startService } from './service.mjs';
 
 const NODE22 = '22.23.3';
@@ -36,11 +37,8 @@ function emptyProject(name, ...files) {
   return project;
 }
 
-async function pack() {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const out = JSON.parse(await run('npm', args, { cwd: root }));
-  const [{ filename, size, files }] = Array.isArray(out) ? out : Object.values(out);
-  const paths = files.map(({ path }) => path);
+async function packed() {
+  const { tarball, size, paths } = await pack(folder);
   const targets = Object.values(manifest.exports).flatMap((path) => [path, path.replace(/\.js$/, '.d.ts')]);
   for (const path of [...targets, ...Object.values(manifest.bin), 'README.md', 'LICENSE', 'CHANGELOG.md']) {
     assert.ok(paths.includes(path.replace(/^\.\//, '')), `${path} is packed`);
@@ -53,7 +51,7 @@ async function pack() {
   assert.deepEqual(unwanted, [], 'files that nobody needs');
   assert.deepEqual(deadLinks(paths), [], 'links to files that are not packed');
   console.log(`tarball: ${paths.length} files, ${Math.round(size / 1000)} kB`);
-  return join(folder, filename);
+  return tarball;
 }
 
 /** Links of the packed documents to files that are not packed. Pictures are left out; their texts say what they show. */
@@ -102,7 +100,7 @@ async function command(project, node, index) {
 }
 
 try {
-  const tarball = await pack();
+  const tarball = await packed();
   const nodes = [process.execPath, await otherNode()];
 
   const project = emptyProject('project', 'tsconfig.json', 'use.ts', 'store.mjs');
