@@ -17,7 +17,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 
 export const DOCS_PATH = '/docs';
 
-/** Resolves to the OpenAPI 3.1 document of a service with these settings, as JSON text. Its maker is loaded first. */
+/** Resolves to the OpenAPI 3.1 document of a service with these settings, as JSON text. Loads its generator. */
 export async function loadOpenApiDocument(settings?: Partial<HttpSettings>): Promise<string> {
   const { openApiDocument } = await import('./open-api/open-api-document.js');
   return openApiDocument(settings);

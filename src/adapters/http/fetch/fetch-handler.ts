@@ -11,8 +11,8 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 /** Options of `createFetchHandler`. */
 export interface FetchHandlerOptions {
   /**
-   * The path that the host removes before it calls the handler, such as `/shop`: Location and Link begin with it.
-   * Default: none. Anything but a path without a slash at its end throws a TypeError.
+   * The path that the host removes before it calls the handler: Location and Link begin with it. It begins with a slash
+   * and does not end with one, such as `/shop`. Default: none.
    */
   readonly mount?: string;
 }
@@ -20,6 +20,7 @@ export interface FetchHandlerOptions {
 /**
  * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It reads
  * no more of a body than `settings.bodyLimit`, and waits no longer for it than `settings.bodyDeadline`.
+ * @throws {TypeError} `mount` is not such a path.
  */
 export function createFetchHandler(
   http: HttpInterface,

@@ -394,7 +394,7 @@ describe('What clients leave unread', () => {
     expect((await inTime(reader.responses(2), 20_000)).map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
-  it('is refused to who leaves some once all leave too much, but never to a key that leaves nothing', async () => {
+  it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
     const { admission, port } = await serving(40 * 1024 * 1024);
     const readers = await Promise.all(
       ['one', 'two'].map(async (key) => {
