@@ -8,11 +8,11 @@ export const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', impo
 /**
  * A service on a free port; by default the built one. Resolves, once it listens, to where, its process, how to stop it
  * (`stop` resolves to the exit code and the signal), and how to ask it something by a signal, to which it responds
- * by a line of JSON on stderr that has a certain member.
+ * by a line of JSON on stdout that has a certain member: on stderr it could end up within a line of the log.
  */
 export async function startService(settings, [command, ...args] = [process.execPath, main, 'serve'], cwd) {
   const env = { HOST: '127.0.0.1', PORT: '0', LOG_FORMAT: 'json', ...settings };
-  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   const end = () => child.kill('SIGKILL'); // whoever started it may fail
   process.on('exit', end);
@@ -21,8 +21,8 @@ export async function startService(settings, [command, ...args] = [process.execP
     child.kill('SIGTERM');
     return ended;
   };
-  const lines = createInterface({ input: child.stderr });
-  const next = (member) =>
+  const [answers, log] = [child.stdout, child.stderr].map((input) => createInterface({ input }));
+  const next = (lines, member) =>
     new Promise((resolve, reject) => {
       void ended.then(() => reject(new Error('the service ended')));
       lines.on('line', function look(line) {
@@ -31,16 +31,16 @@ export async function startService(settings, [command, ...args] = [process.execP
         resolve(JSON.parse(line));
       });
     });
-  const { url } = await next('url');
+  const { url } = await next(log, 'url');
   const ask = (signal, member) => {
-    const answer = next(member);
+    const answer = next(answers, member);
     child.kill(signal);
     return answer;
   };
-  lines.on('line', () => {}); // a pipe that nobody reads would hold the service
-  /** From now on the log costs this process next to nothing. `ask` must not be called any more. */
+  for (const lines of [answers, log]) lines.on('line', () => {}); // a pipe that nobody reads would hold the service
+  /** From now on the log costs this process next to nothing. */
   const ignoreLog = () => {
-    lines.close();
+    log.close();
     child.stderr.resume();
   };
   return { url: new URL(url), pid: child.pid, stop, ask, ignoreLog };

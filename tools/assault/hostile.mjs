@@ -13,13 +13,13 @@ import { main, startService } from '../service.mjs';
 const KEYS = ['first-key-of-the-attack', 'second-key-of-the-attack'];
 const self = fileURLToPath(import.meta.url);
 
-/** Writes the longest time that the event loop was held to stderr at SIGUSR2, and begins anew. */
+/** Writes the longest time that the event loop was held to stdout at SIGUSR2, and begins anew. */
 const WATCH = `data:text/javascript,${encodeURIComponent(`
   import { monitorEventLoopDelay } from 'node:perf_hooks';
   const delays = monitorEventLoopDelay({ resolution: 5 });
   delays.enable();
   process.on('SIGUSR2', () => {
-    process.stderr.write(JSON.stringify({ stall: delays.max / 1e6 }) + '\\n');
+    process.stdout.write(JSON.stringify({ stall: delays.max / 1e6 }) + '\\n');
     delays.reset();
   });
 `)}`;
