@@ -102,9 +102,9 @@ export function readJson(
 }
 
 /**
- * Reads a JSON text like `readJson`, at any depth. Numbers that are int64 integers (`7`, `7.0`, `7e0`) become bigints,
- * all others what JSON.parse makes of them.
- * @throws {JsonSyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
+ * Reads a JSON text strictly, at any depth: no byte order mark, no extensions. Numbers that are int64 integers (`7`,
+ * `7.0`, `7e0`) become bigints, all others what JSON.parse makes of them. Keeps lone surrogates in strings.
+ * @throws {SyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
  */
 export function parse(text: string): unknown {
   const reader = new Reader<bigint | number>(text, Infinity, (source) => toInt64(source) ?? Number(source));
@@ -269,8 +269,7 @@ class Reader<Num> {
 }
 
 /**
- * Writes a value like JSON.stringify, and in addition bigints as integers and a `JsonNumber` as its text. Refuses what
- * JSON or int64 cannot hold.
+ * Writes a value like JSON.stringify, and in addition bigints as integers. Refuses what JSON or int64 cannot hold.
  * @param space The number of spaces, or the text, to indent each level by. Default: one line.
  * @throws {RangeError} a bigint is outside int64, a number is NaN or infinite, or the nesting overflows the stack.
  * @throws {TypeError} the value is circular, or not a JSON value (`undefined`, a function, a symbol).

@@ -3,7 +3,6 @@
  *
  * @packageDocumentation
  */
-export type { OpenOptions, Store, StoreFactory } from '../application/ports/store.js';
 export { TOKENS, createContainer } from './container.js';
 export { startService, type Service } from './service.js';
 export { SettingsError, readSettings, type Environment, type Settings } from './settings.js';

@@ -8,8 +8,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
 /** Whether `value` is a status. Case matters. */
-export const isPetStatus = (value: unknown): value is PetStatus =>
-  PET_STATUSES.some((status) => status === value);
+const isPetStatus = (value: unknown): value is PetStatus => PET_STATUSES.some((status) => status === value);
 
 /** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
 export const DEFAULT_STATUS: PetStatus = 'available';

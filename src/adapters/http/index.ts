@@ -10,7 +10,7 @@ export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { KeyFault } from './request-headers.js';
-export { splitRequestTarget, type HttpRequest, type HttpResponse } from './http-message.js';
+export type { HttpRequest, HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export type { Quota, RateLimit, RateLimiter } from './rate-limiter.js';
 export type { FoundRoute, Route } from './routes.js';

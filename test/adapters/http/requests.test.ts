@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { splitRequestTarget } from '../../../src/adapters/http/index.js';
+import { splitRequestTarget } from '../../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../../src/adapters/http/query.js';
 import { readJsonText, readNewPet } from '../../../src/adapters/http/request-body.js';
 import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
