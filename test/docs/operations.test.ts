@@ -1,6 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import {
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type IncomingHttpHeaders,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { copyFileSync, cpSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -45,8 +50,10 @@ describe('The pages for operators', function () {
     const { http, keys } = await wireHttp('plain');
     const listener = createKoaApp(http).callback();
     const connections = new Set<unknown>();
+    let received: IncomingHttpHeaders = {};
     const service = new NodeServer((request, response) => {
       connections.add(request.socket);
+      received = request.headers;
       void listener(request, response);
     });
     const port = await service.listen(0, '127.0.0.1');
@@ -112,6 +119,9 @@ describe('The pages for operators', function () {
       const large = await send('/v1/pets', { method: 'POST', headers: json, body: ' '.repeat(300_000) });
       expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
       expect(large.body).to.include('"payload_too_large"');
+      await send('/livez', { headers: { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' } });
+      expect(received, 'the forged address of a client').to.include({ 'x-forwarded-for': 'unix:' });
+      expect(received.forwarded).to.equal(undefined);
       for (let count = 0; count < 5; count += 1) expect((await send('/livez')).status).to.equal(200);
       expect(connections.size, 'connections to the service').to.be.lessThan(4);
     } finally {
