@@ -135,7 +135,6 @@ export const HOME_RULE = {
     ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],
     ['pino-pretty', /^src\/bootstrap\//],
-    ['rate-limiter-flexible', /^src\/bootstrap\//],
     ['prom-client', /^src\/bootstrap\//],
     ['proxy-addr', /^src\/bootstrap\//],
     ['mongodb', /^src\/adapters\/mongodb\//],
