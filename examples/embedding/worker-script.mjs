@@ -12,17 +12,16 @@ let line = 0;
 try {
   for await (const text of createInterface({ input: process.stdin })) {
     line += 1;
-    const [, name = text, digits = ''] = /^(.*) (\S+)$/.exec(text) ?? [];
+    const [, name, digits = ''] = /^(.*) (\S+)$/.exec(text) ?? [];
+    const categoryId = parseInt64(digits);
+    if (categoryId === undefined) throw new SyntaxError('expected a name, a space and a whole number');
     const idempotencyKey = { scope: 'delivery', key: `${line} ${text}` };
-    const { replayed } = await animals.createPet(
-      { name, categoryId: parseInt64(digits) },
-      { idempotencyKey },
-    );
+    const { replayed } = await animals.createPet({ name, categoryId }, { idempotencyKey });
     if (!replayed) added += 1;
   }
 } catch (error) {
-  if (!(error instanceof InvalidPetError)) throw error;
-  for (const { field, message } of error.faults) console.error(`line ${line}: ${field} ${message}`);
+  if (!(error instanceof InvalidPetError || error instanceof SyntaxError)) throw error;
+  console.error(`line ${line}: ${error.message}`);
   process.exitCode = 1;
 } finally {
   await store.close();
