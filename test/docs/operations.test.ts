@@ -139,7 +139,7 @@ describe('The pages for operators', function () {
       cpSync(join(ROOT, 'examples/data'), 'examples/data', { recursive: true });
       const outs: string[] = [];
       for (const line of lines.split('\n')) {
-        const { code, out, err } = await runLine(line.replace('npm run -s cli -- ', ''));
+        const { code, out, err } = await runLine(line.replace('animal-store ', ''));
         expect({ code, err }, line).to.deep.equal({ code: 0, err: '' });
         outs.push(out.split('\n')[0] ?? '');
       }
@@ -164,7 +164,7 @@ describe('The pages for operators', function () {
     // The folders of the page below that of the test.
     const here = (place: string): Promise<Outcome> => {
       const code = codeAt(place).replaceAll(/\/(?:var\/lib\/animal-store|backup)\//g, `${folder}/`);
-      const [, url = '', args = ''] = /^STORE_URL=(\S+) npm run -s cli -- (.*)$/m.exec(code) ?? [];
+      const [, url = '', args = ''] = /^STORE_URL=(\S+) animal-store (.*)$/m.exec(code) ?? [];
       return runLine(`${args} --json`, { STORE_URL: url });
     };
 

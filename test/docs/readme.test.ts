@@ -36,7 +36,7 @@ describe('The README', function () {
 
   /** Does what a line for a shell says: a command of the animal store in this process. */
   async function shell(line: string): Promise<string> {
-    const [, words] = /^npm run -s cli -- (.*?)(?: +#.*)?\n?$/.exec(line) ?? [];
+    const [, words] = /^animal-store (.*?)(?: +#.*)?\n?$/.exec(line) ?? [];
     if (words !== undefined) {
       const { code, out, err } = await runLine(words);
       expect(code, `${line}\n${err}`).to.equal(0);
