@@ -70,8 +70,12 @@ export const PET_RULES = {
     if (!name.isWellFormed()) return 'must not contain lone surrogates';
     return undefined;
   },
-  categoryId: (categoryId) =>
-    toInt64(categoryId) === undefined ? `must be an integer from ${INT64_MIN} to ${INT64_MAX}` : undefined,
+  categoryId: (categoryId) => {
+    if (toInt64(categoryId) !== undefined) return undefined;
+    // Only from programs: over HTTP and from files integers are bigints.
+    if (Number.isInteger(categoryId)) return 'must be a bigint, or a number that is a safe integer';
+    return `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
+  },
   status: (status) =>
     status === undefined || isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
 } as const satisfies Readonly<Record<keyof UnsavedPet, Rule>>;

@@ -159,6 +159,10 @@ describe('An animal', () => {
       ['status', 'must be one of available, pending, sold'],
     );
     isRefused({}, ['name', 'is required'], ['categoryId', 'is required']);
+    isRefused({ name: 'Rex', categoryId: 2 ** 60 }, [
+      'categoryId',
+      'must be a bigint, or a number that is a safe integer',
+    ]);
     isRefused({ ...OTHER, name: 5 }, ['name', 'must be a string']);
     isRefused({ ...OTHER, name: 'a\0' }, ['name', 'must not contain U+0000']);
     isRefused({ ...OTHER, name: '🐶\ud83d' }, ['name', 'must not contain lone surrogates']);
