@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ERROR_STATUS } from '../../src/adapters/http/error-responses.js';
+import { ERRORS } from '../../src/adapters/http/error-codes.js';
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
 import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/container.js';
@@ -65,7 +65,7 @@ describe('The table of requests', () => {
   it('shows every code, but those that take a while or several requests', () => {
     const shown = ROWS.flatMap(({ expect: first }) => [first, ...(first.further ?? [])]);
     const codes = new Set(shown.map(({ code }) => code));
-    const missing = Object.keys(ERROR_STATUS).filter((code) => ![...codes].includes(code as never));
+    const missing = Object.keys(ERRORS).filter((code) => ![...codes].includes(code as never));
     expect(
       missing.filter((code) => !['idempotency_key_reused', 'rate_limited', 'request_timeout'].includes(code)),
     ).to.deep.equal([]);

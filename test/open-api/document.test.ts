@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ERROR_STATUS, type ErrorCode } from '../../src/adapters/http/error-responses.js';
+import { ERRORS, type ErrorCode } from '../../src/adapters/http/error-codes.js';
 import { openApiDocument, operationObject } from '../../src/adapters/http/open-api/open-api-document.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import { OPERATIONS } from '../../src/adapters/http/operations.js';
@@ -186,7 +186,7 @@ describe('The OpenAPI document', () => {
       for (const { responses } of Object.values(operations)) {
         for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
           if (Number(status) < 400) continue;
-          expect(new Set(codes.map((code) => ERROR_STATUS[code as ErrorCode]))).to.have.keys(Number(status));
+          expect(new Set(codes.map((code) => ERRORS[code as ErrorCode].status))).to.have.keys(Number(status));
           const examples = Object.entries(content?.['application/json'].examples ?? {});
           expect(
             examples.map(([name, { value }]) => [name, value['code'], String(value['status'])]),

@@ -3,16 +3,17 @@ import type { Authenticator } from '../../application/ports/authenticator.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { HttpError, MESSAGES, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { ERRORS, messageOf } from './error-codes.js';
+import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import type { HttpLog } from './http-log.js';
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
 import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
-import { authenticate, requestId, requireScope, type KeyFault } from './request-headers.js';
-import { commonHeaders, crossOriginHeaders } from './response-headers.js';
+import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
+import { crossOriginHeaders } from './response-headers.js';
 import {
   METHODS,
   allowedMethods,
@@ -133,7 +134,7 @@ export class HttpInterface {
         userAgent: request.header('user-agent'),
         traceparent: request.header('traceparent'),
         keyId: context.principal?.keyId,
-        keyFault: context.keyFault,
+        keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
         status,
         code,
         error: status >= 500 ? error : undefined,
@@ -168,10 +169,7 @@ export class HttpInterface {
     }
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
-      const onInvalid = (fault: KeyFault): void => {
-        context.keyFault = fault;
-      };
-      context.principal = await authenticate(authenticator, request, onInvalid, deadline);
+      context.principal = await authenticate(authenticator, request, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
     }
@@ -184,7 +182,10 @@ export class HttpInterface {
     if (operation && sunset && principal) {
       this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
     }
-    if (removed !== undefined) throw new HttpError('operation_removed', removed(address));
+    if (removed !== undefined) {
+      const message = messageOf('operation_removed', { successor: address + removed });
+      throw new HttpError('operation_removed', message);
+    }
     if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
@@ -202,9 +203,11 @@ export class HttpInterface {
   }
 }
 
-const routeNotFound = (): HttpError => new HttpError('route_not_found', MESSAGES.route_not_found);
+const routeNotFound = (): HttpError => new HttpError('route_not_found', ERRORS.route_not_found.message);
 
 function methodNotAllowed(route: Route): HttpError {
-  const allow = allowedMethods(route);
-  return new HttpError('method_not_allowed', `This path answers to ${allow} only.`, { Allow: allow });
+  const methods = allowedMethods(route);
+  return new HttpError('method_not_allowed', messageOf('method_not_allowed', { methods }), {
+    Allow: methods,
+  });
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-responses.js';
+import type { ErrorCode } from './error-codes.js';
 import type { OperationId } from './operations.js';
 import type { KeyFault } from './request-headers.js';
 

@@ -47,6 +47,12 @@ export interface HttpResponse {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** The headers of every response. */
+export const commonHeaders = (requestId: string): Readonly<Record<string, string>> => ({
+  'X-Request-Id': requestId,
+  'X-Content-Type-Options': 'nosniff',
+});
+
 /** The length of the body that a request announces, in bytes; 0 if it announces none. */
 export const announcedLength = (request: HttpRequest): number =>
   Number(request.header('content-length') ?? 0);

@@ -5,7 +5,8 @@
  */
 export { BusyError, type Admission, type Permit } from './admission.js';
 export { loadOpenApiDocument, type DocsFile } from './docs-routes.js';
-export { ERROR_STATUS, HttpError, type ErrorCode, type HttpErrorCode } from './error-responses.js';
+export type { ErrorCode, HttpErrorCode } from './error-codes.js';
+export { HttpError } from './error-responses.js';
 export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';

@@ -5,14 +5,7 @@ import type { Pet } from '../../domain/pet.js';
 import { lateBody } from './error-responses.js';
 import { JSON_TYPE } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
-import {
-  OPERATIONS,
-  deprecationHeaders,
-  isRemoved,
-  removedMessage,
-  type Operation,
-  type OperationId,
-} from './operations.js';
+import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type OperationId } from './operations.js';
 import { nextLink, readPetQuery } from './query.js';
 import { readJsonText, readNewPet } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
@@ -33,7 +26,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
     headers: operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
-    removed: isRemoved(id, settings) ? removedMessage : undefined,
+    removed: isRemoved(id, settings) ? operation.deprecation?.successor : undefined,
     handle: operation.conditional
       ? async (context) => conditional(context.request, await handlers[id](context))
       : handlers[id],

@@ -1,7 +1,7 @@
 import type { PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './error-responses.js';
+import type { ErrorCode } from './error-codes.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
@@ -186,7 +186,3 @@ export function deprecationHeaders(
 /** Whether the settings have removed the operation. */
 export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
-
-/** The message of `operation_removed`. */
-export const removedMessage = (baseUrl: string): string =>
-  `This operation was removed: use ${baseUrl}${OPERATIONS.getPet.deprecation.successor} and the like.`;

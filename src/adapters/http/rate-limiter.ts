@@ -1,3 +1,4 @@
+import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 
 /** How many requests one API key may send in a window of time. */
@@ -46,12 +47,9 @@ export async function countRequest(
     RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
   };
   if (allowed) return headers;
-  const message = rateLimitMessage(limiter.limit);
+  const message = messageOf('rate_limited', { requests, seconds });
   throw new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(resetsIn)) });
 }
-
-export const rateLimitMessage = ({ requests, seconds }: RateLimit): string =>
-  `This API key may send ${requests} requests in ${seconds} s: wait as long as Retry-After says.`;
 
 /** Rounded up, so that a client that waits as told is not too early. */
 const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));

@@ -1,7 +1,8 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
 import { NEW_PET_FIELDS, newPetFaults, type NewPet } from '../../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
-import { HttpError, MESSAGES } from './error-responses.js';
+import { ERRORS, messageOf } from './error-codes.js';
+import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
@@ -16,14 +17,14 @@ export async function readJsonText(request: HttpRequest): Promise<string> {
   return decodeUtf8(bytes, request.header('content-type'));
 }
 
-const missingBody = (): HttpError => new HttpError('missing_body', MESSAGES.missing_body);
+const missingBody = (): HttpError => new HttpError('missing_body', ERRORS.missing_body.message);
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
 function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && type.trim().toLowerCase() !== 'application/json') {
-    return new HttpError('unsupported_media_type', MESSAGES.unsupported_media_type, {
+    return new HttpError('unsupported_media_type', ERRORS.unsupported_media_type.message, {
       Accept: 'application/json',
     });
   }
@@ -88,7 +89,8 @@ function parse(text: string): JsonDocument {
   try {
     return readJson(text, { maxDepth: MAX_DEPTH });
   } catch (error) {
-    throw error instanceof JsonSyntaxError ? malformedJson(`The body is not JSON. ${error.message}.`) : error;
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw malformedJson(messageOf('malformed_json', { fault: error.message }));
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Call, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
-import { HttpError, MESSAGES } from './error-responses.js';
+import { ERRORS, messageOf } from './error-codes.js';
+import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /** Why an API key is not valid. `malformed`: more than one was sent. */
@@ -15,43 +16,46 @@ const REALM = 'Bearer realm="animal-store"';
 
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
-function refuseKey(onInvalid: (fault: KeyFault) => void, fault: KeyFault, challenge = INVALID_TOKEN): never {
-  onInvalid(fault);
-  throw new HttpError('invalid_api_key', MESSAGES.invalid_api_key, { 'WWW-Authenticate': challenge });
+/** The API key is not valid. Only the log says why: the response must not reveal which keys existed. */
+export class InvalidKeyError extends HttpError {
+  readonly fault: KeyFault;
+
+  constructor(fault: KeyFault, challenge = INVALID_TOKEN) {
+    super('invalid_api_key', ERRORS.invalid_api_key.message, { 'WWW-Authenticate': challenge });
+    this.fault = fault;
+  }
 }
 
 /**
- * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter). Unknown,
- * expired and revoked keys get the same response: it must not reveal which keys existed.
- * @param onInvalid called before a key is refused
- * @throws {HttpError} `missing_api_key` or `invalid_api_key`
+ * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter).
+ * @throws {HttpError} `missing_api_key`
+ * @throws {InvalidKeyError} the key is not valid, or several were sent
  */
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
-  onInvalid: (fault: KeyFault) => void,
   call: Call,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme, or before nothing: the header was repeated, and either key could be meant.
   if (/, *(?:[\w-]+ |[\w-]*$)/.test(authorization)) {
-    refuseKey(onInvalid, 'malformed', /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
+    throw new InvalidKeyError('malformed', /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
   const credential = authorization.slice(scheme.length);
   if (scheme === '' || credential === '') {
-    throw new HttpError('missing_api_key', MESSAGES.missing_api_key, { 'WWW-Authenticate': REALM });
+    throw new HttpError('missing_api_key', ERRORS.missing_api_key.message, { 'WWW-Authenticate': REALM });
   }
   const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) refuseKey(onInvalid, authentication.reason);
+  if (!authentication.ok) throw new InvalidKeyError(authentication.reason);
   return authentication.principal;
 }
 
 /** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
 export function requireScope({ scopes }: Principal, scope: Scope): void {
   if (scopes.has(scope)) return;
-  throw new HttpError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
+  throw new HttpError('insufficient_scope', messageOf('insufficient_scope', { scope }), {
     'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
   });
 }

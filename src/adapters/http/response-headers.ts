@@ -1,12 +1,6 @@
 import { JSON_TYPE, type HttpRequest, type HttpResponse } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
-/** The headers of every response. */
-export const commonHeaders = (requestId: string): Readonly<Record<string, string>> => ({
-  'X-Request-Id': requestId,
-  'X-Content-Type-Options': 'nosniff',
-});
-
 /** The headers of a JSON response that a client may keep, but must ask about before each use. */
 export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 

@@ -3,7 +3,6 @@ import type { Permit } from './admission.js';
 import type { Deadline } from './deadline.js';
 import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
-import type { KeyFault } from './request-headers.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -25,8 +24,8 @@ export interface Endpoint {
   readonly sunset?: Date | undefined;
   /** Returns the headers of its every response. */
   readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;
-  /** Returns why the operation was removed. */
-  readonly removed?: ((baseUrl: string) => string) | undefined;
+  /** What to use instead, below the base path, if the operation was removed. */
+  readonly removed?: string | undefined;
   /** Served even at capacity: health checks need a response precisely then. */
   readonly alwaysServed?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
@@ -44,8 +43,6 @@ export interface RequestContext {
   permit: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
-  /** What was wrong with the key. */
-  keyFault?: KeyFault;
   /** Set once the request was counted by a rate limiter. */
   quotaHeaders?: Readonly<Record<string, string>>;
 }

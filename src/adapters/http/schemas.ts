@@ -1,7 +1,9 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
+import { PetNotFoundError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } from '../../domain/pet.js';
+import { ERRORS } from './error-codes.js';
 import { INT64, PET_ID, reference } from './json-schema.js';
 
 /* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
@@ -23,6 +25,8 @@ const CategoryIdSchema = Type.Unsafe({
     '`7.0` and `7e0` are the integer 7.',
   example: 7n,
 });
+
+const NOT_FOUND = new PetNotFoundError('');
 
 /** The schemas that the document names. */
 export const COMPONENTS: Readonly<Record<string, TSchema>> = {
@@ -68,18 +72,18 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
     {
       code: Type.String({
         description: 'Machine-readable error code. Its meaning never changes.',
-        example: 'pet_not_found',
+        example: NOT_FOUND.code,
       }),
       message: Type.String({
         description: 'Human-readable description. Its wording may change.',
-        example: 'No animal has this identifier.',
+        example: NOT_FOUND.message,
       }),
       status: Type.Integer({
         format: 'int32',
         minimum: 400,
         maximum: 599,
         description: 'HTTP status code of the response.',
-        example: 404,
+        example: ERRORS[NOT_FOUND.code].status,
       }),
     },
     { description: 'The body of every error response.' },

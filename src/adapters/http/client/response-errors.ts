@@ -9,7 +9,7 @@ import {
   type Fault,
 } from '../../../domain/errors.js';
 import { parse } from '../../../exact-json.js';
-import type { HttpErrorCode } from '../error-responses.js';
+import type { HttpErrorCode } from '../error-codes.js';
 
 /** A response, read to its end. */
 export interface ReceivedResponse extends Omit<ResponseError, keyof Error> {

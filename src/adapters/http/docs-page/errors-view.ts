@@ -1,24 +1,20 @@
-import { ERROR_STATUS, type ErrorCode } from '../error-responses.js';
-import { ERROR_DESCRIPTIONS } from '../open-api/error-descriptions.js';
+import { ERRORS, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
 /** Every error code, by status. */
 export function errorsView(): Markup {
-  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
-  const rows = codes
-    .sort((a, b) => ERROR_STATUS[a] - ERROR_STATUS[b])
-    .map(
-      (code) => markup`<div id="${code}">
-      <dt>${statusView(ERROR_STATUS[code])} <code><b>${code}</b></code></dt>
-      <dd><p>${prose(ERROR_DESCRIPTIONS[code].meaning)}</p></dd>
+  const rows = Object.entries<ErrorDescription>(ERRORS).map(
+    ([code, { status, message, meaning = message }]) => markup`<div id="${code}">
+      <dt>${statusView(status)} <code><b>${code}</b></code></dt>
+      <dd><p>${prose(meaning)}</p></dd>
     </div>`,
-    );
+  );
   return markup`<dl class="members">${rows}</dl>`;
 }
 
 /** The codes of an operation with links to their meanings, in a row for each status. */
 export const errorLinks = (codes: readonly ErrorCode[]): Content =>
-  [...Map.groupBy(codes, (code) => ERROR_STATUS[code])].map(
+  [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(
     ([status, codes]) => markup`<dt>${statusView(status)}</dt><dd>${links(codes)}</dd>`,
   );
 

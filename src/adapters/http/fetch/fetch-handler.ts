@@ -2,7 +2,6 @@ import { errorResponse } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
-import { commonHeaders } from '../response-headers.js';
 import { FetchRequest } from './fetch-request.js';
 
 /** Handles a request. Never rejects. Aborting the request's signal ends the work: the client has disconnected. */
@@ -34,8 +33,7 @@ export function createFetchHandler(
     } catch (error) {
       // A header that cannot be sent. The server would make its own response of the error.
       const id = requestId(request.headers.get('x-request-id') ?? undefined);
-      const { headers, ...response } = errorResponse(error, id);
-      return toResponse({ ...response, headers: { ...commonHeaders(id), ...headers } }, request.method);
+      return toResponse(errorResponse(error, id), request.method);
     }
   };
 }

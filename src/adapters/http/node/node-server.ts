@@ -3,7 +3,6 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
 import type { HttpLog } from '../http-log.js';
-import { commonHeaders } from '../response-headers.js';
 import type { AdmissionControl } from './admission-control.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
@@ -224,8 +223,8 @@ export class NodeServer {
     if (!connection.writable) return;
     const { id, method } = request;
     const response = errorResponse(error, id);
-    const all = { ...commonHeaders(id), ...this.#headers(request), ...response.headers };
-    connection.end(lastResponse(response.status, all, response.body, method));
+    const headers = { ...this.#headers(request), ...response.headers };
+    connection.end(lastResponse({ ...response, headers }, method));
     this.#report(connection, request, response, error);
   }
 

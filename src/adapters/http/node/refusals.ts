@@ -1,5 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
-import { HttpError, MESSAGES } from '../error-responses.js';
+import { ERRORS } from '../error-codes.js';
+import { HttpError } from '../error-responses.js';
+import type { HttpResponse } from '../http-message.js';
 import { METHODS } from '../routes.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
@@ -39,11 +41,11 @@ export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer 
 export function parserFault({ code }: ParserError): HttpError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new HttpError('headers_too_large', MESSAGES.headers_too_large);
+      return new HttpError('headers_too_large', ERRORS.headers_too_large.message);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
     default:
-      return malformed('The request is not valid HTTP/1.1');
+      return malformed('The request is not valid HTTP/1.1.');
   }
 }
 
@@ -51,34 +53,29 @@ export function parserFault({ code }: ParserError): HttpError {
 export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
-  if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1');
+  if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
   const hosts = rawHeaderValues(request, 'host');
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts.length !== 1 && !(httpVersion === '1.0' && hosts.length === 0))
-    return malformed('The request needs exactly one Host header');
-  if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid');
+    return malformed(ERRORS.malformed_request.message);
+  if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid.');
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
-    return malformed('The only supported Transfer-Encoding is chunked');
+    return malformed('The only supported Transfer-Encoding is chunked.');
   if (httpVersion === '1.1' && (headers.expect ?? '100-continue').toLowerCase() !== '100-continue')
-    return new HttpError('expectation_failed', MESSAGES.expectation_failed);
+    return new HttpError('expectation_failed', ERRORS.expectation_failed.message);
   return undefined;
 }
 
-const malformed = (fault: string): HttpError => new HttpError('malformed_request', `${fault}.`);
+const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
-export const lateRequest = (): HttpError => new HttpError('request_timeout', MESSAGES.request_timeout);
+export const lateRequest = (): HttpError => new HttpError('request_timeout', ERRORS.request_timeout.message);
 
 export const connectRefused = (): HttpError =>
   new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: METHODS });
 
 /** The last response of a connection, as it goes over the wire. */
-export function lastResponse(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  method: string,
-): string {
+export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {
   const length = { 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
   const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), ...length })
     .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,10 +1,9 @@
 import { stringify } from '../../../exact-json.js';
-import { ERROR_STATUS, MESSAGES, type ErrorCode } from '../error-responses.js';
+import { ERRORS, fillMessage, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
-import { ERROR_DESCRIPTIONS } from './error-descriptions.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
 const TAG = { name: 'animals', description: 'The animals of the store.' };
@@ -134,7 +133,7 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
     ...(isLimited ? (['rate_limited'] as const) : []),
     ...(removed ? [] : (['insufficient_scope'] as const)),
   ];
-  const failures = [...Map.groupBy(codes, (code) => ERROR_STATUS[code])].map(([status, of]) => {
+  const failures = [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, of]) => {
     // The server responds to these before it knows the route.
     const beforeRoute = of.some((code) => OF_THE_MESSAGE.includes(code));
     return [status, errorResponse(of, operation, settings, beforeRoute ? ['RequestId'] : ofRoute)];
@@ -161,18 +160,27 @@ function errorResponse(
   settings: HttpSettings,
   headers: readonly HeaderName[],
 ): Keywords {
-  const usual: Partial<Record<ErrorCode, string>> = MESSAGES;
-  const described = codes.map((code) => ({ code, ...ERROR_DESCRIPTIONS[code] }));
-  const examples = described.map(({ code, meaning, message = usual[code] ?? meaning }) => {
-    const text = typeof message === 'string' ? message : message(operation, settings);
-    return [code, { summary: meaning, value: { code, message: text, status: ERROR_STATUS[code] } }];
+  const details = {
+    scope: operation.scope,
+    bodyLimit: settings.bodyLimit,
+    fault: 'Expected a value at position 8',
+    requestId: HEADERS.RequestId.example(),
+    successor: baseUrl(settings) + (operation.deprecation?.successor ?? ''),
+    ...settings.rateLimit,
+  };
+  const described = codes.map((code) => {
+    const { status, message, headers = [], meaning = message }: ErrorDescription = ERRORS[code];
+    const value = { code, message: fillMessage(message, details), status };
+    return { meaning: `\`${code}\`: ${meaning}`, headers, example: [code, { summary: meaning, value }] };
   });
   return {
-    description: described.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
-    headers: references([...headers, ...described.flatMap((error) => error.headers ?? [])]),
+    description: described.map(({ meaning }) => meaning).join('\n\n'),
+    headers: references([...headers, ...described.flatMap((error) => error.headers)]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: json(reference('Error'), { examples: Object.fromEntries(examples) }),
+    content: json(reference('Error'), {
+      examples: Object.fromEntries(described.map(({ example }) => example)),
+    }),
   };
 }
 

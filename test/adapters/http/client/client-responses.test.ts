@@ -3,7 +3,7 @@ import {
   ServiceError,
   UnexpectedResponseError,
 } from '../../../../src/adapters/http/client/response-errors.js';
-import { ERROR_STATUS, type ErrorCode } from '../../../../src/adapters/http/error-responses.js';
+import { ERRORS } from '../../../../src/adapters/http/error-codes.js';
 import {
   ANIMAL_STORE_ERROR_CODES,
   IdempotencyConflictError,
@@ -177,7 +177,7 @@ describe('AnimalStoreClient maps', () => {
 
   for (const code of ANIMAL_STORE_ERROR_CODES) {
     it(`${code} to the error of the domain, with a ServiceError as its cause`, async () => {
-      const { client } = fakeService(errorJson(ERROR_STATUS[code], code, { 'Retry-After': '7' }));
+      const { client } = fakeService(errorJson(ERRORS[code].status, code, { 'Retry-After': '7' }));
       const error = await rejectionOf(client(options).getPet(5n));
       expect(isAnimalStoreError(error) && error.code).to.equal(code);
       if (error instanceof UnavailableError || error instanceof IdempotencyConflictError)
@@ -185,22 +185,18 @@ describe('AnimalStoreClient maps', () => {
       expect(error).to.have.property('cause').that.is.instanceOf(ServiceError);
       expect(error)
         .to.have.property('cause')
-        .that.includes({ code, status: ERROR_STATUS[code], requestId: 'request-1', retryAfter: 7 });
+        .that.includes({ code, status: ERRORS[code].status, requestId: 'request-1', retryAfter: 7 });
     });
   }
 
-  const ofHttp = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
-    (code) => !ANIMAL_STORE_ERROR_CODES.some((known) => known === code),
-  );
-  for (const code of [...ofHttp, 'a_code_of_later', 'constructor', '__proto__']) {
+  for (const code of ['invalid_api_key', 'a_code_of_later', 'constructor', '__proto__']) {
     it(`${code} to a ServiceError with every detail`, async () => {
-      const status = (ERROR_STATUS as Record<string, number>)[code];
-      const { client } = fakeService(errorJson(typeof status === 'number' ? status : 418, code));
+      const { client } = fakeService(errorJson(418, code));
       const error = await rejectionOf(client(options).listPets());
       expect(error).to.be.instanceOf(ServiceError);
       expect(error).to.include({
         code,
-        status: typeof status === 'number' ? status : 418,
+        status: 418,
         message: `Message of ${code}.`,
         requestId: 'request-1',
         retryAfter: undefined,
