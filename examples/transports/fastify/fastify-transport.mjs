@@ -12,7 +12,7 @@ export function createFastifyApp(http) {
   return app;
 
   async function respond(request, reply) {
-    const sent = new NodeRequest(request.raw, reply.raw, http.settings.bodyLimit);
+    const sent = new NodeRequest(request.raw, reply.raw);
     const { status, headers, body } = await http.handle(sent);
     reply.code(status).headers(headers);
     return reply.send(status === 204 || status === 304 ? undefined : body);

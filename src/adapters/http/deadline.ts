@@ -34,7 +34,6 @@ export class Deadline {
   async whileClient<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
     this.#start(milliseconds, late);
     const result = await work;
-    this.signal.throwIfAborted();
     this.#start(this.#milliseconds, tooSlow);
     return result;
   }

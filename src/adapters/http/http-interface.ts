@@ -6,7 +6,7 @@ import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { ERRORS, messageOf } from './error-codes.js';
 import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
-import type { HttpLog } from './http-log.js';
+import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
 import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
@@ -25,11 +25,6 @@ import {
   type RequestContext,
   type Route,
 } from './routes.js';
-
-const byteLength: (text: string) => number =
-  'Buffer' in globalThis
-    ? (text) => globalThis['Buffer'].byteLength(text)
-    : (text) => new TextEncoder().encode(text).length;
 
 /** What the HTTP interface works with. It closes none of these. */
 export interface HttpInterfaceOptions {
@@ -119,31 +114,20 @@ export class HttpInterface {
       response = errorResponse(error, id);
     }
     deadline.stop();
-    const { status, code, body } = response;
+    const { status, body } = response;
     context.permit.end(body.length);
     if (status >= 500 && !(error instanceof Error))
       error = new Error('Something failed without an Error', { cause: error });
-    try {
-      this.#options.log?.responded({
-        requestId: id,
-        method: request.method,
-        path: request.path,
-        operation: endpoint?.operation,
-        isProbe: endpoint?.alwaysServed,
-        clientAddress: this.#clientAddress(request),
-        userAgent: request.header('user-agent'),
-        traceparent: request.header('traceparent'),
-        keyId: context.principal?.keyId,
-        keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
-        status,
-        code,
-        error: status >= 500 ? error : undefined,
-        bytes: byteLength(body),
-        milliseconds: performance.now() - began,
-      });
-    } catch {
-      // A failing log costs no client its response.
-    }
+    report(this.#options.log, request, response, {
+      requestId: id,
+      operation: endpoint?.operation,
+      isProbe: endpoint?.alwaysServed,
+      clientAddress: this.#clientAddress(request),
+      keyId: context.principal?.keyId,
+      keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
+      error,
+      milliseconds: performance.now() - began,
+    });
     const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
     const headers = {
       ...commonHeaders(id),

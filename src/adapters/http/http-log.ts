@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-codes.js';
+import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
 import type { KeyFault } from './request-headers.js';
 
@@ -40,4 +41,33 @@ export interface RespondedRequest {
   readonly bytes: number;
   /** From the request's headers to the complete response, before it is sent. 0 if no work was done. */
   readonly milliseconds: number;
+}
+
+const byteLength: (text: string) => number =
+  'Buffer' in globalThis
+    ? (text) => globalThis['Buffer'].byteLength(text)
+    : (text) => new TextEncoder().encode(text).length;
+
+/** Reports a response and the request that it answers. A failing log costs no client its response. */
+export function report(
+  log: HttpLog | undefined,
+  request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
+  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & Pick<RespondedRequest, 'code'>,
+  rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
+): void {
+  try {
+    log?.responded({
+      ...rest,
+      method: request.method,
+      path: request.path,
+      userAgent: request.header('user-agent'),
+      traceparent: request.header('traceparent'),
+      status,
+      code,
+      error: status >= 500 ? rest.error : undefined,
+      bytes: byteLength(body),
+    });
+  } catch {
+    // The log is the host's. Nobody else can be told.
+  }
 }

@@ -15,14 +15,12 @@ export interface HttpRequest {
    * dropped.
    */
   header(name: string): string | undefined;
-  /** Whether the body has at least one byte. Waits for it if the length is unknown, and consumes nothing. */
-  hasBody(): Promise<boolean>;
   /**
    * Reads the whole body, once. Empty if there is none. A client that sent `Expect: 100-continue` is told to continue
    * only now.
-   * @throws {HttpError} `payload_too_large` beyond `settings.bodyLimit`. The rest is not read.
+   * @throws {HttpError} `payload_too_large` beyond `limit` bytes. The rest is not read.
    */
-  readBody(): Promise<Uint8Array>;
+  readBody(limit: number): Promise<Uint8Array>;
   /** Calls the listener when the client has disconnected; at once if it has already. */
   onGone(listener: () => void): void;
   /** The IP address at the other end of the connection. Omit if it is unknown. */

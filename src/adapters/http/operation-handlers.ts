@@ -49,10 +49,10 @@ const listPets =
   };
 
 const createPet =
-  (animalStore: AnimalStore, { bodyDeadline }: HttpSettings): Handler =>
+  (animalStore: AnimalStore, { bodyDeadline, bodyLimit }: HttpSettings): Handler =>
   async ({ request, deadline, permit, principal, baseUrl }) => {
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const readText = () => deadline.whileClient(readJsonText(request), bodyDeadline, lateBody);
+    const readText = () => deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody);
     const newPet = readNewPet(await permit.aside(readText));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,

@@ -9,15 +9,16 @@ import type { HttpRequest } from './http-message.js';
  * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  */
-export async function readJsonText(request: HttpRequest): Promise<string> {
+export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
   const unsupported = mediaTypeError(request);
-  if (unsupported) throw (await request.hasBody()) ? unsupported : missingBody();
-  const bytes = await request.readBody();
-  if (bytes.length === 0) throw missingBody();
+  // The first byte of an unsupported body is one too many.
+  const bytes = await request.readBody(unsupported ? 0 : bodyLimit).catch((error: unknown) => {
+    const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';
+    throw unsupported && isTooLarge ? unsupported : error;
+  });
+  if (bytes.length === 0) throw new HttpError('missing_body', ERRORS.missing_body.message);
   return decodeUtf8(bytes, request.header('content-type'));
 }
-
-const missingBody = (): HttpError => new HttpError('missing_body', ERRORS.missing_body.message);
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 

@@ -47,15 +47,12 @@ export function crossOriginHeaders(
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
  * The tag covers body and Link: the body of a full last page stays the same when a next page appears.
  */
-export function conditional(
+export async function conditional(
   request: HttpRequest,
   { status, headers, body }: HttpResponse,
   digest = digestOf({ headers, body }),
-): HttpResponse | Promise<HttpResponse> {
-  if (typeof digest !== 'string') {
-    return digest.then((text) => conditional(request, { status, headers, body }, text));
-  }
-  const entityTag = `"${digest.slice(0, DIGITS)}"`;
+): Promise<HttpResponse> {
+  const entityTag = `"${(await digest).slice(0, DIGITS)}"`;
   if (!isMatch(request.header('if-none-match'), entityTag)) {
     return { status, headers: { ...headers, ETag: entityTag }, body };
   }

@@ -40,7 +40,6 @@ export const requestWith = (
   path: '/v1/pets',
   query: '',
   header: (name) => headers[name],
-  hasBody: async () => false,
   readBody: async () => new Uint8Array(),
   onGone: () => {},
   ...request,
@@ -50,7 +49,6 @@ export const requestWith = (
 export const createWith = (body: string, request: Partial<HttpRequest> = {}): HttpRequest =>
   requestWith(KEY, {
     method: 'POST',
-    hasBody: async () => true,
     readBody: async () => new TextEncoder().encode(body),
     ...request,
   });

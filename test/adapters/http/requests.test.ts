@@ -47,7 +47,7 @@ describe('readJsonText', () => {
     for (const part of [';', '; ', ';a', ';a=', ';a="', '; a = "\\', ' ']) {
       const type = `application/json${part.repeat(16_000 / part.length)}; charset = utf8`;
       const header = (name: string): string | undefined => (name === 'content-type' ? type : undefined);
-      await readJsonText(createWith('"ü"', { header }));
+      await readJsonText(createWith('"ü"', { header }), 100);
     }
     expect(performance.now() - began).to.be.below(5_000);
   });

@@ -28,7 +28,7 @@ export function createFetchHandler(
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
     try {
-      const sent = new FetchRequest(request, http.settings.bodyLimit, mount);
+      const sent = new FetchRequest(request, mount);
       return toResponse(await http.handle(sent), sent.method);
     } catch (error) {
       // A header that cannot be sent. The server would make its own response of the error.

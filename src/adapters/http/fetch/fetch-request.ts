@@ -11,13 +11,8 @@ export class FetchRequest implements HttpRequest {
   readonly originalPath: string;
   readonly query: string;
   readonly #request: Request;
-  readonly #bodyLimit: number;
-  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
-  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  #length = 0;
-  #ended = false;
 
-  constructor(request: Request, bodyLimit: number, mount: string) {
+  constructor(request: Request, mount: string) {
     const [url = ''] = request.url.split('#', 1);
     const { path, query } = splitRequestTarget(url);
     this.method = request.method;
@@ -25,65 +20,40 @@ export class FetchRequest implements HttpRequest {
     this.originalPath = mount + path;
     this.query = query;
     this.#request = request;
-    this.#bodyLimit = bodyLimit;
   }
 
   header(name: string): string | undefined {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  async hasBody(): Promise<boolean> {
-    if (!this.#hasStream()) return false;
-    const announced = this.header('content-length');
-    if (announced === undefined) await this.#readUpTo(1);
-    return this.#length > 0 || Number(announced) > 0;
-  }
-
-  async readBody(): Promise<Uint8Array> {
-    if (!this.#hasStream()) return new Uint8Array();
-    const announced = announcedLength(this);
-    if (!(announced > this.#bodyLimit)) await this.#readUpTo(this.#bodyLimit + 1);
-    if (announced > this.#bodyLimit || this.#length > this.#bodyLimit) {
-      this.#cancelBody();
-      throw payloadTooLarge(this.#bodyLimit);
+  /** @throws {HttpError} `internal_error`: something else has read the body. Some hosts then have none at all. */
+  async readBody(limit: number): Promise<Uint8Array> {
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed || body?.locked) throw bodyAlreadyRead();
+    if (body === null) return new Uint8Array();
+    const reader = body.getReader();
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    let isTooLarge = announcedLength(this) > limit;
+    while (!isTooLarge) {
+      const { done, value } = await reader.read().catch(() => {
+        throw clientGone(); // A body breaks off when its client disconnects.
+      });
+      if (done) {
+        const [first = new Uint8Array()] = chunks;
+        return chunks.length < 2 ? first : new Uint8Array(await new Blob(chunks).arrayBuffer());
+      }
+      chunks.push(value);
+      length += value.byteLength;
+      isTooLarge = length > limit;
     }
-    const [first] = this.#chunks;
-    return first && this.#chunks.length === 1
-      ? first
-      : new Uint8Array(await new Blob(this.#chunks).arrayBuffer());
+    reader.cancel().catch(() => {}); // does not wait: a slow runtime must not delay the response
+    throw payloadTooLarge(limit);
   }
 
   onGone(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
-  }
-
-  /** @throws {HttpError} `internal_error`: something else has read the body. Some hosts then have none at all. */
-  #hasStream(): boolean {
-    const { body, bodyUsed } = this.#request;
-    if ((bodyUsed || body?.locked) && this.#reader === undefined) throw bodyAlreadyRead();
-    return body !== null;
-  }
-
-  /** Reads until it has this many bytes, or all. */
-  async #readUpTo(length: number): Promise<void> {
-    const reader = (this.#reader ??= this.#request.body?.getReader());
-    if (reader === undefined) return;
-    while (this.#length < length && !this.#ended) {
-      const { done, value } = await reader.read().catch(() => {
-        throw clientGone(); // A body breaks off when its client disconnects.
-      });
-      this.#ended = done;
-      if (value === undefined) continue;
-      this.#chunks.push(value);
-      this.#length += value.byteLength;
-    }
-  }
-
-  /** Does not wait: a slow runtime must not delay the response. */
-  #cancelBody(): void {
-    this.#reader ??= this.#request.body?.getReader();
-    this.#reader?.cancel().catch(() => {});
   }
 }

@@ -11,8 +11,8 @@ class KoaRequest extends NodeRequest {
   readonly #context: Context;
   readonly #parse: Middleware;
 
-  constructor(context: Context, bodyLimit: number, parse: Middleware) {
-    super(context.req, context.res, bodyLimit);
+  constructor(context: Context, parse: Middleware) {
+    super(context.req, context.res);
     this.#context = context;
     this.#parse = parse;
   }
@@ -33,6 +33,7 @@ class KoaRequest extends NodeRequest {
 
   /** In a context of its own: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts. */
   protected override async receive(limit: number): Promise<Uint8Array> {
+    if (limit === 0) return super.receive(limit); // the parser has one limit
     const { req, request } = this.#context;
     const own = { req, request: { is: () => 'text', rawBody: undefined } };
     if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
@@ -56,5 +57,5 @@ export function koaRequests({ settings: { bodyLimit } }: HttpInterface): (contex
     encoding: null, // Gives bytes. Its types do not know it.
   };
   const parse = bodyParser(options as unknown as bodyParser.Options);
-  return (context) => new KoaRequest(context, bodyLimit, parse);
+  return (context) => new KoaRequest(context, parse);
 }

@@ -12,9 +12,9 @@ const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
-/** What listeners expect of a socket, and a stream lacks. */
+/** What listeners and `node:http` expect of a socket, and a stream lacks or answers for itself. */
 const OF_THE_SOCKET =
-  'address,bytesRead,bytesWritten,localAddress,localFamily,localPort,ref,remoteFamily,remotePort,setKeepAlive,setNoDelay,unref';
+  'address,bytesRead,bytesWritten,localAddress,localFamily,localPort,ref,remoteFamily,remotePort,setKeepAlive,setNoDelay,unref,writableCorked';
 
 type Callback = (error?: Error | null) => void;
 
@@ -55,16 +55,18 @@ export class Connection extends Duplex implements Waiting {
   }
 
   readonly remoteAddress: string | undefined;
-  /** The id of the API key of the request in work; empty while it is unknown. */
+  /** The response to the request in progress, whose headers were parsed. */
+  response: ServerResponse | undefined;
+  /** The id of the API key of that request; empty while it is unknown. */
   keyId = '';
+  /** Whether input is still parsed. */
+  isParsing = true;
   deferredAt: number | undefined;
   readonly #socket: Socket;
   readonly #server: ServerState;
-  #response: ServerResponse | undefined;
   #requests = 0;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
-  #isParsing = true;
   #isLast = false;
   #isIdle = false;
   #since = performance.now();
@@ -86,16 +88,11 @@ export class Connection extends Duplex implements Waiting {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
       this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
-      if (this.#response) this.push(null);
+      if (this.response) this.push(null);
       else this.end();
     });
     // Emitted when nothing was read and the client took nothing of what was written.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
-  }
-
-  /** The response to the request in work, whose headers were parsed. */
-  get response(): ServerResponse | undefined {
-    return this.#response;
   }
 
   /** Before parsing there is no API key: new connections alternate with those that have had a request. */
@@ -107,14 +104,9 @@ export class Connection extends Duplex implements Waiting {
     return this.destroyed;
   }
 
-  /** Whether input is still parsed. */
-  get isParsing(): boolean {
-    return this.#isParsing;
-  }
-
   /** Called when the headers of a request were parsed. */
   begin(response: ServerResponse): void {
-    this.#response = response;
+    this.response = response;
     this.keyId = '';
     this.#server.waiting.delete(this);
     response.decideLast = () => this.#decideLast(response.req);
@@ -134,7 +126,7 @@ export class Connection extends Duplex implements Waiting {
 
   /** Parses nothing more, but reads on for a bit: input left unread would reset the connection. */
   stopParsing(): void {
-    this.#isParsing = false;
+    this.isParsing = false;
     this.#input = NOTHING;
     this.#socket.resume();
   }
@@ -145,7 +137,7 @@ export class Connection extends Duplex implements Waiting {
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
     if (this.#socket.writableLength > 0 && !this.#socket.timeout) this.#socket.setTimeout(writeTimeout);
     const waited = now - this.#since;
-    if (this.#response) return !this.#response.req.complete && this.#isParsing && waited > requestTimeout;
+    if (this.response) return !this.response.req.complete && this.isParsing && waited > requestTimeout;
     const isOver = isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout;
     if (isOver) this.end();
     return !isOver && !this.#isIdle && waited > headersTimeout;
@@ -172,14 +164,11 @@ export class Connection extends Duplex implements Waiting {
   }
 
   override cork(): void {
-    super.cork();
     this.#socket.cork();
   }
 
   override uncork(): void {
-    super.uncork();
-    if (this.writableCorked > 0) return;
-    while (this.#socket.writableCorked > 0) this.#socket.uncork();
+    this.#socket.uncork();
     this.#countUnsent();
   }
 
@@ -207,7 +196,7 @@ export class Connection extends Duplex implements Waiting {
   /** Counts what the operating system has not taken of a response, while it is so, for the key of the request. */
   #countUnsent(): void {
     const { admission } = this.#server;
-    const bytes = this.#response && !this.destroyed ? this.#socket.writableLength : 0;
+    const bytes = this.response && !this.destroyed ? this.#socket.writableLength : 0;
     if (bytes === this.#unsent || admission === undefined) return;
     admission.countUnsent(this.#unsentBy, -this.#unsent);
     this.#unsentBy = this.keyId;
@@ -216,7 +205,7 @@ export class Connection extends Duplex implements Waiting {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#isParsing) {
+    if (this.isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
       // A client may have given up before it was accepted: the end of its side is seen before the next turn.
       if (this.#requests > 0 && this.#server.scheduler.hasRoom()) this.start();
@@ -246,7 +235,7 @@ export class Connection extends Duplex implements Waiting {
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
       this.emit('data', isAll ? input : input.subarray(0, length));
     }
-    if (this.#isParsing && this.#input.length <= MOST_WAITING && this.#socket.isPaused())
+    if (this.isParsing && this.#input.length <= MOST_WAITING && this.#socket.isPaused())
       this.#socket.resume();
     return true;
   }
@@ -254,7 +243,7 @@ export class Connection extends Duplex implements Waiting {
   /** How much of the input may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.isPaused() || this.#response?.req.complete) return 0;
+    if (input.length === 0 || this.isPaused() || this.response?.req.complete) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
@@ -264,7 +253,7 @@ export class Connection extends Duplex implements Waiting {
   }
 
   readonly #finish = (): void => {
-    this.#response = undefined;
+    this.response = undefined;
     this.#countUnsent();
     if (this.destroyed) return; // nothing would take it out of the set again
     this.#server.waiting.add(this);

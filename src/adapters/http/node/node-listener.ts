@@ -23,7 +23,7 @@ export function createNodeListener(http: HttpInterface, { passFaults = false }: 
     ...[next]: [next?: (fault: Error) => unknown, ...more: unknown[]]
   ): Promise<void> => {
     try {
-      const answer = await http.handle(new NodeRequest(request, response, http.settings.bodyLimit));
+      const answer = await http.handle(new NodeRequest(request, response));
       if (passFaults && answer.fault && next) next(answer.fault);
       else writeResponse(request, response, answer);
     } catch {

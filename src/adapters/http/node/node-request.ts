@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
@@ -33,16 +32,13 @@ export class NodeRequest implements HttpRequest {
   readonly query: string;
   readonly #request: HostMessage;
   readonly #response: ServerResponse;
-  readonly #bodyLimit: number;
 
-  /** @param bodyLimit the largest body that is read, in bytes: `settings.bodyLimit` of the interface */
-  constructor(request: IncomingMessage, response: ServerResponse, bodyLimit: number) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
     const { method = '', url = '' } = request;
     this.method = method;
     ({ path: this.path, query: this.query } = splitRequestTarget(url));
     this.#request = request;
     this.#response = response;
-    this.#bodyLimit = bodyLimit;
   }
 
   get originalPath(): string | undefined {
@@ -66,30 +62,12 @@ export class NodeRequest implements HttpRequest {
     return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
   }
 
-  get #announcesBody(): boolean {
-    const length = this.header('content-length');
-    return length === undefined ? this.header('transfer-encoding') !== undefined : !/^0*$/.test(length);
-  }
-
-  async hasBody(): Promise<boolean> {
-    const read = this.#bytesRead();
-    if (read) return read.length > 0;
-    if (!this.#announcesBody) return false;
-    // A length says it. A client that waits for "100 Continue" has a body, and must not be asked for it here.
-    if (this.header('content-length') !== undefined || this.header('expect') !== undefined) return true;
-    const request = this.#request;
-    this.#discardRest();
-    if (request.readableLength === 0 && !request.complete)
-      await Promise.race([once(request, 'readable'), once(request, 'close')]);
-    return request.readableLength > 0;
-  }
-
-  async readBody(): Promise<Uint8Array> {
-    const limit = this.#bodyLimit;
+  async readBody(limit: number): Promise<Uint8Array> {
     const read = this.#bytesRead();
     if ((read ? read.length : announcedLength(this)) > limit) throw payloadTooLarge(limit);
     if (read) return read;
-    this.#discardRest();
+    // Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection.
+    this.#response.once('finish', () => this.#request.resume());
     return this.receive(limit);
   }
 
@@ -123,11 +101,6 @@ export class NodeRequest implements HttpRequest {
   /** The body that another parser has read and kept. */
   protected get keptBody(): Uint8Array | undefined {
     return bytesIn(this.#request);
-  }
-
-  /** Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection. */
-  #discardRest(): void {
-    this.#response.once('finish', () => this.#request.resume());
   }
 
   /**

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener, type Server as 
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
-import type { HttpLog } from '../http-log.js';
+import { report, type HttpLog } from '../http-log.js';
 import type { AdmissionControl } from './admission-control.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
@@ -49,8 +49,7 @@ const SHORT_TURN = 0.2;
  */
 export class NodeServer {
   readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
-  readonly #log: HttpLog | undefined;
-  readonly #headers: NonNullable<NodeServerOptions['headers']>;
+  readonly #options: NodeServerOptions;
   readonly #state: ServerState;
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
   readonly #server: Server;
@@ -59,12 +58,15 @@ export class NodeServer {
   #checking: NodeJS.Timeout | undefined;
 
   /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
-  constructor(listener: RequestListener, { limits, log, headers, admission }: NodeServerOptions = {}) {
+  constructor(listener: RequestListener, options: NodeServerOptions = {}) {
     this.#listener = listener;
-    this.#log = log;
-    this.#headers = headers ?? (() => ({}));
-    const scheduler = new FairScheduler(PARSED_PER_TURN);
-    this.#state = { limits: serverLimits(limits), waiting: new Set(), scheduler, admission };
+    this.#options = options;
+    this.#state = {
+      limits: serverLimits(options.limits),
+      waiting: new Set(),
+      scheduler: new FairScheduler(PARSED_PER_TURN),
+      admission: options.admission,
+    };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
@@ -142,7 +144,7 @@ export class NodeServer {
 
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
   #createParsingServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
-    const { maxHeaderSize, maxHeadersCount, maxRequestsPerSocket, keepAliveTimeout } = this.#state.limits;
+    const { maxHeaderSize, maxRequestsPerSocket, keepAliveTimeout } = this.#state.limits;
     const http = createHttpServer({
       IncomingMessage: ServerRequest,
       ServerResponse,
@@ -151,7 +153,7 @@ export class NodeServer {
       insecureHTTPParser: false,
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
-    http.maxHeadersCount = maxHeadersCount;
+    http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
     http.maxRequestsPerSocket = maxRequestsPerSocket;
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       http.on(event, (request, response) => this.#begin(request, response));
@@ -223,32 +225,23 @@ export class NodeServer {
     if (!connection.writable) return;
     const { id, method } = request;
     const response = errorResponse(error, id);
-    const headers = { ...this.#headers(request), ...response.headers };
+    const headers = { ...this.#options.headers?.(request), ...response.headers };
     connection.end(lastResponse({ ...response, headers }, method));
     this.#report(connection, request, response, error);
   }
 
   #report(
-    { remoteAddress }: Connection,
+    connection: Connection,
     request: RefusedRequest,
-    { status, code, body }: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
+    response: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
     error: unknown,
   ): void {
-    try {
-      this.#log?.responded({
-        requestId: request.id,
-        method: request.method,
-        path: request.path,
-        clientAddress: remoteAddress,
-        userAgent: request.header('user-agent'),
-        status,
-        code,
-        error: status >= 500 ? error : undefined,
-        bytes: Buffer.byteLength(body),
-        milliseconds: 0,
-      });
-    } catch {
-      // A failing log costs no client its response.
-    }
+    const { remoteAddress: clientAddress } = connection;
+    report(this.#options.log, request, response, {
+      requestId: request.id,
+      clientAddress,
+      error,
+      milliseconds: 0,
+    });
   }
 }

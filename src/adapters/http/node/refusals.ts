@@ -1,21 +1,19 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
-import type { HttpResponse } from '../http-message.js';
+import type { HttpRequest, HttpResponse } from '../http-message.js';
 import { METHODS } from '../routes.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
 
 /** What is known of a request that the server responds to itself. */
-export interface RefusedRequest {
+export interface RefusedRequest extends Pick<HttpRequest, 'header'> {
   /** Its request id if it sent a valid one, else a new one. */
   readonly id: string;
   /** As sent; `-` if it could not be read. */
   readonly method: string;
   /** As sent, without the query; `-` if it could not be read. */
   readonly path: string;
-  /** The value of a header, named in lower case. */
-  header(name: string): string | undefined;
 }
 
 export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {

@@ -15,8 +15,6 @@ export const SERVER_LIMITS = {
   writeTimeout: 10_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
-  /** Number of headers; 0 is no limit. With one, Node 22 silently drops further headers, such as Authorization. */
-  maxHeadersCount: 0,
   /** Requests on one connection; the last response closes it, so that clients spread anew. 0 is no limit. */
   maxRequestsPerSocket: 10_000,
   /** Open connections. For one more, the server closes the one that has waited longest for a request. */

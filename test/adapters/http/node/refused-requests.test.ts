@@ -14,7 +14,7 @@ describe('A request that the server refuses itself', () => {
     expectError(response, 400, 'malformed_request');
     expect(response?.headers.get('x-request-id')).to.equal('mine');
     const line = { method: 'GET', path: '/path', status: 400, code: 'malformed_request', milliseconds: 0 };
-    const client = { clientAddress: '127.0.0.1', userAgent: undefined };
+    const client = { clientAddress: '127.0.0.1', userAgent: undefined, traceparent: undefined };
     const bytes = response?.body.length;
     expect(logged).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
   });

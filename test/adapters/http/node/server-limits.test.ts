@@ -24,7 +24,6 @@ describe('The limits of the listening server', () => {
       keepAliveTimeout: 65_000,
       writeTimeout: 10_000,
       maxHeaderSize: 16_384,
-      maxHeadersCount: 0,
       maxRequestsPerSocket: 10_000,
       maxConnections: 2_000,
       lingerTime: 1_000,
