@@ -22,19 +22,13 @@ describe('A request that takes too long', () => {
   keepAlive();
   const settings = { requestDeadline: 50 };
 
-  for (const [what, request] of [
-    ['a list', LIST],
-    ['a create', createWith(REX)],
-    ['a get', requestWith(KEY, { path: '/v1/pets/1' })],
-  ] as const) {
-    it(`gets 503 when the store does not finish ${what}, and the store's signal is aborted`, async () => {
-      const pets = new HeldPetRepository();
-      const late = await httpInterface({ pets, settings }).handle(request);
-      expect(outcome(late)).to.equal('503 service_unavailable');
-      expect(late.headers['Retry-After']).to.equal('1');
-      expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
-    });
-  }
+  it("gets 503 when the store does not finish, and the store's signal is aborted", async () => {
+    const pets = new HeldPetRepository();
+    const late = await httpInterface({ pets, settings }).handle(LIST);
+    expect(outcome(late)).to.equal('503 service_unavailable');
+    expect(late.headers['Retry-After']).to.equal('1');
+    expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
+  });
 
   it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
     const pets = new HeldPetRepository();

@@ -77,7 +77,7 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
   });
   socket.on('end', () => {
     reader.end();
-    closed = reader.isBetweenResponses;
+    closed = reader.rest.length === 0;
     arrived.resolve();
   });
   // A server that closes early may refuse what is still being sent: its response must have arrived by then.
@@ -107,11 +107,12 @@ async function destroyed(socket: Socket): Promise<void> {
 type Head = Pick<RawResponse, 'status' | 'headers'>;
 
 /** Parses HTTP/1.1 responses as they arrive. */
-class ResponseReader {
+export class ResponseReader {
   readonly responses: RawResponse[] = [];
   readonly interim: number[] = [];
   readonly #methods: readonly string[];
-  #rest: Buffer = Buffer.alloc(0);
+  /** What belongs to no complete response yet. */
+  rest: Buffer = Buffer.alloc(0);
   /** A response whose end only the end of the connection shows. */
   #endless: Head | undefined;
 
@@ -119,25 +120,21 @@ class ResponseReader {
     this.#methods = methods;
   }
 
-  get isBetweenResponses(): boolean {
-    return this.#rest.length === 0;
-  }
-
   read(bytes: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, bytes]);
+    this.rest = Buffer.concat([this.rest, bytes]);
     while (this.#endless === undefined && this.#readOne());
   }
 
   /** The server has closed the connection. */
   end(): void {
-    if (this.#endless) this.#add(this.#endless, this.#rest, this.#rest.length);
+    if (this.#endless) this.#add(this.#endless, this.rest, this.rest.length);
     this.#endless = undefined;
   }
 
   #readOne(): boolean {
-    const end = this.#rest.indexOf('\r\n\r\n');
+    const end = this.rest.indexOf('\r\n\r\n');
     if (end === -1) return false;
-    const [statusLine = '', ...lines] = this.#rest.toString('latin1', 0, end).split('\r\n');
+    const [statusLine = '', ...lines] = this.rest.toString('latin1', 0, end).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
     if (Number.isNaN(status)) throw new Error(`not an HTTP/1.1 status line: ${statusLine}`);
     const headers = lines.map((line): [string, string] => {
@@ -146,7 +143,7 @@ class ResponseReader {
     });
     const start = end + 4;
     if (status < 200) {
-      this.#rest = this.#rest.subarray(start);
+      this.rest = this.rest.subarray(start);
       this.interim.push(status);
       return true;
     }
@@ -156,31 +153,31 @@ class ResponseReader {
     if (!hasBody) return this.#add(head, Buffer.alloc(0), start);
     if (headerValues(head, 'Transfer-Encoding').join() === 'chunked') return this.#addChunked(head, start);
     if (length === undefined) {
-      this.#rest = this.#rest.subarray(start);
+      this.rest = this.rest.subarray(start);
       this.#endless = head;
       return false;
     }
     const bodyEnd = start + Number(length);
-    return this.#rest.length >= bodyEnd && this.#add(head, this.#rest.subarray(start, bodyEnd), bodyEnd);
+    return this.rest.length >= bodyEnd && this.#add(head, this.rest.subarray(start, bodyEnd), bodyEnd);
   }
 
   #addChunked(head: Head, start: number): boolean {
     const chunks: Buffer[] = [];
     for (let at = start; ;) {
-      const lineEnd = this.#rest.indexOf('\r\n', at);
+      const lineEnd = this.rest.indexOf('\r\n', at);
       if (lineEnd === -1) return false;
-      const size = Number.parseInt(this.#rest.toString('latin1', at, lineEnd), 16);
+      const size = Number.parseInt(this.rest.toString('latin1', at, lineEnd), 16);
       const chunkEnd = lineEnd + 2 + size;
-      if (this.#rest.length < chunkEnd + 2) return false;
+      if (this.rest.length < chunkEnd + 2) return false;
       if (size === 0) return this.#add(head, Buffer.concat(chunks), chunkEnd + 2);
-      chunks.push(this.#rest.subarray(lineEnd + 2, chunkEnd));
+      chunks.push(this.rest.subarray(lineEnd + 2, chunkEnd));
       at = chunkEnd + 2;
     }
   }
 
   #add(head: Head, body: Buffer, end: number): true {
     this.responses.push({ ...head, body });
-    this.#rest = this.#rest.subarray(end);
+    this.rest = this.rest.subarray(end);
     return true;
   }
 }

@@ -1,12 +1,22 @@
-import { animalStoreContract } from '../../../contract/animal-store-contract.js';
+import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
+import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
+import { TOKENS, createContainer } from '../../../../src/bootstrap/container.js';
+import { readSettings } from '../../../../src/bootstrap/settings.js';
+import { animalStoreContract, type AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
 import { bindContract } from '../../../contract/bind-contract.js';
-import { clientSubject, socketlessSubject } from './client-subject.js';
 
-/** What the client or the service refuses does not depend on the transport. */
-const only = (name: string): boolean => !name.startsWith('refuses');
+const KEY = 'a-key-of-the-client-tests';
 
-describe('AnimalStoreClient of the Koa transport', () =>
-  bindContract(animalStoreContract, clientSubject, undefined, { only }));
+/** A client of the whole service on an empty memory store, without a socket. */
+async function clientSubject(): Promise<AnimalStoreSubject> {
+  const container = await createContainer(readSettings({ STORE_URL: 'memory:', API_KEYS: KEY }));
+  const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
+  const options = { baseUrl: 'http://animals.example/v1', apiKey: KEY };
+  return {
+    animalStore: new AnimalStoreClient({ ...options, fetch: (url, init) => handle(new Request(url, init)) }),
+    scopeOfCaller: true,
+    dispose: async () => (await container.getAsync(TOKENS.store)).close(),
+  };
+}
 
-describe('AnimalStoreClient of the fetch transport', () =>
-  bindContract(animalStoreContract, socketlessSubject));
+describe('AnimalStoreClient', () => bindContract(animalStoreContract, clientSubject));

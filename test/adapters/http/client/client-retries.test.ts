@@ -132,14 +132,6 @@ describe('AnimalStoreClient pauses before a retry', () => {
     });
   }
 
-  it('as long as a rate limit says', async () => {
-    const limited = errorJson(429, 'rate_limited', { 'Retry-After': '3', RateLimit: '"default";r=0;t=3' });
-    const { client, timing } = fakeService(limited, json(201, BELLA));
-    timing.chance = 0;
-    await client().createPet(bella);
-    expect(timing.passed).to.deep.equal([3000]);
-  });
-
   it('longer than Retry-After at random, so that clients do not return together', async () => {
     const { client, timing } = fakeService(html(503, { 'Retry-After': '1' }), json(200, '[]'));
     await client().listPets();

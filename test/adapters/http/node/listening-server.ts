@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
+import { within } from '../../../contract/run-contract.js';
 import { RawConnection } from './raw-connection.js';
 
 const running: NodeServer[] = [];
@@ -68,14 +69,5 @@ export const serverHasRead = async (port: number): Promise<void> => {
 };
 
 /** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
-export async function inTime<T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const inTime = <T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> =>
+  within(milliseconds, 'it did not end', promise);

@@ -11,7 +11,7 @@ import {
   listening,
   serverHasRead,
 } from './listening-server.js';
-import { RawConnection, exchange, expectError } from './raw-connection.js';
+import { RawConnection, exchange } from './raw-connection.js';
 
 describe('Pipelined requests', () => {
   afterEach(closeServers);
@@ -78,35 +78,12 @@ describe('Pipelined requests', () => {
     expect(flood).to.be.below(count);
   });
 
-  for (const when of ['at once', 'later']) {
-    it(`that come before malformed bytes, sent ${when}, are answered first`, async () => {
-      const held = new Held();
-      const { port } = await listening(held.listener);
-      const connection = await RawConnection.open(
-        port,
-        head('GET /1') + head('GET /2') + (when === 'later' ? '' : '@@\r\n\r\n'),
-      );
-      const response = await held.nth(0);
-      if (when === 'later') connection.send('@@\r\n\r\n');
-      await serverHasRead(port);
-      expect(connection.received).to.equal('');
-      response.end('one');
-      (await held.nth(1)).end('two');
-      const [first, second, third, ...more] = await connection.allResponses();
-      expect([first?.body, second?.body]).to.deep.equal(['one', 'two']);
-      expectError(third, 400, 'malformed_request');
-      expect(more).to.deep.equal([]);
-    });
-  }
-
   const closing: Readonly<Record<string, readonly [string, RequestListener]>> = {
     'whose client closes the connection': [head('GET /1', 'Connection: close'), echoTarget],
     'whose response closes it': [
       head('GET /1'),
       (_request, response) => response.setHeader('Connection', 'close').end(),
     ],
-    'whose body was not awaited': [head('POST /1', 'Content-Length: 400'), echoTarget],
-    'that the server refuses': [head('GET /1', 'Host: b'), echoTarget],
   };
   for (const [what, [first, listener]] of Object.entries(closing)) {
     it(`are not processed after one ${what}`, async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { connect, type Socket } from 'node:net';
+import { ResponseReader } from '../../../contract/http/socket-client.js';
 
 /** A response as it came over the wire, with the names of its headers in lower case. */
 export interface RawResponse {
@@ -100,38 +101,19 @@ export class RawConnection {
 export const exchange = async (port: number, bytes: string | Buffer): Promise<readonly RawResponse[]> =>
   (await RawConnection.open(port, bytes)).allResponses();
 
-/** Reads the complete responses at the beginning of `received`. Their bodies have a Content-Length or chunks. */
+/** Reads the complete responses at the beginning of `received`. */
 export function parseResponses(received: string): {
   readonly responses: readonly RawResponse[];
   readonly rest: string;
 } {
-  const responses: RawResponse[] = [];
-  let rest = received;
-  for (;;) {
-    const [start = '', code, lines = ''] = START.exec(rest) ?? [];
-    if (code === undefined) {
-      if (rest.includes('\r\n\r\n')) throw new Error(`no response: ${JSON.stringify(rest.slice(0, 500))}`);
-      return { responses, rest };
-    }
-    const after = rest.slice(start.length);
-    const fields = [...lines.matchAll(/(.*): (.*)\r\n/g)];
-    const headers = new Map(fields.map(([, name = '', value = '']) => [name.toLowerCase(), value]));
-    const length = code === '100' ? 0 : bodyLength(headers, after);
-    if (length > after.length) return { responses, rest };
-    rest = after.slice(length);
-    const sent = after.slice(0, length);
-    const body = headers.has('content-length') ? sent : sent.replaceAll(/[0-9a-f]+\r\n|\r\n/g, '');
-    if (code !== '100') responses.push({ status: Number(code), headers, body });
-  }
-}
-
-const START = /^HTTP\/1\.1 (\d{3}) [\w ,'-]*\r\n((?:[\w-]+: [ -~]*\r\n)*)\r\n/;
-
-/** Infinity if the body in chunks is not complete. */
-function bodyLength(headers: ReadonlyMap<string, string>, text: string): number {
-  const announced = headers.get('content-length');
-  if (announced !== undefined) return Number(announced);
-  return /^(?:[1-9a-f][0-9a-f]*\r\n[^]*?\r\n)*?0\r\n\r\n/.exec(text)?.[0].length ?? Infinity;
+  const reader = new ResponseReader([]);
+  reader.read(Buffer.from(received, 'latin1'));
+  const responses = reader.responses.map(({ status, headers, body }) => ({
+    status,
+    headers: new Map(headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: body.toString('latin1'),
+  }));
+  return { responses, rest: reader.rest.toString('latin1') };
 }
 
 /** Checks that a response is an error in the interface's shape, and closes its connection. */

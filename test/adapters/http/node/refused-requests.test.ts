@@ -37,22 +37,6 @@ describe('A request that the server refuses itself', () => {
       expect(connection.received).to.match(/^HTTP\/1\.1 4\d\d [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
     });
 
-  it('gets 417 if it expects more than 100-continue', async () => {
-    const { port } = await listening(echoTarget);
-    const [response] = await exchange(port, head('POST /', 'Expect: 100-continue, foo', 'Content-Length: 3'));
-    expectError(response, 417, 'expectation_failed');
-  });
-
-  it('gets 413 for chunk extensions of more than 16 KiB', async () => {
-    const { port } = await listening(echoBody);
-    const extension = 'x'.repeat(20_000);
-    const [response] = await exchange(
-      port,
-      `${head('POST /', 'Transfer-Encoding: chunked')}1;${extension}\r\nx`,
-    );
-    expectError(response, 413, 'payload_too_large');
-  });
-
   const ORIGIN = 'Origin: https://pages.test';
   const REFUSED: Readonly<Record<string, string>> = {
     400: head('GET /', ORIGIN, 'Host: b'),
