@@ -93,24 +93,6 @@ describe('The static files of the docs page', () => {
       expect(used).to.include(name);
   });
 
-  it('is made again if it could not be made', async () => {
-    let asked = 0;
-    const settings = {
-      ...DEFAULT_HTTP_SETTINGS,
-      get publicUrl(): undefined {
-        if ((asked += 1) === 2) throw new Error('cannot be read'); // the first is for the headers
-        return undefined;
-      },
-    };
-    const route = docsRoutes([], settings).find(({ path }) => path === '/docs');
-    const get = async () =>
-      route?.endpoints.get('GET')?.handle({ request: { header: () => undefined } } as never);
-    expect(await get().catch(({ message }) => message)).to.equal('cannot be read');
-    const [page, again] = [await get(), await get()];
-    expect(page?.body).to.include('<h1>');
-    expect(again?.body).to.equal(page?.body);
-  });
-
   it('may be missing: the service starts, and has no route for a missing file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docs-files-'));
     try {

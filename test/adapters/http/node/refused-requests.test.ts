@@ -37,38 +37,21 @@ describe('A request that the server refuses itself', () => {
       expect(connection.received).to.match(/^HTTP\/1\.1 4\d\d [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
     });
 
-  const ORIGIN = 'Origin: https://pages.test';
-  const REFUSED: Readonly<Record<string, string>> = {
-    400: head('GET /', ORIGIN, 'Host: b'),
-    408: `${head('POST /', ORIGIN, 'Content-Length: 9')}four`,
-    417: head('GET /', ORIGIN, 'Expect: foo'),
-    431: head('GET /', ORIGIN, `X: ${'x'.repeat(17_000)}`),
-  };
-  for (const [status, bytes] of Object.entries(REFUSED)) {
-    it(`gets the headers that were chosen for its origin, on a ${status}`, async () => {
-      const { port } = await listening(echoBody, {
-        headers: (request) => ({ 'X-Origin': request.header('origin') ?? 'unknown' }),
-        limits: { requestTimeout: 50, connectionsCheckingInterval: 10 },
-      });
-      const [response] = await exchange(port, bytes);
-      expect(response?.status).to.equal(Number(status));
-      expect(response?.headers.get('x-origin')).to.equal('https://pages.test');
+  it('gets the headers that were chosen for its origin, on a 408 too', async () => {
+    const { port } = await listening(echoBody, {
+      headers: (request) => ({ 'X-Origin': request.header('origin') ?? 'unknown' }),
+      limits: { requestTimeout: 50, connectionsCheckingInterval: 10 },
     });
-  }
+    const sent = `${head('POST /', 'Origin: https://pages.test', 'Content-Length: 9')}four`;
+    const [response] = await exchange(port, sent);
+    expectError(response, 408, 'request_timeout');
+    expect(response?.headers.get('x-origin')).to.equal('https://pages.test');
+  });
 });
 
 describe('CONNECT', () => {
   afterEach(closeServers);
   const connectRequest = head('CONNECT a:1');
-
-  it('gets 405 with Allow, and nothing after it is processed', async () => {
-    const targets: unknown[] = [];
-    const { port } = await listening((request) => void targets.push(request.url));
-    const [response, ...more] = await exchange(port, connectRequest + head('GET /'));
-    expectError(response, 405, 'method_not_allowed');
-    expect(response?.headers.get('allow')).to.equal('GET, HEAD, POST, OPTIONS');
-    expect([more, targets]).to.deep.equal([[], []]);
-  });
 
   it('does not end the process if its client resets the connection', async () => {
     const { port } = await listening(echoTarget);
