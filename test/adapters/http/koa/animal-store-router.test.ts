@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import * as api from '@opentelemetry/api';
-import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa';
 import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
@@ -103,56 +101,6 @@ describe('animalStoreRouter', () => {
       ['/v1/pets/:petId', 'getPet', 'getPet', undefined],
       [undefined, undefined, undefined, undefined],
     ]);
-  });
-
-  it("is named in spans by OpenTelemetry's instrumentation of Koa", async () => {
-    const spans: unknown[] = [];
-    const span = api.trace.wrapSpanContext({
-      traceId: '1'.repeat(32),
-      spanId: '1'.repeat(16),
-      traceFlags: 1,
-    });
-    const root = api.trace.setSpan(api.ROOT_CONTEXT, span);
-    api.context.setGlobalContextManager({
-      active: () => root,
-      with: (_, run, self, ...given) => run.apply(self as never, given),
-      bind: (_, target) => target,
-      enable: () => api.context as never,
-      disable: () => api.context as never,
-    });
-    const instrumentation = new KoaInstrumentation({ enabled: false });
-    instrumentation.setTracerProvider({
-      getTracer: () => ({
-        startSpan(name, { attributes } = {}) {
-          spans.push([name, attributes?.['http.route']]);
-          return span;
-        },
-        startActiveSpan: () => expect.fail('Koa starts no active spans'),
-      }),
-    });
-    const [definition] = [instrumentation['init']()].flat();
-    definition?.patch?.(Koa);
-    try {
-      const url = await serve(createKoaApp(httpInterface()));
-      await fetch(`${url}/v1/pets/1`, { headers: KEY });
-      expect(spans).to.deep.equal([['getPet', '/v1/pets/:petId']]);
-    } finally {
-      definition?.unpatch?.(Koa);
-      api.context.disable();
-    }
-  });
-
-  it('answers 500 where the transport fails, and tells the application why', async () => {
-    const fault = new Error('cannot be written');
-    const http = httpInterface();
-    http.handle = () => Promise.reject(fault);
-    const app = createKoaApp(http);
-    app.silent = true;
-    const errors: unknown[] = [];
-    app.on('error', (error) => errors.push(error));
-    const url = await serve(app);
-    for (const path of ['/v1/pets', '/nowhere']) expect((await fetch(url + path)).status).to.equal(500);
-    expect(errors).to.deep.equal([fault, fault]);
   });
 
   it('takes no middleware where it would never run: after an application that answers everything', () => {
