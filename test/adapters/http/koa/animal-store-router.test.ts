@@ -103,6 +103,19 @@ describe('animalStoreRouter', () => {
     ]);
   });
 
+  it('answers 500 where the transport fails, and tells the application why', async () => {
+    const fault = new Error('cannot be written');
+    const http = httpInterface();
+    http.handle = () => Promise.reject(fault);
+    const app = createKoaApp(http);
+    app.silent = true;
+    const errors: unknown[] = [];
+    app.on('error', (error) => errors.push(error));
+    const url = await serve(app);
+    for (const path of ['/v1/pets', '/nowhere']) expect((await fetch(url + path)).status).to.equal(500);
+    expect(errors).to.deep.equal([fault, fault]);
+  });
+
   it('takes no middleware where it would never run: after an application that answers everything', () => {
     expect(() => createKoaApp(httpInterface()).use(outer)).to.throw(/never runs/);
   });
