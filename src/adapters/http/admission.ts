@@ -14,7 +14,7 @@ export interface Admission {
   admit(request: HttpRequest, signal: AbortSignal): Permit;
 }
 
-/** What an admitted request holds. Once it has ended it takes nothing more. */
+/** What an admitted request holds. After `end` it takes nothing more. */
 export interface Permit {
   /**
    * Counts the request for its caller, and may make it wait for the caller's turn.
@@ -24,8 +24,8 @@ export interface Permit {
    */
   admitCaller(keyId: string): Promise<void> | undefined;
   /**
-   * Does work that waits for the client, such as reading its body, without a place among the requests in progress.
-   * @throws {BusyError} there is no room for it, or none afterwards
+   * Does work that waits for the client, such as reading its body. Meanwhile the request is not one in progress.
+   * @throws {BusyError} too many requests wait for their clients, or are in progress afterwards
    */
   aside<T>(work: () => Promise<T>): Promise<T>;
   /**
@@ -35,8 +35,8 @@ export interface Permit {
   end(length: number): void;
 }
 
-/** A request is refused before any work is done, because there are too many. */
+/** Too many requests: this one is refused before any work is done. */
 export class BusyError extends UnavailableError {}
 
-/** The permit of a request that nothing bounds. */
+/** The permit of a request without bounds. */
 export const UNBOUNDED: Permit = { admitCaller: () => undefined, aside: (work) => work(), end: () => {} };

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../../domain/errors.js';
 
-/** The time that one request has left. It always ends: by `stop`, by `abort`, or when the time is over. */
+/** Limits the time of one request. It always ends: by `stop`, by `abort`, or when the time is over. */
 export class Deadline {
   readonly #milliseconds: number;
   readonly #controller = new AbortController();
@@ -18,7 +18,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Waits for `work` until the deadline at most, whether or not the work heeds the signal. */
+  /** Settles as `work` does, but at the latest at the deadline, even if the work ignores the signal. */
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
@@ -29,7 +29,7 @@ export class Deadline {
 
   /**
    * Gives the client a time of its own for `work`, such as sending its body. Then the time of the request starts anew.
-   * @param late the error if the client takes longer
+   * @param late makes the error for a client that takes longer
    */
   async whileClient<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
     this.#start(milliseconds, late);

@@ -57,8 +57,8 @@ const folderOf = ({ path, originalPath = path }: HttpRequest): string => {
 };
 
 /**
- * A route that always has the same body: made when it is first asked for, and then kept. Loading what makes the document
- * and the page would take a fifth of every start.
+ * A route whose body is made at its first request, and then kept. Loading the generators of document and page at the
+ * start would take a fifth of its time.
  */
 function fileRoute(
   path: string,

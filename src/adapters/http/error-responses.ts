@@ -25,7 +25,7 @@ export const payloadTooLarge = (bodyLimit: number): HttpError =>
 /** The client sends its body too slowly. */
 export const lateBody = (): HttpError => new HttpError('request_timeout', 'The body did not come in time.');
 
-/** Something else has read the body, and kept nothing that is exact. */
+/** A body parser of the host has read the body, and kept no exact copy. */
 export const bodyAlreadyRead = (): HttpError =>
   new HttpError(
     'internal_error',

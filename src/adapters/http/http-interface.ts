@@ -30,7 +30,7 @@ import {
 export interface HttpInterfaceOptions {
   /** Does what the operations ask for. */
   readonly animalStore: AnimalStore;
-  /** Judges the bearer token (RFC 6750) of every request, except on open routes. */
+  /** Checks the bearer token (RFC 6750) of every request, except on open routes. */
   readonly authenticator: Authenticator;
   /** Limits the requests of each API key. Omit for no limit. */
   readonly rateLimiter?: RateLimiter | undefined;
@@ -38,7 +38,7 @@ export interface HttpInterfaceOptions {
   readonly readiness: Readiness;
   /** Bounds the requests in progress. Omit for no bounds: those of the host then hold. */
   readonly admission?: Admission | undefined;
-  /** Tells the address of a client, for the log. Default: that of the connection, which is a proxy's if there is one. */
+  /** Returns the address of a client, for the log. Default: the address of the connection, which may be a proxy's. */
   readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
   /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
@@ -136,12 +136,15 @@ export class HttpInterface {
       ...context.quotaHeaders,
       ...response.headers,
     };
-    // A health check that fails has done its work.
+    // A failed health check is no fault: to say so is its work.
     const isFault = status >= 500 && !endpoint?.alwaysServed && !(error instanceof BusyError);
     return isFault ? { status, headers, body, fault: error as Error } : { status, headers, body };
   }
 
-  /** The order of the checks: OPTIONS, admission, key, its admission, path, method, removed, quota, scope; then the operation's own. */
+  /**
+   * The order of the checks: OPTIONS, admission, key, admission of its caller, path, method, removed, quota, scope;
+   * then the operation's own.
+   */
   async #respond(context: RequestContext, route?: Route, endpoint?: Endpoint): Promise<HttpResponse> {
     const { request, deadline, baseUrl: address } = context;
     const { admission, authenticator, rateLimiter } = this.#options;

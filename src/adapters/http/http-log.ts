@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
 import type { KeyFault } from './request-headers.js';
 
-/** What the HTTP side reports of its work. It never gets a key, a body or a query. What it throws is ignored. */
+/** Receives a report of every response, never with a key, a body or a query. Its errors are ignored. */
 export interface HttpLog {
   /** Called for every request when its response is complete, whatever its status. */
   responded(request: RespondedRequest): void;
@@ -13,7 +13,7 @@ export interface HttpLog {
 export interface RespondedRequest {
   /** The X-Request-Id of the response. */
   readonly requestId: string;
-  /** As sent, in upper case. `-` if the request could not be read that far, like `path`. */
+  /** As sent, in upper case. `-` if the server could not parse it. The same holds for `path`. */
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;
@@ -29,13 +29,13 @@ export interface RespondedRequest {
   readonly traceparent?: string | undefined;
   /** Identifies the API key, if it is valid. */
   readonly keyId?: string | undefined;
-  /** What was wrong with the API key, if that is why it was refused. */
+  /** Why the API key is invalid, if the request was refused for it. */
   readonly keyFault?: KeyFault | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */
   readonly code?: ErrorCode | undefined;
-  /** What made the status 500 or above. It may reveal internals. */
+  /** The cause of a status of 500 or above. It may reveal internals. */
   readonly error?: unknown;
   /** The length of the body, in bytes. */
   readonly bytes: number;

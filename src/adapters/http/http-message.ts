@@ -25,7 +25,7 @@ export interface HttpRequest {
   onGone(listener: () => void): void;
   /** The IP address at the other end of the connection. Omit if it is unknown. */
   readonly remoteAddress?: string | undefined;
-  /** What the request arrived on, for an `Admission` that bounds connections. Omit if it is unknown. */
+  /** The connection of the request, for an `Admission` that bounds connections. Omit if it is unknown. */
   readonly connection?: unknown;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
@@ -67,6 +67,6 @@ export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | '
   return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/** Part of a URL as sent, since decoding cannot always be undone. Only characters that could end a link are encoded. */
+/** Encodes the characters that could end a link. It keeps the rest as sent: decoding cannot always be undone. */
 export const encodedForLink = (text: string): string =>
   text.toWellFormed().replaceAll(/[^\w.~!$&'()*+,;=:@/?%-]/gu, encodeURIComponent);

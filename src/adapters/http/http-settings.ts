@@ -23,7 +23,10 @@ export interface HttpSettings {
   readonly getPet: 'on' | 'off';
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
-  /** The limit of each API key, for the OpenAPI document. `HttpInterface` takes it from its rate limiter. Default: none. */
+  /**
+   * The limit of each API key, for the OpenAPI document. `HttpInterface` takes it from its rate limiter. Default:
+   * none.
+   */
   readonly rateLimit?: RateLimit | undefined;
 }
 

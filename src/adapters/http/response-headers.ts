@@ -1,14 +1,14 @@
 import { JSON_TYPE, type HttpRequest, type HttpResponse } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
-/** The headers of a JSON response that a client may keep, but must ask about before each use. */
+/** The headers of a JSON response that a client may cache, but must revalidate before each use. */
 export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
   'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
 
-/** Request headers that they may send, beyond the same. */
+/** Request headers that such pages may send, beyond those that the standard always allows. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
 
 /** How long a browser may cache a preflight response, in seconds. Two hours is the most that all browsers honour. */
@@ -27,7 +27,7 @@ export function crossOriginHeaders(
   if (origins.length === 0) return {};
   const any = origins.includes('*');
   const origin = request.header('origin');
-  // Else a cache could give the response for one origin to another.
+  // Without it a cache could serve the response for one origin to another.
   const vary = any ? {} : { Vary: 'Origin' };
   if (origin === undefined || !(any || origins.includes(origin))) return vary;
   const allowed = { 'Access-Control-Allow-Origin': any ? '*' : origin, ...vary };
@@ -60,7 +60,7 @@ export async function conditional(
   return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
 }
 
-/** What the tag is made of. A promise where only Web Crypto can make it. */
+/** The hash of Link and body. A promise where only Web Crypto is available. */
 export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>) =>
   sha256(`${headers['Link'] ?? ''}\n${body}`);
 

@@ -55,9 +55,8 @@ export const openRoute = (path: string, handle: Endpoint['handle'], alwaysServed
 });
 
 /**
- * The path that the transport is mounted under, percent-encoded; empty at the root. It is what the client sent, without
- * the route's own segments. Where a host has rewritten the path so that it no longer ends as the client sent it, the
- * rewritten path counts.
+ * The path that the transport is mounted under, percent-encoded; empty at the root. It is what the client sent,
+ * without the route's own segments. If a host has rewritten the end of the path, the rewritten path counts.
  */
 export function mountOf({ path, originalPath = path }: HttpRequest, route: Route): string {
   const whole = originalPath.startsWith('/') && originalPath.endsWith(path) ? originalPath : path;

@@ -51,7 +51,10 @@ export class ServiceError extends ResponseError {
   }
 }
 
-/** The response is not one of an animal store: a proxy's page, a redirect, an invalid animal. A create may have happened. */
+/**
+ * The response is not one of an animal store: a proxy's page, a redirect, an invalid animal. A create may have
+ * happened.
+ */
 export class UnexpectedResponseError extends ResponseError {
   override readonly name = 'UnexpectedResponseError';
 

@@ -102,7 +102,10 @@ function readRetryAfter(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }
 
-/** Settles as `work` does, but at the latest after `timeout` milliseconds or on abort, even if `work` ignores its signal. */
+/**
+ * Settles as `work` does, but at the latest after `timeout` milliseconds or on abort, even if `work` ignores its
+ * signal.
+ */
 async function within<T>(
   timeout: number,
   signal: AbortSignal | undefined,

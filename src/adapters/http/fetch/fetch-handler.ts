@@ -31,7 +31,7 @@ export function createFetchHandler(
       const sent = new FetchRequest(request, mount);
       return toResponse(await http.handle(sent), sent.method);
     } catch (error) {
-      // A header that cannot be sent. The server would make its own response of the error.
+      // A header is not valid. If this rejected, the server would respond in its own way.
       const id = requestId(request.headers.get('x-request-id') ?? undefined);
       return toResponse(errorResponse(error, id), request.method);
     }

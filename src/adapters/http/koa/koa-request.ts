@@ -31,7 +31,10 @@ class KoaRequest extends NodeRequest {
     return bytesIn(this.#context.request) ?? super.keptBody;
   }
 
-  /** In a context of its own: koa-bodyparser skips bodies that an earlier one skipped, and types that the interface accepts. */
+  /**
+   * Parses in a context of its own. In the request's, koa-bodyparser would skip bodies that an earlier one skipped, and
+   * types that the interface accepts.
+   */
   protected override async receive(limit: number): Promise<Uint8Array> {
     if (limit === 0) return super.receive(limit); // the parser has one limit
     const { req, request } = this.#context;
@@ -49,7 +52,9 @@ class KoaRequest extends NodeRequest {
   }
 }
 
-/** Makes requests of the contexts of Koa. koa-bodyparser reads and limits; the interface decodes and parses strictly. */
+/**
+ * Makes requests of the contexts of Koa. koa-bodyparser reads and limits; the interface decodes and parses strictly.
+ */
 export function koaRequests({ settings: { bodyLimit } }: HttpInterface): (context: Context) => KoaRequest {
   const options = {
     enableTypes: ['text'],

@@ -6,13 +6,14 @@ import { FairScheduler, type Waiting } from './fair-scheduler.js';
 
 /** Options of `AdmissionControl`. */
 export interface AdmissionOptions {
-  /** How many requests are worked on at the same time, and how many bodies are read: 1 or more. Default: 256. */
+  /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
   readonly maxInFlight?: number | undefined;
   /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
   readonly maxWait?: number | undefined;
   /**
-   * How much of their responses all clients together may leave unread, in bytes: beyond it, callers that leave some get
-   * 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process may use.
+   * The most that all clients together may leave unread of their responses, in bytes. Beyond it, callers with unread
+   * responses get 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process
+   * may use.
    */
   readonly maxUnsent?: number | undefined;
 }
@@ -30,9 +31,9 @@ const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much
 const TOO_LATE = new BusyError('too busy to answer soon');
 
 /**
- * Shares the event loop, the places for requests and the memory for unread responses among callers. A caller is an API
- * key; all requests that need none are one caller. No caller gets more than three quarters of the places and the memory;
- * requests whose key is not known yet only share the places of all.
+ * Shares the event loop, the room for requests and the memory for unread responses among callers. A caller is an API key;
+ * all requests without one are one caller. No caller gets more than three quarters of room and memory. A request
+ * whose key is not checked yet counts against the total only.
  */
 export class AdmissionControl implements Admission {
   readonly #bounds: Bounds;
@@ -46,22 +47,22 @@ export class AdmissionControl implements Admission {
     };
   }
 
-  /** How many requests are worked on now. */
+  /** The number of requests in progress. */
   get inFlight(): number {
     return this.#bounds.working.taken;
   }
 
-  /** The size of the responses that clients have not taken whole, in bytes. */
+  /** The bytes of responses that clients have not read yet. */
   get unsent(): number {
     return this.#bounds.unsent.taken;
   }
 
-  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
+  /** Call it for every accepted connection. While more arrive, half of the time goes to accepting them. */
   accepted(): void {
     this.#bounds.scheduler.accepted();
   }
 
-  /** Counts bytes of a response that its client does not take; a negative number once it takes them or disconnects. */
+  /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
     this.#bounds.unsent.add(keyId, bytes);
   }
@@ -71,10 +72,10 @@ export class AdmissionControl implements Admission {
   }
 }
 
-/** Of the memory that the control group of the process allows, or that the machine has. */
+/** Of the memory limit of the process's control group, or of the machine's memory. */
 const quarterOfMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4;
 
-/** A number of things that callers share. */
+/** A quantity that callers share. */
 class Shares {
   readonly #most: number;
   readonly #mostEach: number;
@@ -88,20 +89,20 @@ class Shares {
 
   /**
    * @param caller omit it while it is unknown
-   * @throws {BusyError} nothing is left, or nothing for this caller
+   * @throws {BusyError} nothing is left, or the caller has used its part
    */
   check(caller?: string): void {
     if (this.taken >= this.#most) throw TOO_MANY;
     if (caller !== undefined && this.#heldBy(caller) >= this.#mostEach) throw TOO_MANY_OF_CALLER;
   }
 
-  /** Whether a caller holds too many: more than its share, or some while nothing is left. */
+  /** Whether a caller uses too much: its whole part, or anything while nothing is left. */
   isBeyond(caller: string): boolean {
     const held = this.#heldBy(caller);
     return held >= this.#mostEach || (held > 0 && this.taken >= this.#most);
   }
 
-  /** Counts so many for a caller, without a check. */
+  /** Adds to what a caller uses, without a check. */
   add(caller: string, count: number): void {
     this.taken += count;
     const held = this.#heldBy(caller) + count;
@@ -121,7 +122,7 @@ interface Bounds {
   readonly scheduler: FairScheduler;
 }
 
-/** Holds one place at most: to work in, to read a body in, or none while it waits for its turn. */
+/** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
 class HeldPermit implements Permit, Waiting {
   caller = '?'; // until it is known; no API key has this id
   deferredAt: number | undefined;

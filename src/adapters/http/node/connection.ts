@@ -27,10 +27,10 @@ interface Observer {
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
-  /** The connections without a request in work, by how long: the first has waited longest. */
+  /** The connections without a request in progress. The first has waited longest. */
   readonly waiting: Set<Connection>;
   readonly scheduler: FairScheduler;
-  /** Is told of connections and unread responses. */
+  /** Counts connections and unread responses. */
   readonly admission?: Observer | undefined;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
@@ -39,9 +39,9 @@ export interface ServerState {
 }
 
 /**
- * A client's connection, between the socket and `node:http`. It hands on the input in pieces, each ending where
- * a request may end, and stops at the end of a request until the response is out. So `node:http` never sees two
- * requests at once: a client that sends many and reads nothing costs one response and one chunk of input.
+ * A client's connection, between the socket and `node:http`. It passes the input on in pieces, and pauses after each
+ * request until the response has been sent. So `node:http` never sees two requests at once: a client that pipelines
+ * many and reads nothing costs one response and one chunk of input.
  */
 export class Connection extends Duplex implements Waiting {
   static {
@@ -81,21 +81,21 @@ export class Connection extends Duplex implements Waiting {
     this.#socket = socket;
     this.#server = server;
     server.waiting.add(this);
-    this.on('error', () => {}); // the socket's, which closes then
+    this.on('error', () => {}); // the socket closes after it
     socket.on('error', () => {});
     socket.on('close', () => this.destroy());
     socket.on('drain', () => this.emit('drain'));
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => {
-      this.#input = NOTHING; // by Node's rules, a client that ends its side waits for nothing
+      this.#input = NOTHING; // as in Node.js, a client that ends its side waits for no further response
       if (this.response) this.push(null);
       else this.end();
     });
-    // Emitted when nothing was read and the client took nothing of what was written.
+    // Emitted when the socket has neither received nor sent anything for this time.
     socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
   }
 
-  /** Before parsing there is no API key: new connections alternate with those that have had a request. */
+  /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
   get caller(): string {
     return this.#requests === 0 ? 'new' : '';
   }
@@ -115,7 +115,7 @@ export class Connection extends Duplex implements Waiting {
     response.once('close', this.#finish);
   }
 
-  /** Whether a response that begins is the last: one that does not wait for the body is. */
+  /** Whether the response is the connection's last. A response that does not wait for the body is. */
   #decideLast({ complete, headers }: ServerRequest): boolean {
     const { limits, drainedAt } = this.#server;
     const isHere =
@@ -124,7 +124,7 @@ export class Connection extends Duplex implements Waiting {
     return this.#isLast;
   }
 
-  /** Parses nothing more, but reads on for a bit: input left unread would reset the connection. */
+  /** Stops parsing, and discards further input: unread input would reset the connection. */
   stopParsing(): void {
     this.isParsing = false;
     this.#input = NOTHING;
@@ -176,7 +176,7 @@ export class Connection extends Duplex implements Waiting {
     this.#socket.write(chunk, encoding, callback);
   }
 
-  /** Tells the client that nothing more comes, then gives it a moment to read what came and to close. */
+  /** Ends the server's side, then gives the client a moment to read and to close. */
   override _final(callback: Callback): void {
     this.stopParsing();
     this.#socket.end();
@@ -193,7 +193,7 @@ export class Connection extends Duplex implements Waiting {
     callback(error);
   }
 
-  /** Counts what the operating system has not taken of a response, while it is so, for the key of the request. */
+  /** Updates, for the key of the request, how many bytes of the response wait to be sent. */
   #countUnsent(): void {
     const { admission } = this.#server;
     const bytes = this.response && !this.destroyed ? this.#socket.writableLength : 0;
@@ -207,10 +207,10 @@ export class Connection extends Duplex implements Waiting {
   #receive(chunk: Buffer): void {
     if (this.isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      // A client may have given up before it was accepted: the end of its side is seen before the next turn.
+      // A client may have given up before it was accepted. Its FIN arrives before the next turn.
       if (this.#requests > 0 && this.#server.scheduler.hasRoom()) this.start();
       else this.#server.scheduler.defer(this);
-      // Buffers up to 16 KiB, so that a FIN is noticed while a request is in work.
+      // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
       if (this.#input.length > MOST_WAITING) this.#socket.pause();
     } else {
       this.#discarded += chunk.length;
@@ -218,7 +218,7 @@ export class Connection extends Duplex implements Waiting {
     }
   }
 
-  /** Parses what has come. */
+  /** Parses the input. */
   start(): true {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
@@ -240,7 +240,7 @@ export class Connection extends Duplex implements Waiting {
     return true;
   }
 
-  /** How much of the input may be parsed now: at most to the end of the current request. */
+  /** The length of the input that may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const input = this.#input;
     if (input.length === 0 || this.isPaused() || this.response?.req.complete) return 0;
@@ -255,7 +255,7 @@ export class Connection extends Duplex implements Waiting {
   readonly #finish = (): void => {
     this.response = undefined;
     this.#countUnsent();
-    if (this.destroyed) return; // nothing would take it out of the set again
+    if (this.destroyed) return; // it would stay in the set forever
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();

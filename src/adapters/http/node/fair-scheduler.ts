@@ -6,7 +6,7 @@ export interface Waiting {
   deferredAt: number | undefined;
   /** Whether its client has gone: the scheduler drops it. */
   readonly isGone: boolean;
-  /** Starts it, or refuses it if it waited too long. Returns whether it did anything but refuse. */
+  /** Starts it, or refuses it if it is late. Returns false if it only refused. */
   start(isLate: boolean): boolean;
 }
 
@@ -15,8 +15,8 @@ export interface FairSchedulerOptions {
   /** How long an item may wait before it is late, in milliseconds. Default: for ever. */
   readonly maxWait?: number;
   /**
-   * Whether to batch: after a turn that started several items, new ones wait for the next turn. Items that go the same
-   * way step by step cost less together.
+   * Whether to batch: after a turn that started several items, new ones wait for the next turn. Items that take the
+   * same steps cost less together.
    */
   readonly gathers?: boolean;
 }
@@ -57,14 +57,14 @@ export class FairScheduler {
     this.#left = perTurn;
   }
 
-  /** Call it for every accepted connection. While more keep coming, half of the time goes to accepting them. */
+  /** Call it for every accepted connection. While more arrive, half of the time goes to accepting them. */
   accepted(): void {
     this.#hasAccepted = true;
   }
 
   /**
-   * Whether one more item may start at once. Under light load nothing runs at the end of a turn: the room is renewed only
-   * when an item finds none and waits for the next turn.
+   * Whether one more item may start at once. Room is renewed in the turn after an item found none, so that light load
+   * needs no callback in every turn.
    */
   hasRoom(): boolean {
     if (this.#left < 1 || this.#queues.size > 0) return false;

@@ -12,19 +12,20 @@ export function writeResponse(
   { status, headers, body }: HttpResponse,
 ): void {
   const hasBody = status !== 204 && status !== 304;
-  // A large text as bytes, because streams count the characters of a text that waits.
+  // Streams count the characters of buffered text. A large text is sent as bytes, so that they count bytes.
   const content = body.length > LARGE ? Buffer.from(body) : body;
   const length = hasBody && { 'Content-Length': Buffer.byteLength(content) };
   response.writeHead(status, { ...headers, ...length });
   response.end(hasBody && method !== 'HEAD' ? content : undefined);
 }
 
-/** Frameworks add the target before they removed a prefix, and the body as it was read and as it was understood. */
+/** What frameworks add: the target before they removed a prefix, the bytes of the body, and the parsed body. */
 type HostMessage = IncomingMessage & Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
 
 /**
- * A request of `node:http` as the interface needs it, for transports whose framework hands out both objects. What
- * earlier handlers did counts: headers that they set or removed, and a body that they have read.
+ * A request of `node:http` as the interface needs it, for transports whose framework exposes request and response of
+ * `node:http`. It honours what earlier handlers did: headers that they set or removed, and a body that they have
+ * read.
  */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
@@ -73,12 +74,12 @@ export class NodeRequest implements HttpRequest {
 
   onGone(listener: () => void): void {
     const response = this.#response;
-    // A listener would wait for ever where the client disconnected before.
+    // No event comes any more if the client has already disconnected.
     if (response.closed || response.destroyed) listener();
     else response.once('close', listener);
   }
 
-  /** Reads the body from the connection, up to so many bytes. */
+  /** Reads the body from the connection, up to `limit` bytes. */
   protected receive(limit: number): Promise<Uint8Array> {
     const request = this.#request;
     const chunks: Uint8Array[] = [];
@@ -112,7 +113,7 @@ export class NodeRequest implements HttpRequest {
     const kept = this.keptBody;
     if (kept && (kept.length > 0 || readableEnded)) return kept;
     if (destroyed && !readableEnded && this.#response.destroyed) throw clientGone();
-    // With an encoding, what is still to come is text already.
+    // With an encoding set, the stream yields text instead of bytes.
     if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
     return readableEnded ? new Uint8Array() : undefined;
   }

@@ -32,18 +32,18 @@ export interface NodeServerOptions {
   readonly admission?: AdmissionControl | undefined;
 }
 
-/** How many connections parse in one turn of the event loop: more than requests are started, so that none waits to be parsed. */
+/** Connections parsed in one turn of the event loop: more than requests are started, so that parsing delays none. */
 const PARSED_PER_TURN = 128;
 /** How often a stopping server looks for idle connections, in milliseconds. */
 const STOPPING_INTERVAL = 20;
-/** How long a stopping server accepts, in milliseconds, until nobody waits for it. */
+/** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
-/** A turn of the event loop that accepts nobody and is this short, in milliseconds: nobody waits. */
+/** If a turn of the event loop accepted nothing and was this short, in milliseconds, no connection waits. */
 const SHORT_TURN = 0.2;
 
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a
- * time from each connection, gives the responses that no listener can give, in the interface's Error shape,
+ * time from each connection, responds in the interface's Error shape where no listener can,
  * survives what a listener throws or rejects with, and stops without losing a response. `setTimeout` of its requests,
  * responses and sockets has no effect: its own limits hold.
  */
@@ -117,7 +117,7 @@ export class NodeServer {
     });
   }
 
-  /** Accepts who is connected already: the operating system resets them when the listening socket closes. */
+  /** Accepts the connections that wait: the operating system resets them when the listening socket closes. */
   async #acceptAll(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds;
     await nextTurn(); // Node accepts one connection a turn
@@ -149,7 +149,7 @@ export class NodeServer {
       IncomingMessage: ServerRequest,
       ServerResponse,
       maxHeaderSize,
-      keepAliveTimeout, // said in the responses; kept by #check
+      keepAliveTimeout, // announced in responses; `Connection.check` enforces it
       insecureHTTPParser: false,
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });

@@ -6,7 +6,7 @@ import { METHODS } from '../routes.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
 
-/** What is known of a request that the server responds to itself. */
+/** What the server knows of a request that it answers itself. */
 export interface RefusedRequest extends Pick<HttpRequest, 'header'> {
   /** Its request id if it sent a valid one, else a new one. */
   readonly id: string;
@@ -22,13 +22,13 @@ export function refusedRequest({ method = '-', url = '-', headers }: IncomingMes
   return { id: requestId(header('x-request-id')), method, path, header };
 }
 
-/** A request that Node could not parse, by the bytes in which it found the fault. */
+/** A request that Node.js could not parse, from the bytes in which it found the fault. */
 export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   const text = bytes?.toString('latin1') ?? '';
   // A pattern that also trims would take seconds for many blanks.
   const header = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*)`, 'im').exec(text)?.[1]?.trim();
-  // Of several requests in the bytes, which one was not understood is unknown.
+  // If the bytes hold several requests, the malformed one is unknown.
   const isHead = text.startsWith('HEAD ') && !/\r\n\r\n[^]/.test(text);
   return { id: requestId(header('x-request-id')), method: isHead ? 'HEAD' : '-', path: '-', header };
 }

@@ -21,7 +21,7 @@ export const SERVER_LIMITS = {
   maxConnections: 2_000,
   /** How long the server waits for the client to close after the last response on a connection. */
   lingerTime: 1_000,
-  /** How much the server reads and throws away meanwhile. */
+  /** How much input the server discards meanwhile. */
   lingerBytes: 64 * 1024,
   /** How long a stopping server still waits for requests on idle connections. */
   stopGrace: 500,
