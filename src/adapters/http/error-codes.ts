@@ -139,7 +139,5 @@ type DetailOf<Message> = Message extends `${string}{${infer Name}}${infer Rest}`
 export const messageOf = <Code extends ErrorCode>(
   code: Code,
   details: Readonly<Record<DetailOf<(typeof ERRORS)[Code]['message']>, string | number>>,
-): string => fillMessage(ERRORS[code].message, details);
-
-export const fillMessage = (message: string, details: Readonly<Record<string, string | number>>): string =>
-  message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(details[name]));
+): string =>
+  ERRORS[code].message.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof details) => String(details[name]));

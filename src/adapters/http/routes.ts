@@ -84,7 +84,7 @@ export const allowedMethods = ({ endpoints }: Route): string =>
 export interface FoundRoute {
   /** The route with this path. */
   readonly route: Route;
-  /** By name, decoded once. A value with malformed percent-encoding stays as sent. */
+  /** By name, decoded once; as sent if the percent-encoding is malformed. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -110,13 +110,12 @@ export function createRouteFinder(routes: readonly Route[]): (path: string) => F
   };
 }
 
-const decoded = (parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, decodedOnce(text)]));
-
-function decodedOnce(text: string): string {
+function decoded(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   try {
-    return decodeURIComponent(text);
+    return Object.fromEntries(
+      Object.entries(parameters).map(([name, text]) => [name, decodeURIComponent(text)]),
+    );
   } catch {
-    return text;
+    return parameters;
   }
 }

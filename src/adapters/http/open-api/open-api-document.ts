@@ -1,5 +1,5 @@
 import { stringify } from '../../../exact-json.js';
-import { ERRORS, fillMessage, type ErrorCode, type ErrorDescription } from '../error-codes.js';
+import { ERRORS, messageOf, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
 import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
@@ -166,11 +166,12 @@ function errorResponse(
     fault: 'Expected a value at position 8',
     requestId: HEADERS.RequestId.example(),
     successor: baseUrl(settings) + (operation.deprecation?.successor ?? ''),
-    ...settings.rateLimit,
+    methods: operation.method,
+    ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
   };
   const described = codes.map((code) => {
     const { status, message, headers = [], meaning = message }: ErrorDescription = ERRORS[code];
-    const value = { code, message: fillMessage(message, details), status };
+    const value = { code, message: messageOf(code, details), status };
     return { meaning: `\`${code}\`: ${meaning}`, headers, example: [code, { summary: meaning, value }] };
   });
   return {

@@ -30,24 +30,16 @@ export async function exchange(
     const text = await response.text();
     const milliseconds = Math.round(performance.now() - began);
     const bytes = new TextEncoder().encode(text).length;
-    show(place, response, text);
-    showOutcome(
-      place,
-      `${response.status} ${response.statusText}`.trim(),
-      `is-${String(response.status).charAt(0)}xx`,
-      `${milliseconds} ms, ${bytes} bytes`,
-    );
+    const { status, statusText } = response;
+    show(place, text, response.headers);
+    const style = `is-${String(status).charAt(0)}xx`;
+    showOutcome(place, `${status} ${statusText}`.trim(), style, `${milliseconds} ms, ${bytes} bytes`);
     return response;
   } catch (error) {
-    show(place, undefined, '');
-    const reason = error instanceof Error ? error.message : String(error);
+    show(place, '');
+    const advice = '. The service at that address must allow this page (CORS).';
     const isOurs = new URL(url).origin === location.origin;
-    showOutcome(
-      place,
-      'No response',
-      'is-5xx',
-      isOurs ? reason : `${reason}. The service at that address must allow this page (CORS).`,
-    );
+    showOutcome(place, 'No response', 'is-5xx', String(error) + (isOurs ? '' : advice));
     return undefined;
   }
 }
@@ -70,13 +62,13 @@ function showOutcome(place: Element, outcome: string, style = '', rest = ''): vo
   );
 }
 
-function show(place: Element, response: Response | undefined, text: string): void {
+function show(place: Element, text: string, headers?: Headers): void {
   const pre = required(place.querySelector('pre'));
   pre.hidden = text === '';
   required(pre.querySelector('code')).textContent = formatted(text);
-  required(place.querySelector('details')).hidden = response === undefined;
+  required(place.querySelector('details')).hidden = headers === undefined;
   required(place.querySelector('dl')).replaceChildren(
-    ...[...(response?.headers ?? [])].flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
+    ...[...(headers ?? [])].flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
   );
 }
 
