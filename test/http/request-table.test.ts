@@ -76,7 +76,11 @@ describe('The table of requests', () => {
 function bindHeldToDocument(open: OpenHttp): void {
   const tally: Tally = { held: 0, outside: 0 };
   bindContract(httpContract, heldToDocument(open, tally));
-  after(() => assert.ok(tally.held > 300, `${tally.held} responses were held to the document`));
+  after(function () {
+    let isWhole = true; // not a few cases that --grep has chosen
+    this.test?.parent?.eachTest(({ state, pending }) => (isWhole &&= state !== undefined || pending));
+    assert.ok(tally.held > 300 || !isWhole, `${tally.held} responses were held to the document`);
+  });
 }
 
 describe('The HTTP interface on Koa', () => bindHeldToDocument(koa));
