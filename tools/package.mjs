@@ -83,7 +83,7 @@ async function command(project, node, index) {
   assert.match(await run(bin, ['--help'], options), /^Usage: animal-store /m);
   assert.equal((await run(bin, ['--version'], options)).trim(), manifest.version);
   const key = (await run(bin, ['keys', 'issue', '--name', 'outside'], options)).trim();
-  const service = await startService(env, [bin, 'serve'], project);
+  const service = await startService(env, { command: [bin, 'serve'], cwd: project });
   try {
     const headers = { Authorization: `Bearer ${key}` };
     const response = await fetch(`${service.url}/pets`, { headers });

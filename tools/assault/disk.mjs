@@ -12,28 +12,48 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { compare, create, inFolder, serve, statusOf, until } from './sqlite-service.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openSqliteStore } from '../../build/src/adapters/sqlite/index.js';
+import { Ledger, create, inFolder, send, serve } from './keyed-creates.mjs';
 
 const succeeds = (command, ...args) => spawnSync(command, args).status === 0;
 
-/** Creates animals of `size` characters until `enough` says so, and adds those acknowledged to the ledger. */
-async function createUntil(enough, url, acknowledged, size = 20) {
+/** The status of GET `target`, or 0 if there was no response. */
+const statusOf = (url, target) =>
+  send(url, target).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+/** Waits until `holds` resolves to true. Resolves to the milliseconds it took, or to Infinity after `limit`. */
+async function until(holds, limit) {
+  const began = performance.now();
+  while (performance.now() - began < limit) {
+    if (await holds()) return Math.round(performance.now() - began);
+    await delay(20);
+  }
+  return Infinity;
+}
+
+/** Creates animals of `size` characters until `enough` says so. The ledger gets those acknowledged. */
+async function createUntil(enough, url, ledger, size = 20) {
   for (let tries = 1; ; tries += 1) {
-    const name = `animal-${acknowledged.size}-${tries}-`.padEnd(size, 'x');
+    const name = `animal-${ledger.size}-${tries}-`.padEnd(size, 'x');
     const { status, body } = await create(url, name);
-    if (status === 201) acknowledged.set(name, String(JSON.parse(body).id));
+    if (status === 201) ledger.acknowledge(name, body);
     if (enough(status, tries)) return;
   }
 }
 
 /** A service with 20 animals, to which `happen` does something; then the ledger is compared. */
 async function survives(what, { show, file, wrapper }, happen) {
-  const acknowledged = new Map();
-  const service = await serve(file, { wrapper });
-  await createUntil((_, tries) => tries >= 20, service.url, acknowledged);
-  await happen(service, acknowledged);
-  show(`${what}: exit code of the stop`, await service.end('SIGTERM'), 'equals', 0);
-  const { lost, twice, others } = await compare(file, acknowledged);
+  const ledger = new Ledger();
+  const service = await serve(`sqlite:${file}`, { wrapper });
+  await createUntil((_, tries) => tries >= 20, service.url, ledger);
+  await happen(service, ledger);
+  const [code] = await service.stop();
+  show(`${what}: exit code of the stop`, code, 'equals', 0);
+  const { lost, twice, others } = await ledger.compare(openSqliteStore(file));
   show(`${what}: acknowledged animals lost or doubled`, lost + twice, 'equals', 0);
   show(`${what}: refused animals stored`, others, 'equals', 0);
 }
@@ -51,28 +71,29 @@ async function refuses(what, show, { url, lines }, reason) {
   }
   console.log(line);
   show(`${what}: creates refused with 503 and one line that says why, of 5`, refused, 'equals', 5);
-  const read = [await statusOf(url, '/pets'), await statusOf(url, '/livez')];
+  const read = [await statusOf(url, '/v1/pets'), await statusOf(url, '/livez')];
   show(`${what}: of list and /livez, served`, read.filter((status) => status === 200).length, 'equals', 2);
   const away = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
   show(`${what}: until /readyz is 503`, away, 'at most', 5000, ' ms');
 }
 
 /** After the repair the store is ready before anybody creates, and then creates succeed. */
-async function recovers(what, show, { url }, acknowledged) {
+async function recovers(what, show, { url }, ledger) {
   const back = await until(async () => (await statusOf(url, '/readyz')) === 200, 10_000);
   show(`${what}: until /readyz is 200 again`, back, 'at most', 15000, ' ms');
   let status = 0;
-  await createUntil((last) => (status = last), url, acknowledged);
+  await createUntil((last) => (status = last), url, ledger);
   show(`${what}: status of the next create`, status, 'equals', 201);
 }
 
 /** A start must fail with one line and leave the files as they are. */
 async function refusesToStart(what, show, file) {
   const before = readFileSync(file);
-  const { url, lines, end } = await serve(file);
-  const code = await end(url && 'SIGKILL');
+  const service = await serve(`sqlite:${file}`).catch((error) => error);
+  if (service.url !== undefined) await service.end('SIGKILL');
+  const { lines, code } = service;
   console.log(lines.join('\n'));
-  show(`${what}: lines of the start, which is refused`, url ? 0 : lines.length, 'equals', 1);
+  show(`${what}: lines of the start, which is refused`, service.url ? 0 : lines.length, 'equals', 1);
   show(`${what}: exit code`, code, 'equals', 1);
   show(`${what}: files changed`, Number(!readFileSync(file).equals(before)), 'equals', 0);
 }
@@ -87,14 +108,19 @@ async function fullDisk(show, folder) {
   try {
     const filler = join(disk, 'filler');
     writeFileSync(filler, Buffer.alloc(1 << 20));
-    await survives('full', { show, file }, async (service, acknowledged) => {
-      await createUntil((status, tries) => status !== 201 || tries > 5000, service.url, acknowledged, 900);
+    await survives('full', { show, file }, async (service, ledger) => {
+      await createUntil((status, tries) => status !== 201 || tries > 5000, service.url, ledger, 900);
       await refuses('full', show, service, /full/);
-      const other = await serve(file);
-      show('full: status of a list after another start', await statusOf(other.url, '/pets'), 'equals', 200);
-      await other.end('SIGTERM');
+      const other = await serve(`sqlite:${file}`);
+      show(
+        'full: status of a list after another start',
+        await statusOf(other.url, '/v1/pets'),
+        'equals',
+        200,
+      );
+      await other.stop();
       rmSync(filler);
-      await recovers('full', show, service, acknowledged);
+      await recovers('full', show, service, ledger);
     });
     succeeds('mount', '-o', 'remount,ro', disk);
     await refusesToStart('read-only disk', show, file);
@@ -107,10 +133,10 @@ async function fullDisk(show, folder) {
 async function failingCalls(what, show, folder, { calls, error, from, reason }) {
   const wrapper = `strace -D -f -qq -o /dev/null -e trace=${calls} -e inject=${calls}:error=${error}:when=${from}..${from + 9}`;
   const at = { show, file: join(folder, `${error}-${from}.db`), wrapper: wrapper.split(' ') };
-  await survives(what, at, async (service, acknowledged) => {
-    await createUntil((status, tries) => status !== 201 || tries > 500, service.url, acknowledged);
+  await survives(what, at, async (service, ledger) => {
+    await createUntil((status, tries) => status !== 201 || tries > 500, service.url, ledger);
     await refuses(what, show, service, reason);
-    await recovers(what, show, service, acknowledged);
+    await recovers(what, show, service, ledger);
   });
 }
 
@@ -118,35 +144,35 @@ async function otherFile(show, folder, happenings) {
   const file = join(folder, 'moved.db');
   for (const what of happenings) {
     rmSync(file, { force: true });
-    await survives(what, { show, file }, async (service, acknowledged) => {
+    await survives(what, { show, file }, async (service, ledger) => {
       renameSync(file, `${file}.away`);
       if (what === 'replaced') copyFileSync(`${file}.away`, file);
       await refuses(what, show, service, /was removed or replaced/);
       renameSync(`${file}.away`, file);
-      await recovers(what, show, service, acknowledged);
+      await recovers(what, show, service, ledger);
     });
   }
   // Another service makes a new store in the place of one that is in use. The end of the first must not touch it.
   rmSync(file);
-  const first = await serve(file);
+  const first = await serve(`sqlite:${file}`);
   await create(first.url, 'of-the-first');
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix);
-  const acknowledged = new Map();
-  const second = await serve(file);
-  await createUntil((_, tries) => tries >= 20, second.url, acknowledged);
-  await first.end('SIGTERM');
+  const ledger = new Ledger();
+  const second = await serve(`sqlite:${file}`);
+  await createUntil((_, tries) => tries >= 20, second.url, ledger);
+  await first.stop();
   const { status } = await create(second.url, 'after-the-first');
   show('taken over: status of a create after the first service ended', status, 'equals', 201);
   await second.end('SIGKILL');
-  const { lost } = await compare(file, acknowledged);
+  const { lost } = await ledger.compare(openSqliteStore(file));
   show('taken over: acknowledged animals lost', lost, 'equals', 0);
 }
 
 async function damaged(show, folder) {
   const file = join(folder, 'damaged.db');
-  const service = await serve(file);
-  await createUntil((_, tries) => tries >= 60, service.url, new Map(), 900);
-  await service.end('SIGTERM');
+  const service = await serve(`sqlite:${file}`);
+  await createUntil((_, tries) => tries >= 60, service.url, new Ledger(), 900);
+  await service.stop();
   const sound = readFileSync(file);
   const noise = Buffer.from(sound);
   randomBytes(8192).copy(noise, sound.length - 8192);

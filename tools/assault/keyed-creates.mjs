@@ -1,84 +1,130 @@
-// What `rolling` and `faults` share: clients of the service, and a ledger of what was created under idempotency keys.
+// What the attacks on stores share: a service, creates under idempotency keys, and a ledger of those acknowledged.
+import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
-import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MongoBinary } from 'mongodb-memory-server';
+import { main, startService } from '../service.mjs';
+import { stringify } from '../../build/src/index.js';
 
-export const KEY = 'attacking-key-0123456789';
+const KEY = 'attacking-key-0123456789';
+/** The names of animals that are created without an idempotency key begin so. */
+const UNKEYED = 'unkeyed';
 
-/** Sends a request on an agent's connections. Resolves to the response with its body; rejects if there is none in time. */
-export function send(agent, url, { method = 'GET', headers, body, timeout = 20_000 } = {}) {
+/** Runs `attack` in a folder of its own, which is removed at the end. */
+export async function inFolder(attack) {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-assault-'));
+  try {
+    return await attack(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The path of the mongod that the tests use; `undefined` if there is none. Downloads nothing. */
+export async function mongodPath() {
+  process.env.MONGOMS_RUNTIME_DOWNLOAD ??= 'false';
+  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK ??= 'false';
+  return MongoBinary.getPath().catch(() => undefined);
+}
+
+/** Starts the built service on a store. `wrapper` is a command that runs it, such as strace -D: it stays our child. */
+export const serve = (storeUrl, { wrapper = [], options = [], port = 0 } = {}) =>
+  startService(
+    { STORE_URL: storeUrl, API_KEYS: KEY, PORT: String(port) },
+    { command: [...wrapper, process.execPath, ...options, main, 'serve'] },
+  );
+
+const keptAlive = new http.Agent({ keepAlive: true });
+
+/** Resolves to the response with its body. Rejects if the connection breaks or the response takes too long. */
+export function send(base, target, { method = 'GET', headers, body, agent = keptAlive } = {}) {
+  const url = new URL(target, base);
   const { request } = url.protocol === 'https:' ? https : http;
+  const all = { Host: 'animals.example', Authorization: `Bearer ${KEY}`, ...headers };
   return new Promise((resolve, reject) => {
-    const all = { Host: 'animals.example', Authorization: `Bearer ${KEY}`, ...headers };
-    const sent = request(url, { method, agent, headers: all, signal: AbortSignal.timeout(timeout) });
+    const sent = request(url, { method, agent, headers: all, signal: AbortSignal.timeout(20_000) });
     sent.on('error', reject);
     sent.on('response', (response) => {
-      text(response).then(
-        (read) => resolve({ status: response.statusCode, headers: response.headers, body: read }),
-        reject,
-      );
+      const { statusCode: status, headers: received } = response;
+      text(response).then((read) => resolve({ status, headers: received, body: read }), reject);
     });
     sent.end(body);
   });
 }
 
-/** Creates an animal of this name; without a key the request must not be repeated. */
-export const create = (agent, base, name, key) =>
-  send(agent, new URL('/v1/pets', base), {
+/** Creates an animal. Its name is the idempotency key too, unless it says that there is none. */
+export const create = (base, name, agent) =>
+  send(base, '/v1/pets', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(key && { 'Idempotency-Key': key }) },
+    agent,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(!name.startsWith(UNKEYED) && { 'Idempotency-Key': name.slice(0, 100) }),
+    },
     body: JSON.stringify({ name, categoryId: 7 }),
   });
 
-/** What was acknowledged, by the animals' names, each of which is used once. */
+/** Retries a create until it is acknowledged, at `baseOf(attempt)`. Resolves to the body and the number of retries. */
+export async function persist(name, baseOf, pause = 50) {
+  for (let retries = 0; ; retries += 1) {
+    const { status, body } = await create(baseOf(retries), name).catch(() => ({ status: 503 }));
+    if (status === 201) return { body, retries };
+    if (status !== 503 && status !== 409) throw new Error(`a create was refused with ${status}: ${body}`);
+    await delay(pause);
+  }
+}
+
+/** The creates that were acknowledged. Each name is used once. */
 export class Ledger {
-  #created = new Map();
+  #bodies = new Map(); // by the names of the animals
 
   get size() {
-    return this.#created.size;
-  }
-
-  /** A new name, which is the idempotency key, too. */
-  name() {
-    return randomUUID();
+    return this.#bodies.size;
   }
 
   acknowledge(name, body) {
-    this.#created.set(name, body);
+    this.#bodies.set(name, body);
   }
 
-  /** Compares with all animals of a service. */
-  async compare(base) {
-    const agent = new http.Agent({ keepAlive: true });
-    const stored = new Map();
-    for (let path = '/v1/pets?limit=100'; path !== undefined;) {
-      const { headers, body } = await send(agent, new URL(path, base));
-      for (const pet of JSON.parse(body)) stored.set(pet.name, [...(stored.get(pet.name) ?? []), pet]);
-      path = /<([^>]+)>; rel="next"/.exec(headers.link ?? '')?.[1];
+  /**
+   * Compares the ledger with all that a store holds. `lost` counts animals that are missing or differ, `twice` the
+   * animals beyond the first of a name and those without exactly one claim, `others` those that nobody was told of.
+   */
+  async compare(opening) {
+    const store = await opening;
+    try {
+      const all = await store.pets.list({ limit: 1e6 });
+      const pets = all.filter(({ name }) => !name.startsWith(UNKEYED));
+      const claims = await store.transfer.readClaims({ limit: 1e6, now: new Date(0) });
+      const stored = new Map(pets.map((pet) => [pet.name, stringify(pet)]));
+      const claimed = new Set(claims.map(({ petId }) => petId));
+      return {
+        lost: [...this.#bodies].filter(([name, body]) => stored.get(name) !== body).length,
+        twice:
+          pets.length - stored.size + Math.abs(claims.length - pets.length) + (pets.length - claimed.size),
+        others: [...stored.keys()].filter((name) => !this.#bodies.has(name)).length,
+      };
+    } finally {
+      await store.close();
     }
-    agent.destroy();
-    const isLost = ([name, body]) => !stored.get(name)?.some((pet) => JSON.stringify(pet) === body);
-    return {
-      lost: [...this.#created].filter(isLost).length,
-      twice: [...stored.values()].filter(({ length }) => length > 1).length,
-    };
   }
 
-  /** Repeats all creates that were acknowledged; resolves to how many get another response than the first. */
-  async replay(base, clients = 16) {
-    const agent = new http.Agent({ keepAlive: true });
-    const left = [...this.#created];
+  /** Repeats all creates. Resolves to how many get another response than the first. */
+  async replay(base) {
+    const left = [...this.#bodies];
     let differing = 0;
     const client = async () => {
-      for (let next; (next = left.pop());) {
+      for (let next = left.pop(); next; next = left.pop()) {
         const [name, first] = next;
-        const { status, headers, body } = await create(agent, base, name, name);
+        const { status, headers, body } = await create(base, name);
         if (status !== 201 || headers['idempotency-replayed'] !== 'true' || body !== first) differing += 1;
       }
     };
-    await Promise.all(Array.from({ length: clients }, client));
-    agent.destroy();
+    await Promise.all(Array.from({ length: 32 }, client));
     return differing;
   }
 }

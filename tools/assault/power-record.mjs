@@ -51,7 +51,7 @@ export function events(record, folder) {
     if (/^writev?$/.test(call) && !path.startsWith('/')) {
       // Counted from its beginning on: nobody knows when the client reads it.
       const [head, body] = resumed ? [] : String(data).split('\r\n\r\n');
-      if (head?.startsWith('HTTP/1.1 201')) found.push({ call: 'ack', acknowledged: JSON.parse(body) });
+      if (head?.startsWith('HTTP/1.1 201')) found.push({ call: 'ack', acknowledged: body });
     } else if (!isUnfinished && Number(result) >= 0 && path.startsWith(folder) && !path.endsWith('-shm')) {
       found.push({
         call,

@@ -5,7 +5,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CUTS, Disk, events, recording } from './power-record.mjs';
-import { compare, create, inFolder, serve } from './sqlite-service.mjs';
+import { openSqliteStore } from '../../build/src/adapters/sqlite/index.js';
+import { Ledger, inFolder, persist, serve } from './keyed-creates.mjs';
 
 const WRITERS = 8;
 
@@ -27,23 +28,21 @@ async function recordOf(folder, { creates, crashes, options }) {
   const start = async (...inject) => {
     const log = join(folder, `log${logs}`);
     logs += 1;
-    service = await serve(file, { wrapper: ['strace', ...recording(log), ...inject], options });
-    if (service.url === undefined) throw new Error(service.lines.join('\n'));
+    service = await serve(`sqlite:${file}`, { wrapper: ['strace', ...recording(log), ...inject], options });
   };
   let number = 0;
   let last = creates;
   const write = async () => {
     while (number < last) {
       number += 1;
-      const name = `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x');
-      while ((await create(service.url, name).catch(() => undefined))?.status !== 201) await delay(50);
+      await persist(`animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x'), () => service.url);
     }
   };
   const writeAll = () => Promise.all(Array.from({ length: WRITERS }, write));
 
   await start();
   await writeAll();
-  await service.end('SIGTERM');
+  await service.stop();
   for (let crash = 0; crash < crashes; crash += 1) {
     // It dies in a sync of its log, when all of the commit is written.
     await start('-e', `inject=fsync,fdatasync:signal=KILL:when=${10 + crash}`);
@@ -74,10 +73,10 @@ async function cut(folder, record, points) {
   choose(acks, Math.min(points / 2, acks.length));
   choose(everywhere, points);
   const disk = new Disk();
-  const acknowledged = new Map();
+  const ledger = new Ledger();
   const found = { disks: 0, lost: 0, twice: 0, refused: 0 };
   for (const [index, event] of record.entries()) {
-    if (event.acknowledged) acknowledged.set(event.acknowledged.name, String(event.acknowledged.id));
+    if (event.acknowledged) ledger.acknowledge(JSON.parse(event.acknowledged).name, event.acknowledged);
     else disk.apply(event);
     if (!chosen.has(index)) continue;
     for (const how of Object.keys(CUTS)) {
@@ -85,8 +84,8 @@ async function cut(folder, record, points) {
       found.disks += 1;
       const where = `event ${index} (${event.call}) of ${record.length}, unsafe changes ${how}`;
       try {
-        const { lost, twice } = await compare(join(image, 'animals.db'), acknowledged);
-        if (lost > 0 && found.lost < 3) console.log(`${where}: ${lost} of ${acknowledged.size} lost`);
+        const { lost, twice } = await ledger.compare(openSqliteStore(join(image, 'animals.db')));
+        if (lost > 0 && found.lost < 3) console.log(`${where}: ${lost} of ${ledger.size} lost`);
         found.lost += Number(lost > 0);
         found.twice += Number(twice > 0);
       } catch (error) {
@@ -101,7 +100,7 @@ async function cut(folder, record, points) {
   const same = (name) =>
     existsSync(join(image, name)) && readFileSync(join(image, name)).equals(readFileSync(join(store, name)));
   if (!files.every(same)) throw new Error('the record does not make the files that are there');
-  return { ...found, acknowledged: acknowledged.size };
+  return { ...found, acknowledged: ledger.size };
 }
 
 export async function attack({ short, show }) {

@@ -1,16 +1,17 @@
 // Restarts two services in turn behind nginx with docs/operations/nginx.conf, under a load of keyed creates and reads
 // that the clients do not retry: first on one SQLite file, then on MongoDB.
+import { randomUUID } from 'node:crypto';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startService } from '../service.mjs';
-import { KEY, Ledger, create, send } from './keyed-creates.mjs';
-import { Mongod, mongodPath } from './own-mongod.mjs';
+import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
+import { openSqliteStore } from '../../build/src/adapters/sqlite/index.js';
+import { Mongod } from '../../build/test/adapters/mongodb/mongod.js';
+import { Ledger, create, inFolder, mongodPath, send, serve } from './keyed-creates.mjs';
 
 const CLIENTS = 24;
 const PAUSE = 500; // between two restarts, in milliseconds
@@ -21,24 +22,26 @@ export async function attack({ short, show }) {
     (name) => spawnSync('which', [name], { env: { PATH } }).status !== 0,
   );
   if (missing.length > 0) return `needs ${missing.join(' and ')}`;
-  const restarts = short ? 2 : 20;
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-rolling-'));
   const binary = await mongodPath();
-  const mongod = binary && (await Mongod.create(binary, { replicaSet: true }));
-  try {
-    await roll('SQLite', `sqlite:${join(folder, 'animals.db')}`, { folder, restarts, show });
-    if (mongod === undefined) return 'on MongoDB: needs mongod';
-    await mongod.start();
-    await roll('MongoDB', mongod.uri('animals'), { folder, restarts, show });
-  } finally {
-    await mongod?.remove();
-    rmSync(folder, { recursive: true, maxRetries: 3 });
-  }
+  return inFolder(async (folder) => {
+    const file = join(folder, 'animals.db');
+    const given = { folder, restarts: short ? 2 : 20, show };
+    await roll('SQLite', `sqlite:${file}`, () => openSqliteStore(file), given);
+    if (binary === undefined) return 'on MongoDB: needs mongod';
+    const mongod = await Mongod.create(binary, { replicaSet: true });
+    try {
+      await mongod.start();
+      const uri = mongod.uri('animals');
+      await roll('MongoDB', uri, () => openMongoStore(uri), given);
+    } finally {
+      await mongod.remove();
+    }
+  });
 }
 
-async function roll(store, storeUrl, { folder, restarts, show }) {
+async function roll(store, storeUrl, open, { folder, restarts, show }) {
   const [front, ...ports] = await freePorts(3);
-  const start = (port) => startService({ API_KEYS: KEY, STORE_URL: storeUrl, PORT: String(port) });
+  const start = (port) => serve(storeUrl, { port });
   const services = await Promise.all(ports.map(start));
   const nginx = await startNginx(folder, front, ports);
   const load = new Load(new URL(`https://127.0.0.1:${front}`));
@@ -53,8 +56,8 @@ async function roll(store, storeUrl, { folder, restarts, show }) {
   await delay(PAUSE);
   load.over = true;
   await Promise.all(clients);
-  const { lost, twice } = await load.ledger.compare(services[0].url);
-  await Promise.all(services.map(({ stop }) => stop()));
+  await Promise.all(services.map((service) => service.stop()));
+  const { lost, twice } = await load.ledger.compare(open());
   const log = await nginx.stop();
 
   const noted =
@@ -83,16 +86,16 @@ class Load {
 
   async client() {
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
-    const get = (path) => this.#judge('read', 200, send(agent, new URL(path, this.#base)));
+    const get = (path) => this.#judge('read', 200, send(this.#base, path, { agent }));
     while (!this.over) {
-      const name = this.ledger.name();
-      const created = await this.#judge('keyed create', 201, create(agent, this.#base, name, name));
+      const name = randomUUID();
+      const created = await this.#judge('keyed create', 201, create(this.#base, name, agent));
       if (created === undefined) continue;
       this.ledger.acknowledge(name, created);
       await get(`/v1/pets/${JSON.parse(created).id}`);
       await get('/v1/pets?limit=5');
       // nginx may not retry it, so that it is only shown.
-      await this.#judge('create without a key', 201, create(agent, this.#base, this.ledger.name()));
+      await this.#judge('create without a key', 201, create(this.#base, `unkeyed ${name}`, agent));
     }
     agent.destroy();
   }

@@ -41,19 +41,6 @@ export function list({ status, cursor = 0, limit = 20 }) {
   return { pets, link: `</v1/pets?${filter}limit=${limit}&cursor=${pets.at(-1).id}>; rel="next"` };
 }
 
-/** Whether a body is a new animal, where the framework has no schemas of its own. */
-export const isNewPet = ({ name, categoryId, status = 'available' }) =>
-  typeof name === 'string' && /\S/.test(name) && Number.isInteger(categoryId) && STATUSES.includes(status);
-
-/** A query that is checked, or undefined, where the framework has no schemas of its own. */
-export function checkedQuery({ status, limit = '20', cursor = '0' }) {
-  const isValid = /^\d{1,3}$/.test(limit) && limit > 0 && limit <= 100 && /^\d{1,15}$/.test(cursor);
-  if (!isValid || (status !== undefined && !STATUSES.includes(status))) return undefined;
-  return { status, limit: Number(limit), cursor: Number(cursor) };
-}
-
-export const STATUSES = ['available', 'pending', 'sold'];
-
 const digest = (key) => createHash('sha256').update(key).digest();
 const expected = digest(API_KEYS);
 

@@ -12,8 +12,8 @@ const server = createServer((request, response) => {
   const { method, url } = request;
   if (method === 'GET' && url.startsWith('/v1/pets/')) return send(response, 200, animals.find(url.slice(9)));
   if (method === 'GET') {
-    const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
-    return send(response, 200, animals.list(animals.checkedQuery(query)).pets);
+    const { status, limit = 20 } = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
+    return send(response, 200, animals.list({ status, limit: Number(limit) }).pets);
   }
   let text = '';
   request.on('data', (chunk) => (text += chunk));
