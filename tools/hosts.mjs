@@ -1,24 +1,19 @@
 // Packs the package, installs it in each host of examples/hosts, and holds it there to the checks of tools/hosts.
 // Usage: npm run hosts [-- NAME...], such as koa or koa/nested. --node: those on Node.js. Default: all.
 // Exit code: 1 if any check failed.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { HOSTS } from './hosts/table.mjs';
-import { pack } from './pack.mjs';
+import { install, pack } from './pack.mjs';
 
-const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MINUTE = 60_000;
 /** How many hosts are checked at the same time. */
 const AT_ONCE = 2;
-
-/** What a checkout has in an example's folder once it was used there. */
-const isInstalled = (path) => /\/(node_modules|build)(\/|$)/.test(path);
 
 const names = process.argv.slice(2).filter((argument) => argument !== '--node');
 const onNode = process.argv.includes('--node');
@@ -53,13 +48,8 @@ try {
 
 async function check(host, files, tarball) {
   const cwd = join(folder, host);
-  await cp(join(root, 'examples/hosts', host), cwd, {
-    recursive: true,
-    filter: (path) => !isInstalled(path.slice(root.length)),
-  });
+  await install(join('hosts', host), cwd, tarball);
   await cp(join(root, 'tools/hosts'), join(cwd, 'checks'), { recursive: true });
-  const quick = ['--prefer-offline', '--no-audit', '--no-fund'];
-  await run('npm', ['install', '--no-save', ...quick, tarball], { cwd, timeout: 5 * MINUTE });
   const options = { cwd, stdio: ['ignore', 'inherit', 'pipe'], timeout: 5 * MINUTE, killSignal: 'SIGKILL' };
   const child = spawn(process.execPath, ['checks/run.mjs', host, ...files], options);
   const said = [];

@@ -2,15 +2,13 @@
 // outside, and holds the adapter to its contract there. REQUIRE_POSTGRES=1: what lacks a PostgreSQL server has failed.
 // Usage: npm run outsiders [-- TEXT]: those with TEXT in their paths. Default: all.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { pack } from './pack.mjs';
+import { install, pack } from './pack.mjs';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('..', import.meta.url));
 const MINUTE = 60_000;
 const ADAPTERS = ['stores/level', 'stores/postgres', 'transports/fastify', 'authenticators/jose'];
 
@@ -26,9 +24,8 @@ try {
 
 async function tryOut(path, tarball) {
   const cwd = join(folder, path);
-  await cp(join(root, 'examples', path), cwd, { recursive: true });
+  await install(path, cwd, tarball);
   const options = { cwd, timeout: 10 * MINUTE, maxBuffer: 100_000_000 };
-  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', tarball], options);
   // It ends by itself, whatever an adapter leaves open.
   const args = ['--test', '--test-force-exit', '--test-reporter=tap'];
   const { code, stdout } = await run(process.execPath, args, options).catch((error) => error);

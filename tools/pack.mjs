@@ -1,5 +1,6 @@
 // Packs the built package, for the tools that install it as its users do.
 import { execFile } from 'node:child_process';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,4 +14,14 @@ export async function pack(folder) {
   const out = JSON.parse(stdout);
   const [{ filename, size, files }] = Array.isArray(out) ? out : Object.values(out); // by the version of npm
   return { tarball: join(folder, filename), size, paths: files.map(({ path }) => path) };
+}
+
+/** Copies an example into the folder `cwd`, with its packages and the tarball installed. */
+export async function install(example, cwd, tarball) {
+  const from = join(root, 'examples', example);
+  // A checkout has these folders once the example was used there.
+  const isSource = (path) => !/\/(node_modules|build)(\/|$)/.test(path.slice(from.length));
+  await cp(from, cwd, { recursive: true, filter: isSource });
+  const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', tarball];
+  await promisify(execFile)('npm', args, { cwd, timeout: 300_000, maxBuffer: 10_000_000 });
 }

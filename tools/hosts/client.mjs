@@ -5,24 +5,23 @@ import { KEY } from './start-host.mjs';
 export const PET = '{"name":"Bella","categoryId":9223372036854775807}';
 const PATIENCE = 20_000;
 
-/** Sends a request on a connection of its own. Resolves to `{ status, headers, body }`. */
-export const send = (url, { method = 'GET', headers, body } = {}) =>
-  new Promise((resolve, reject) => {
-    const options = { method, agent: false, headers: { ...authorized(body), ...headers }, timeout: PATIENCE };
-    const request = open(url, options, (response) => {
-      const { statusCode: status, headers } = response;
-      const read = async () => Buffer.concat(await Array.fromAsync(response)).toString();
-      read().then((body) => resolve({ status, headers, body }), reject);
-    });
-    request.once('timeout', () => request.destroy(new Error(`no response within ${PATIENCE / 1000} s`)));
-    request.once('error', reject);
-    request.end(body);
-  });
+/** A client of a function from Request to Response. It resolves to `{ status, headers, body }`. */
+export const sendBy =
+  (handle) =>
+  async (url, { headers, ...init } = {}) => {
+    const signal = AbortSignal.timeout(PATIENCE);
+    const all = { ...authorized(init.body), ...headers };
+    const response = await handle(new Request(url, { ...init, signal, redirect: 'manual', headers: all }));
+    const { status } = response;
+    return { status, headers: Object.fromEntries(response.headers), body: await response.text() };
+  };
+
+export const send = sendBy(fetch);
 
 /** Sends a request and leaves after 5 ms. A body is announced whole, and breaks off. */
 export const leave = (url, body) =>
   new Promise((resolve) => {
-    const headers = authorized(body);
+    const headers = { ...authorized(body), ...(body && { 'Content-Length': body.length }) };
     const request = open(url, { method: body ? 'POST' : 'GET', agent: false, headers });
     request.on('response', (response) => response.resume());
     request.on('error', () => {});
@@ -34,7 +33,7 @@ export const leave = (url, body) =>
     else request.end();
   });
 
-export const authorized = (body) => ({
+const authorized = (body) => ({
   Authorization: `Bearer ${KEY}`,
-  ...(body && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+  ...(body && { 'Content-Type': 'application/json' }),
 });

@@ -3,7 +3,7 @@ import { SITUATIONS } from 'animal-store/contract';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { authorized } from './client.mjs';
+import { sendBy } from './client.mjs';
 import { KEY, startHere, startProcess, wire } from './start-host.mjs';
 import { STEPS } from './steps.mjs';
 import { workerdStarters } from './workerd.mjs';
@@ -34,14 +34,10 @@ const STARTERS = {
     const example = await load(`${file}.mjs`);
     const known = (await STEPS[steps]?.()) ?? {};
     const start = ({ step, options, ...setup }) => {
-      const middleware = known[step];
-      const { listen } = middleware?.listen ? middleware : example;
-      const before = typeof middleware === 'function' ? [middleware] : [];
-      const all = { before, ...options };
-      return startHere(listen, {
-        ...setup,
-        options: { ...all, before: [...before, ...(options?.before ?? [])] },
-      });
+      const { listen, ...middleware } = known[step] ?? {};
+      const before = typeof known[step] === 'function' ? [known[step]] : [];
+      const all = { ...middleware.options, ...options, before: [...before, ...(options?.before ?? [])] };
+      return startHere(listen ?? example.listen, { ...setup, options: all });
     };
     return { start };
   },
@@ -74,16 +70,6 @@ const remote = (command) => ({
 });
 
 const ADDRESS = 'https://animals.example';
-
-/** `send` of the clients, without a socket. */
-const sendBy =
-  (handle) =>
-  async (url, { headers, ...init } = {}) => {
-    const request = new Request(url, { ...init, headers: { ...authorized(init.body), ...headers } });
-    const response = await handle(request);
-    const { status } = response;
-    return { status, headers: Object.fromEntries(response.headers), body: await response.text() };
-  };
 
 /** A Lambda function as a function from Request to Response, by the events of API Gateway (version 2.0). */
 const fetchOf = (handler) => async (request) => {

@@ -21,9 +21,16 @@ const keepBytes = (request, body, done) => {
   done(null, JSON.parse(body));
 };
 
-/** By kind of host. A step is the host's middleware, or an object whose `listen` replaces that of the example. */
+/**
+ * By kind of host. A step is the host's middleware, or an object: its `listen` replaces that of the example, its
+ * `options` are passed to it.
+ */
 export const STEPS = {
-  connect: () => connect,
+  nest: () => ({
+    ...connect,
+    rawBody: { options: { nest: { rawBody: true } } },
+    noRawBody: { options: { nest: {} } },
+  }),
   async express() {
     const { default: express } = await import('express');
     return {
