@@ -22,16 +22,6 @@ if (!existsSync(join(tools, 'node_modules'))) {
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const entries = Object.entries(manifest.exports).filter(([, path]) => path.endsWith('.js'));
-const compilerOptions = {
-  target: 'es2024',
-  lib: ['es2024', 'dom', 'dom.iterable'],
-  module: 'nodenext',
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  types: ['node'],
-  skipLibCheck: true,
-};
-
 if (reference || check) await document();
 if (!reference) report();
 
@@ -40,27 +30,7 @@ async function document() {
   const { Application } = await import(createRequire(join(tools, 'package.json')).resolve('typedoc'));
   const application = await Application.bootstrapWithPlugins({
     entryPoints: entries.map(([, path]) => join(root, path.replace(/^\.\/build\/(.*)\.js$/, '$1.ts'))),
-    plugin: [join(tools, 'node_modules/typedoc-plugin-markdown/dist/index.js')],
-    tsconfig: join(tools, 'tsconfig.json'),
-    outputs: [{ name: 'markdown', path: join(root, 'docs/reference') }],
-    skipErrorChecking: true, // the compiler of the build has checked them
-    readme: 'none',
-    githubPages: false,
-    disableSources: true,
-    excludeExternals: true,
-    excludePrivate: true,
-    excludeInternal: true,
-    hideGenerator: true,
-    hidePageHeader: true,
-    router: 'module',
-    gitRevision: 'main',
-    compilerOptions,
-    logLevel: 'Warn',
-    validation: { notExported: true, notDocumented: true, invalidLink: false },
-    requiredToBeDocumented: ['Class', 'Interface', 'Function', 'TypeAlias', 'Variable', 'Method'],
-    // Made and read by HttpInterface alone.
-    // The settings are documented by their table, which the README shows.
-    intentionallyNotExported: ['ERRORS', 'Endpoint', 'Values'],
+    options: join(tools, 'typedoc.jsonc'),
   });
   const project = await application.convert();
   application.validate(project);
@@ -72,6 +42,7 @@ function report() {
   const { CompilerState, Extractor, ExtractorConfig } = createRequire(join(tools, 'package.json'))(
     '@microsoft/api-extractor',
   );
+  const { compilerOptions } = JSON.parse(readFileSync(join(tools, 'tsconfig.json'), 'utf8'));
   const temporary = mkdtempSync(join(tmpdir(), 'animal-store-api-'));
   const reportFolder = join(root, 'docs/api');
   mkdirSync(reportFolder, { recursive: true });
