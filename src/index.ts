@@ -35,7 +35,6 @@ export type {
   Claim,
   PetRange,
   PetRepository,
-  PetRepositoryCapabilities,
 } from './application/ports/pet-repository.js';
 export type { FullStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {

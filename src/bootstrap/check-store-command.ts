@@ -10,7 +10,13 @@ import { UsageError, addCommand, interruptible, note, type Commands } from './co
 import * as modules from './load-adapters.js';
 import { readSettings } from './settings.js';
 
-type Options = { readonly url?: string; readonly only?: string };
+interface Options {
+  readonly url?: string;
+  readonly durable?: boolean;
+  readonly shared?: boolean;
+  readonly ordered?: boolean;
+  readonly only?: string;
+}
 
 /** Adds `check-store`. */
 export function addCheckStoreCommand(program: Command, commands: Commands): void {
@@ -19,14 +25,18 @@ export function addCheckStoreCommand(program: Command, commands: Commands): void
   addCommand(program, 'check-store', summary, example)
     .argument('<MODULE>', 'file or package that exports openStore, or adapter as for ADAPTERS')
     .option('--url <url>', 'URL of the stores of adapter; {folder} becomes a new folder, {name} a new name')
+    .option('--durable', 'the stores of adapter survive the end of the process: check that')
+    .option('--shared', 'several processes may use a store of adapter at once: check that')
+    .option('--ordered', 'new animals become visible in ascending order of id: check that')
     .option('--only <text>', 'run only cases with the text in their names')
     .action((module: string, options: Options) => checkStore(commands, module, options));
 }
 
-async function checkStore(commands: Commands, module: string, { url, only = '' }: Options): Promise<void> {
+async function checkStore(commands: Commands, module: string, options: Options): Promise<void> {
+  const { only = '' } = options;
   const { io } = commands;
   const handlesBefore = process.getActiveResourcesInfo();
-  const open = await subjectsOf(module, url);
+  const open = await subjectsOf(module, options);
   const { storeContracts, runContract } = await modules.importSuites();
   const isWanted = (name: string): boolean => name.includes(only);
   const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
@@ -46,7 +56,10 @@ async function checkStore(commands: Commands, module: string, { url, only = '' }
 }
 
 /** How to open fresh stores: by `openStore` of the module, or by the store factory of its `adapter`. */
-async function subjectsOf(module: string, url: string | undefined): Promise<modules.OpenSubject> {
+async function subjectsOf(
+  module: string,
+  { url, durable, shared, ordered }: Options,
+): Promise<modules.OpenSubject> {
   const { openStore: open, adapter } = await modules.importModule(module);
   if (typeof open === 'function') return open as modules.OpenSubject;
   if (!modules.isContainerModule(adapter)) {
@@ -74,7 +87,8 @@ async function subjectsOf(module: string, url: string | undefined): Promise<modu
       await close();
       await rm(folder, { recursive: true, force: true });
     };
-    return { ...(await another()), another, reopen: () => close().then(another), dispose };
+    const reopen = durable && (() => close().then(another));
+    return { ...(await another()), reopen, another: shared && another, ordered, dispose };
   };
 }
 

@@ -132,7 +132,6 @@ export class Metrics {
         }
       };
     return {
-      capabilities: pets.capabilities,
       add: time('add', (...given) => pets.add(...given)),
       findById: time('findById', (...given) => pets.findById(...given)),
       list: time('list', (...given) => pets.list(...given)),

@@ -5,7 +5,7 @@ describe('the store in memory', () => {
   for (const contract of storeContracts) {
     bindContract(contract, async () => {
       const store = openMemoryStore();
-      return { ...store, dispose: () => store.close() };
+      return { ...store, ordered: true, dispose: () => store.close() };
     });
   }
 });

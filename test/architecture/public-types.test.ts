@@ -13,7 +13,6 @@ import {
 function arrayPetRepository() {
   const stored: Pet[] = [];
   return {
-    capabilities: { durable: false, shared: false },
     async add(pet: UnsavedPet): Promise<AddedPet> {
       const saved = savedPet(BigInt(stored.length + 1), pet);
       stored.push(saved);
@@ -38,8 +37,6 @@ describe('The public types', () => {
     const unsound: PetRepository[] = [
       // @ts-expect-error: its check is missing
       { ...sound, check: undefined },
-      // @ts-expect-error: it does not say whether it is durable
-      { ...sound, capabilities: { shared: false } },
       // @ts-expect-error: it does not say whether an add is a replay
       { ...sound, add: async (added: UnsavedPet) => ({ pet: savedPet(1n, added) }) },
       // @ts-expect-error: its ids are numbers
@@ -49,6 +46,6 @@ describe('The public types', () => {
       // @ts-expect-error: it has a status of its own
       { ...sound, list: async ({ status }: { status: 'lost' }) => [{ ...pet, status }] },
     ];
-    expect(unsound).to.have.length(6);
+    expect(unsound).to.have.length(5);
   });
 });

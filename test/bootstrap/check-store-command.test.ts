@@ -23,7 +23,6 @@ const opening = (change = ''): string => `${IMPORTS}
   export async function openStore() {
     const { pets: memory, close } = openMemoryStore();
     const pets = {
-      capabilities: memory.capabilities,
       add: (...args) => memory.add(...args),
       findById: (...args) => memory.findById(...args),
       list: (...args) => memory.list(...args),
@@ -97,7 +96,13 @@ describe('check-store', () => {
   });
 
   it('runs all ports of an adapter, with a new URL for each case, and leaves nothing behind', async () => {
-    const { code, out } = await check(SHELF, 'opening again', '--url', 'shelf:{folder}/{name}.db');
+    const { code, out } = await check(
+      SHELF,
+      'opening again',
+      '--url',
+      'shelf:{folder}/{name}.db',
+      '--durable',
+    );
     expect(code, out).to.equal(0);
     for (const port of ['PetRepository', 'ApiKeyRepository', 'CatalogueTransfer'])
       expect(out).to.match(new RegExp(`^${port}: [1-9]\\d* passed, 0 failed, 0 skipped$`, 'm'));

@@ -103,11 +103,10 @@ describe('serve', () => {
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
-    const port = { add: away, findById: away, list: away, revoke: away, check: away, close: async () => {} };
-    const pets = { ...port, capabilities: { durable: true, shared: true } };
+    const pets = { add: away, findById: away, list: away, revoke: away, check: away, close: async () => {} };
     const shelf = factory('shelf', async (_, options): Promise<Store> => {
       options?.onNotice?.('not prepared yet: connect ECONNREFUSED');
-      return { pets, apiKeys: port, location: 'away', close: port.close };
+      return { pets, apiKeys: pets, location: 'away', close: pets.close };
     });
     const serving = serve({}, shelf);
     const url = await serving.ready();

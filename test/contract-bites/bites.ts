@@ -212,6 +212,7 @@ export function storeBites<Name extends PortName>(
         return open('reopened');
       },
       another: async () => open('another'),
+      ordered: true,
       dispose: () => memory.close(),
     };
   };
@@ -227,7 +228,6 @@ function handleOn(memory: FullStore): FullStore {
   const port = <Name extends PortName>(name: Name): FullStore[Name] =>
     new Proxy(memory[name], {
       get(_, operation) {
-        if (operation === 'capabilities') return { durable: true, shared: true, ordered: true };
         if (operation === 'close') return close;
         const value: unknown = Reflect.get(target[name], operation);
         return typeof value === 'function' ? value.bind(target[name]) : value;

@@ -10,7 +10,7 @@ import { handleCases } from './pet-repository/handles.js';
 import { readingCases } from './pet-repository/reading.js';
 import type { StoreSubject } from './store-subject.js';
 
-/** What every store of animals promises, and what it declares in its capabilities. */
+/** What every store of animals promises, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {
   port: 'PetRepository',
   cases: [...addingCases, ...readingCases, ...claimingCases, ...endingCases, ...handleCases],

@@ -1,4 +1,4 @@
-import type { PetRepository, PetRepositoryCapabilities } from '../../src/application/ports/pet-repository.js';
+import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
@@ -9,38 +9,36 @@ export type StorePorts = Pick<Store, 'pets' | 'apiKeys' | 'transfer'>;
 
 /** An open, empty store: the subject of the contracts of all its ports. */
 export interface StoreSubject extends Subject, StorePorts {
-  /** Closes this handle and opens the same store again. Required of a store that declares itself durable. */
+  /** For a store that survives the end of the process: closes this handle and opens the same store again. */
   readonly reopen?: (() => Promise<StorePorts>) | undefined;
-  /** Opens one more handle, as another process does. Required of a store that declares itself shared. */
+  /** For a store that several processes may use at the same time: opens one more handle, as another process does. */
   readonly another?: (() => Promise<StorePorts>) | undefined;
+  /** Whether new animals become visible in ascending order of id, in every process. Default: false. */
+  readonly ordered?: boolean | undefined;
 }
 
 export type StoreCase = ContractCase<StoreSubject>;
 
-/** For `unless`: a case about what only some stores can do, and declare. */
+/** For `unless`: a case about what only some stores can do, and their subjects declare. */
 const undeclared =
-  (capability: keyof PetRepositoryCapabilities) =>
-  ({ pets }: StoreSubject): string | undefined =>
-    pets.capabilities[capability] ? undefined : `the adapter does not declare itself ${capability}`;
+  (property: 'reopen' | 'another' | 'ordered', capability: string) =>
+  (subject: StoreSubject): string | undefined =>
+    subject[property]
+      ? undefined
+      : `the subject has no \`${property}\`, so the store need not be ${capability}`;
 
-export const notDurable = undeclared('durable');
-export const notShared = undeclared('shared');
-export const notOrdered = undeclared('ordered');
+export const notDurable = undeclared('reopen', 'durable');
+export const notShared = undeclared('another', 'shared');
+export const notOrdered = undeclared('ordered', 'ordered');
 
-export async function reopened({ reopen }: StoreSubject): Promise<StorePorts> {
-  assert.ok(reopen, 'the subject of a durable store needs `reopen`');
-  return reopen();
-}
+export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => required(reopen)();
 
-export async function anotherHandle({ another }: StoreSubject): Promise<StorePorts> {
-  assert.ok(another, 'the subject of a shared store needs `another`');
-  return another();
-}
+export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> => required(another)();
 
-/** The port, which the case needs. */
-export function required<Port>(port: Port | undefined): Port {
-  assert.ok(port, 'a further handle lacks a port that the first one had');
-  return port;
+/** What the case needs. */
+export function required<Part>(part: Part | undefined): Part {
+  assert.ok(part, 'a handle of the subject lacks what the first one had');
+  return part;
 }
 
 /** Adds the animals simultaneously; resolves to them as stored, in ascending order of id. */

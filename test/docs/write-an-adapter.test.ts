@@ -74,7 +74,9 @@ describe('docs/write-an-adapter.md', function () {
   });
 
   it('brings that store into the service, where check-store accepts it', async () => {
-    const { out } = await page.line('check-store ./adapter.mjs --url lines:{folder}/pets --only claim');
+    const { out } = await page.line(
+      'check-store ./adapter.mjs --url lines:{folder}/pets --durable --ordered --only claim',
+    );
     expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
   });
 
@@ -102,7 +104,7 @@ describe('docs/contract-suites.md', function () {
     const report = await page.output(['--test', '--test-reporter=tap', 'node-test.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
     expect(passed(report)).to.be.greaterThan(5);
-    expect(report).to.include('# SKIP the adapter does not declare itself durable');
+    expect(report).to.include('# SKIP the subject has no `reopen`');
   });
 
   it('binds a store to mocha', async () => {
@@ -116,7 +118,7 @@ describe('docs/contract-suites.md', function () {
   it('runs a contract without a test runner', async () => {
     const report = await page.output(['run.mjs']);
     expect(report).to.include(
-      'skipped: assigns greater ids after closing and opening again: the adapter does not',
+      'skipped: assigns greater ids after closing and opening again: the subject has no `reopen`',
     );
     expect(report).to.not.include('failed: ');
   });

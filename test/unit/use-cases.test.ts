@@ -28,7 +28,6 @@ function observed() {
 const refuses = () => Promise.reject(new Error('the repository was called'));
 
 const refusing: PetRepository = {
-  capabilities: { durable: false, shared: false },
   add: refuses,
   findById: refuses,
   list: refuses,

@@ -11,6 +11,7 @@ async function open() {
   const handles = [pets];
   return {
     pets,
+    ordered: true,
     async reopen() {
       await pets.close();
       const again = await LevelPetRepository.open(folder);

@@ -26,6 +26,7 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     return {
       pets,
       another,
+      ordered: true,
       reopen: () => pets.close().then(another),
       async dispose() {
         for (const handle of handles) await handle.close();

@@ -26,7 +26,6 @@ function unlessAborted(signal, work) {
 
 /** Animals in a PostgreSQL database. */
 export class PostgresPetRepository {
-  capabilities = Object.freeze({ durable: true, shared: true, ordered: true });
   #pool;
   #mayCreate;
   #ready;

@@ -8,8 +8,6 @@ import { claimId, type MemoryData } from './memory-data.js';
  * awaits anything, so each is one step that no other call can interleave with.
  */
 export const memoryPets = (data: MemoryData): PetRepository => ({
-  capabilities: Object.freeze({ durable: false, shared: false, ordered: true }),
-
   async add(pet, { claim, now = new Date(), signal } = {}) {
     data.enter('adding an animal', signal);
     const earlier = claim && findClaimed(data, claim, now);

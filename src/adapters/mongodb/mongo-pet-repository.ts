@@ -84,9 +84,6 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   }
 
   return {
-    // Not ordered: each process has its own block of ids.
-    capabilities: Object.freeze({ durable: true, shared: true }),
-
     async add(given, { claim, now = new Date(), signal } = {}) {
       // Copied now: the caller may change its objects during the call.
       const [pet, operation] = [{ ...given }, new ObjectId()];

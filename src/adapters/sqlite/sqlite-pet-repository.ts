@@ -60,8 +60,6 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   }
 
   return {
-    capabilities: Object.freeze({ durable: true, shared: true, ordered: true }),
-
     async add(pet, { claim, now = new Date(), signal } = {}) {
       // Copied now: the caller may change its objects while the write is queued.
       const copy = { ...pet };

@@ -9,15 +9,12 @@ export const ADDS_AT_ONCE = 64;
  *
  * For all operations:
  * - Results are frozen or fresh copies: changing an argument or a result never changes the store.
- * - Calls may overlap, in one process and, where `capabilities.shared`, in several. `import` starts 64 adds at once.
+ * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
  * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
  *   technology's own error, which never gets out itself.
  * - An aborted `signal` rejects with its reason (see `Call`).
  */
 export interface PetRepository {
-  /** What this store can do beyond the promises below. Constant while the adapter lives. */
-  readonly capabilities: PetRepositoryCapabilities;
-
   /**
    * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and greater than
    * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
@@ -42,16 +39,6 @@ export interface PetRepository {
 
   /** Closes the whole store that this repository belongs to. Calls in progress finish or reject. Safe to call twice. */
   close(): Promise<void>;
-}
-
-/** What a store can do beyond the common promises. The contract suite checks each that is declared. */
-export interface PetRepositoryCapabilities {
-  /** Everything acknowledged survives the end of the process. */
-  readonly durable: boolean;
-  /** Several processes may use the same store at the same time. */
-  readonly shared: boolean;
-  /** New animals become visible in ascending order of id, in every process. Default: false. */
-  readonly ordered?: boolean | undefined;
 }
 
 /** Options of `add`. */

@@ -83,7 +83,6 @@ interface HeldCall {
 
 /** A store whose calls end when the test says so. It ignores their signals. */
 export class HeldPetRepository implements PetRepository {
-  readonly capabilities = { durable: false, shared: false };
   readonly calls: HeldCall[] = [];
   #arrival = Promise.withResolvers<void>();
 

@@ -19,6 +19,7 @@ describe('openSqliteStore', () => {
       return {
         ...first,
         another,
+        ordered: true,
         async reopen() {
           await first.close();
           return another();

@@ -123,7 +123,6 @@ function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
     return new Promise(() => {});
   };
   return {
-    capabilities: { durable: false, shared: false },
     add: fails,
     findById: fails,
     list: fails,

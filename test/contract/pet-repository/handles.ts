@@ -18,7 +18,7 @@ const ANOTHER_FINGERPRINT = { fingerprint: 'another fingerprint' };
 
 /** Two handles if the store is shared, else the same one twice. */
 async function twoHandles({ pets, another }: StoreSubject) {
-  return [pets, pets.capabilities.shared && another ? (await another()).pets : pets] as const;
+  return [pets, another ? (await another()).pets : pets] as const;
 }
 
 const addDistinctClaims = (pets: PetRepository) =>
