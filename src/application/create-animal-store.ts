@@ -53,8 +53,6 @@ const listPets =
   async (query: PetQuery = {}, call: Call = {}): Promise<PetPage> => {
     requirePetQuery(query);
     const { limit = PAGE_LIMIT.default, status, after } = query;
-    call.signal?.throwIfAborted();
-
     // One more than requested: its existence tells whether there is a next page.
     const found = await pets.list({ after, limit: limit + 1, status }, call);
     const last = found.length > limit ? found[limit - 1] : undefined;
@@ -67,7 +65,6 @@ const createPet =
     const unsaved = unsavedPet(pet);
     const now = clock.now();
     const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now, sha256));
-    signal?.throwIfAborted();
     return pets.add(unsaved, { claim, now, signal });
   };
 
@@ -75,7 +72,7 @@ const getPet =
   (pets: PetRepository) =>
   async (id: bigint | number, call: Call = {}): Promise<Pet> => {
     const petId = requirePetId(id);
-    call.signal?.throwIfAborted();
+    call.signal?.throwIfAborted(); // an id beyond int64 reaches no repository, which would check it
     const pet = isInt64(petId) ? await pets.findById(petId, call) : undefined;
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;

@@ -107,9 +107,6 @@ const adding: PetBites = {
 
 const claiming: PetBites = {
   'stores one animal for a claim and replays it': addsWith((options) => ({ ...options, claim: undefined })),
-  'recognises a retry by the fingerprint': returns({
-    add: (added, pet) => ({ ...added, pet: savedPet(added.pet.id, pet) }),
-  }),
   'refuses a claim with another fingerprint': claimsOther(() => ({ fingerprint: '' })),
   'separates claims that differ only in the scope': claimsOther(() => ({ scope: '' })),
   'separates claims that differ only in the key': claimsOther(() => ({ key: '' })),

@@ -33,8 +33,10 @@ interface TransferCase extends Pick<StoreCase, 'name' | 'unless'> {
 /** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
 
+const unsavedPet = (id: bigint): UnsavedPet => ({ ...FULL_PET, name: `Pet ${id}`, categoryId: -id });
+
 const petWithId = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
-  savedPet(id, { ...FULL_PET, name: `Pet ${id}`, categoryId: -id, ...fields });
+  savedPet(id, { ...unsavedPet(id), ...fields });
 
 const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => petWithId(id));
 
@@ -204,7 +206,7 @@ const claimCases: readonly TransferCase[] = [
     async (transfer, { pets }) => {
       await write(transfer, petsWithIds(1n, 2n));
       await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
-      assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: petWithId(2n), replayed: true });
+      assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), { pet: petWithId(2n), replayed: true });
       const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
     },
@@ -283,7 +285,7 @@ async function fill(transfer: CatalogueTransfer): Promise<void> {
 async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
-  assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: petWithId(5n), replayed: true });
+  assert.deepEqual(await pets.add(unsavedPet(5n), claimed()), { pet: petWithId(5n), replayed: true });
   const { pet } = await pets.add(samplePet());
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }

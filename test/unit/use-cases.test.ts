@@ -38,17 +38,6 @@ const refusing: PetRepository = {
 describe('The use cases', () => {
   const animalStore = createAnimalStore({ pets: refusing });
 
-  it('do not call the repository when the signal is aborted', async () => {
-    const call = { signal: AbortSignal.abort('given up') };
-    for (const calling of [
-      animalStore.listPets({}, call),
-      animalStore.createPet(fido, call),
-      animalStore.getPet(1n, call),
-    ]) {
-      expect(await rejectionOf(calling)).to.equal('given up');
-    }
-  });
-
   it('do not call the repository when the call is not valid, and reject with the class of the fault', async () => {
     for (const [call, expected] of [
       [animalStore.listPets({ limit: 0 }), InvalidParameterError],
@@ -133,16 +122,6 @@ describe('createPet with an idempotency key', () => {
       ]);
     const animal = { ...fido, name: '' };
     expect(await rejectionOf(animalStore.createPet(animal, invalid))).to.be.instanceOf(InvalidPetError);
-    expect(asked).to.deep.equal([]);
-  });
-
-  it('does not call the repository when it is aborted while the fingerprint is computed', async () => {
-    const { animalStore, asked } = observed();
-    const controller = new AbortController();
-    const { signal } = controller;
-    const creating = rejectionOf(animalStore.createPet(fido, { idempotencyKey, signal }));
-    controller.abort('given up');
-    expect(await creating).to.equal('given up');
     expect(asked).to.deep.equal([]);
   });
 });

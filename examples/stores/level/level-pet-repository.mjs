@@ -24,7 +24,6 @@ const SAFE = { sync: true };
 
 /** Animals in a folder, by LevelDB. */
 export class LevelPetRepository {
-  capabilities = Object.freeze({ durable: true, shared: false, ordered: true });
   #db;
   #pets;
   #byStatus;
@@ -57,8 +56,8 @@ export class LevelPetRepository {
       // claims the second one finds the first.
       this.#inTurn(async () => {
         signal?.throwIfAborted();
-        const earlier = kept && (await this.#findClaimed(kept));
-        if (earlier) return { pet: earlier, replayed: true };
+        const earlier = kept && (await this.#findClaim(kept));
+        if (earlier) return { pet: savedPet(BigInt(earlier.petId), pet), replayed: true };
         // Before the write: an id whose write failed may be on the disk all the same.
         this.#lastId += 1n;
         const added = savedPet(this.#lastId, pet);
@@ -94,11 +93,11 @@ export class LevelPetRepository {
     return this.#closing;
   }
 
-  async #findClaimed(claim) {
+  async #findClaim(claim) {
     const earlier = await this.#claims.get(claimKey(claim));
     if (earlier === undefined || earlier.keepUntil <= claim.now) return undefined;
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
-    return petOf(await this.#pets.get(ordered(earlier.petId)));
+    return earlier;
   }
 
   #petWrites(pet) {

@@ -1,3 +1,4 @@
+import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
@@ -10,8 +11,8 @@ import { claimId, type MemoryData } from './memory-data.js';
 export const memoryPets = (data: MemoryData): PetRepository => ({
   async add(pet, { claim, now = new Date(), signal } = {}) {
     data.enter('adding an animal', signal);
-    const earlier = claim && findClaimed(data, claim, now);
-    if (earlier) return { pet: earlier, replayed: true };
+    const earlier = claim && findClaim(data, claim, now);
+    if (earlier) return { pet: savedPet(earlier.petId, pet), replayed: true };
     data.lastId += 1n;
     const added = savedPet(data.lastId, pet);
     data.pets.push(added);
@@ -42,7 +43,7 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
   close: () => data.close(),
 });
 
-function findClaimed(data: MemoryData, claim: Claim, now: Date): Pet | undefined {
+function findClaim(data: MemoryData, claim: Claim, now: Date): PetClaim | undefined {
   // Lapsed claims go, oldest first, up to the first live one: it costs no more than it frees.
   for (const [id, { keepUntil }] of data.claims) {
     if (keepUntil > now) break;
@@ -51,5 +52,5 @@ function findClaimed(data: MemoryData, claim: Claim, now: Date): Pet | undefined
   const earlier = data.claims.get(claimId(claim));
   if (earlier === undefined || earlier.keepUntil <= now) return undefined;
   if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
-  return data.find(earlier.petId);
+  return earlier;
 }

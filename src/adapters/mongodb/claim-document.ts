@@ -1,16 +1,17 @@
 import { ObjectId } from 'mongodb';
 import type { Claim } from '../../application/ports/pet-repository.js';
-import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import { toInt64 } from '../../domain/int64.js';
+import type { PetDocument } from './pet-document.js';
 import { unreadable } from './retry.js';
 
-/** A claim in the database. It decides which animal is created, and under which id. */
+/** A claim in the database. It decides under which id its animal is stored, and by which operation. */
 export interface ClaimDocument {
   /** Scope and key: see `claimId`. */
   readonly _id: string;
   readonly fingerprint: string;
   readonly keepUntil: Date;
-  /** The animal as it is created. */
-  readonly pet: PetDocument;
+  /** Written with all fields of the animal, which version 0.2 and its validator need. */
+  readonly pet: Pick<PetDocument, '_id' | 'operation'>;
 }
 
 type ClaimName = Pick<Claim, 'scope' | 'key'>;
@@ -31,13 +32,13 @@ export function claimName(id: string): ClaimName {
 
 /** @throws {UnavailableError} another program wrote the claim. */
 export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): ClaimDocument {
+  const [petId, operation] = [toInt64(pet?._id), pet?.operation];
   if (
-    typeof fingerprint !== 'string' ||
-    !(keepUntil instanceof Date) ||
-    !(pet?.operation instanceof ObjectId)
-  ) {
-    throw unreadable('claims', _id, 'a field is missing or has the wrong type');
-  }
-  const { id, ...fields } = toPet(pet, 'claims');
-  return { _id, fingerprint, keepUntil, pet: toPetDocument(id, fields, pet.operation) };
+    typeof fingerprint === 'string' &&
+    keepUntil instanceof Date &&
+    petId !== undefined &&
+    operation instanceof ObjectId
+  )
+    return { _id, fingerprint, keepUntil, pet: { _id: petId, operation } };
+  throw unreadable('claims', _id, 'a field is missing or has the wrong type');
 }

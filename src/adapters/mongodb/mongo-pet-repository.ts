@@ -1,8 +1,7 @@
 import { ObjectId, type Filter } from 'mongodb';
 import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
-import { INT64_MAX, isInt64 } from '../../domain/int64.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { savedPet, type UnsavedPet } from '../../domain/pet.js';
 import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, toPet, toPetDocument, type PetDocument } from './pet-document.js';
@@ -15,21 +14,20 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   const claims = connection.collection<ClaimDocument>('claims');
 
   function addNew(pet: UnsavedPet, operation: ObjectId): (options: Attempt) => Promise<AddedPet> {
-    let document: PetDocument | undefined;
+    let given: bigint | undefined;
     return async (options) => {
-      document ??= toPetDocument(await inserts.nextId(), pet, operation);
-      const kept = await inserts.keep(document, options, (_, id) => {
-        document = toPetDocument(id, pet, operation);
-        return document;
-      });
-      return { pet: savedPet(kept._id, kept), replayed: false };
+      const id = (given ??= await inserts.nextId());
+      if (await inserts.keep(toPetDocument(id, pet, operation), options))
+        return { pet: savedPet(id, pet), replayed: false };
+      given = undefined;
+      throw new UndecidedError(`another animal has the id ${id}`);
     };
   }
 
   /**
-   * Writes the claim first, with the animal in it, then the animal: whoever finds a claim can finish what its maker did
-   * not, and no other animal can result. So every write changes one document, and only `_id` needs a unique index. If
-   * somebody deletes the animal by hand, a retry while the claim lasts restores it.
+   * Writes the claim first, with the animal's id and operation, then the animal. A retry brings the same animal, so it
+   * can finish what an interrupted call did not, and no other animal can result. So every write changes one document,
+   * and only `_id` needs a unique index. If somebody deletes the animal by hand, a retry restores it.
    */
   function addOnce(
     pet: UnsavedPet,
@@ -44,8 +42,13 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       mine ??= { _id, fingerprint, keepUntil, pet: toPetDocument(await inserts.nextId(), pet, operation) };
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-      const replayed = !valid.pet.operation.equals(operation);
-      return { pet: await keepClaimed(valid, options), replayed };
+      const { _id: id, operation: first } = valid.pet;
+      if (await inserts.keep(toPetDocument(id, pet, first), options))
+        return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
+      // Whoever is first gives the claim another id.
+      const renamed = { $set: { 'pet._id': await inserts.nextId() } };
+      await claims.updateOne({ _id, 'pet._id': id, 'pet.operation': first }, renamed, options);
+      throw new UndecidedError(`another animal has the id ${id}`);
     };
   }
 
@@ -73,16 +76,6 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     return toClaim(found);
   }
 
-  /** Stores the claim's animal; resolves to it as it is created. */
-  async function keepClaimed({ _id, pet }: ClaimDocument, options: Attempt): Promise<Pet> {
-    const kept = await inserts.keep(pet, options, async (taken, id) => {
-      // Whoever is first gives the claim the other id.
-      await claims.updateOne({ _id, 'pet._id': taken._id }, { $set: { 'pet._id': id } }, options);
-      return (await findClaim(_id, options)).pet;
-    });
-    return savedPet(kept._id, kept);
-  }
-
   return {
     async add(given, { claim, now = new Date(), signal } = {}) {
       // Copied now: the caller may change its objects during the call.
@@ -93,17 +86,15 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
 
     findById: (id, { signal } = {}) =>
       connection.run('reading an animal', { signal }, async (options) => {
-        if (!isInt64(id)) return undefined;
-        const found = await pets.findOne({ _id: id }, { ...options, projection: PET_PROJECTION });
+        const found = await pets.findOne({ _id: { $eq: id } }, { ...options, projection: PET_PROJECTION });
         return found === null ? undefined : toPet(found);
       }),
 
     list: ({ after = 0n, limit, status }, { signal } = {}) =>
       connection.run('listing animals', { signal }, async (options) => {
-        if (after >= INT64_MAX) return [];
         // With `$eq` a status is always a value, never an operator.
         const filter: Filter<PetDocument> = {
-          _id: { $gt: after < 0n ? 0n : after },
+          _id: { $gt: after },
           ...(status !== undefined && { status: { $eq: status } }),
         };
         const found = await pets

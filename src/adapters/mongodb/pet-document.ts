@@ -40,11 +40,11 @@ export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId):
  * The animal in a document. Integers may be int32, double or int64.
  * @throws {UnavailableError} the document is not a valid animal: it was written before the validator or past it.
  */
-export function toPet({ _id, ...fields }: Omit<PetDocument, 'operation'>, collection = 'pets'): Pet {
+export function toPet({ _id, ...fields }: Omit<PetDocument, 'operation'>): Pet {
   try {
     return petFrom({ ...fields, id: _id });
   } catch (error) {
     if (!(error instanceof InvalidPetError)) throw error;
-    throw unreadable(collection, _id, error.message);
+    throw unreadable('pets', _id, error.message);
   }
 }

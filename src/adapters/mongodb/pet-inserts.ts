@@ -41,22 +41,14 @@ export class PetInserts {
   }
 
   /**
-   * Resolves when the majority has the animal. When the animal of another operation has its id, `rename` gives it
-   * the next one, and resolves to what is to be inserted instead.
+   * Resolves to `true` when the majority has the animal, to `false` when the animal of another operation has its id.
    */
-  async keep(
-    pet: PetDocument,
-    options: Attempt,
-    rename: (pet: PetDocument, id: bigint) => PetDocument | Promise<PetDocument>,
-  ): Promise<PetDocument> {
-    let document = pet;
-    while (!(await insertOnce(this.#pets, document, options))) {
-      const { first, last } = this.#block;
-      // The counter is behind: the rest of the block is not safe either.
-      if (document._id >= first && document._id <= last) this.#block.next = last + 1n;
-      document = await rename(document, await this.nextId());
-    }
-    return document;
+  async keep(pet: PetDocument, options: Attempt): Promise<boolean> {
+    const kept = await insertOnce(this.#pets, pet, options);
+    const { first, last } = this.#block;
+    // The counter is behind: the rest of the block is not safe either.
+    if (!kept && pet._id >= first && pet._id <= last) this.#block.next = last + 1n;
+    return kept;
   }
 
   /** The greatest id that was assigned or reserved, or is in use. */

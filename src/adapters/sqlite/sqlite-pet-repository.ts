@@ -1,7 +1,6 @@
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
-import { INT64_MAX, isInt64 } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { claimRow, INSERT_PET, PET_COLUMNS, petRow, PUT_CLAIM, toPet, type PetRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -40,18 +39,12 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   const insert = (pet: UnsavedPet): Pet =>
     savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
 
-  function find(id: bigint): Pet | undefined {
-    const row = isInt64(id) ? sql.find.get(id) : undefined;
-    return row && toPet(row);
-  }
-
   /** Returns a refusal instead of throwing it: it has nothing to undo, so the group goes on. */
   function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): AddedPet | IdempotencyKeyReusedError {
     const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
-    const earlier = petId === undefined ? undefined : find(petId);
-    if (earlier !== undefined) {
+    if (petId !== undefined) {
       if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();
-      return { pet: earlier, replayed: true };
+      return { pet: savedPet(petId, pet), replayed: true };
     }
     const added = insert(pet);
     sql.putClaim.run(...claimRow({ ...claim, petId: added.id }));
@@ -72,15 +65,16 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
       return outcome;
     },
 
-    findById: (id, call = {}) => connection.read('reading an animal', call, () => find(id)),
+    findById: (id, call = {}) =>
+      connection.read('reading an animal', call, () => {
+        const row = sql.find.get(id);
+        return row && toPet(row);
+      }),
 
     list: ({ after = 0n, limit, status }, call = {}) =>
       connection.read('listing animals', call, () => {
-        if (after >= INT64_MAX) return [];
-        const start = after < 0n ? 0n : after;
-        const most = Math.min(limit, Number.MAX_SAFE_INTEGER); // SQLite has no Infinity
         const rows =
-          status === undefined ? sql.list.all(start, most) : sql.listByStatus.all(start, status, most);
+          status === undefined ? sql.list.all(after, limit) : sql.listByStatus.all(after, status, limit);
         return rows.map(toPet);
       }),
 

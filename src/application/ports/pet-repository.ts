@@ -22,13 +22,14 @@ export interface PetRepository {
    *
    * With a claim the animal is stored at most once for its `scope` and `key`, even by simultaneous calls and across
    * processes. The first call stores animal and claim in one step. Until `keepUntil`, a later call with the same
-   * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing.
+   * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing. Equal fingerprints mean
+   * equal animals, so a claim needs only the id: the replay is `savedPet(id, pet)`, whatever became of the stored animal.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
   add(pet: UnsavedPet, options?: AddOptions): Promise<AddedPet>;
 
-  /** Resolves to `undefined`, never rejects, when no animal has this id. */
+  /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
   findById(id: bigint, call?: Call): Promise<Pet | undefined>;
 
   /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
@@ -71,9 +72,9 @@ export interface Claim {
 
 /** A range of the animals in ascending order of id. */
 export interface PetRange {
-  /** Only animals with a greater id. Default: all. */
+  /** Only animals with an id greater than this int64. Default: all. */
   readonly after?: bigint | undefined;
-  /** The largest number of animals: 1 or more. */
+  /** The largest number of animals: an integer, 1 or more. */
   readonly limit: number;
   /** Only animals with this status. Default: all. */
   readonly status?: PetStatus | undefined;

@@ -116,7 +116,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const { pets, apiKeys } = store;
     const old = { ...VALID, id: 5n };
     expect(await pets.list({ limit: 5 })).to.deep.equal([old]);
-    expect(await pets.add(rex, { claim })).to.deep.equal({ pet: old, replayed: true });
+    expect(await pets.add(VALID, { claim })).to.deep.equal({ pet: old, replayed: true });
     expect(await apiKeys.list()).to.deep.equal([{ ...apiKey, revokedAt: new Date(1) }]);
     expect(await apiKeys.revoke('k', new Date(0))).to.deep.equal({ ...apiKey, revokedAt: new Date(0) });
     expect((await pets.add(rex)).pet.id > 1000n).to.equal(true);
@@ -245,7 +245,7 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
         { $unset: { pet: '' } },
         { $unset: { 'pet.operation': '' } },
         { $set: { keepUntil: 'tomorrow' } },
-        { $set: { 'pet.name': ' ' } },
+        { $set: { 'pet._id': 'a text' } },
       ] as Document[]) {
         const claim = claimOn(JSON.stringify(change));
         const { pet } = await pets.add(rex, { claim });

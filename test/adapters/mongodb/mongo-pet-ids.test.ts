@@ -43,6 +43,9 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
       await collection('pets').deleteMany({});
       expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({ ...made, replayed: true });
       expect(await pets.list({ limit: 5 })).to.deep.equal([made.pet]);
+      // Or somebody had changed the animal.
+      await collection('pets').updateOne({}, { $set: { status: 'sold' } });
+      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({ ...made, replayed: true });
       // And a restore had put another animal there.
       await collection('pets').deleteMany({});
       await collection('pets').insertOne(another(made.pet.id));

@@ -27,10 +27,6 @@ export const claimingCases: readonly StoreCase[] = [
     }
     assert.deepEqual(await listAll(pets), [created.pet]);
   }),
-  promise('recognises a retry by the fingerprint of its claim, not by its animal', async ({ pets }) => {
-    const { pet } = await pets.add(samplePet(), claimed());
-    assert.deepEqual(await pets.add(samplePet({ name: 'Rex' }), claimed()), { pet, replayed: true });
-  }),
   promise(
     'refuses a claim with another fingerprint, stores nothing, and still replays the first',
     async ({ pets }) => {
