@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { Claim } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
 import type { PetDocument } from './pet-document.js';
-import { unreadable } from './retry.js';
+import { unreadable } from './mongo-errors.js';
 
 /** A claim in the database. It decides under which id its animal is stored, and by which operation. */
 export interface ClaimDocument {

@@ -4,4 +4,4 @@
  * @packageDocumentation
  */
 export type { MongoStoreOptions } from './mongo-connection.js';
-export { MissingMongoStoreError, MongoUrlError, openMongoStore } from './open-mongo-store.js';
+export { MongoStoreError, openMongoStore } from './open-mongo-store.js';

@@ -5,7 +5,8 @@ import {
   type ApiKeyRepository,
 } from '../../application/ports/api-key-repository.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { insertOnce, unreadable } from './retry.js';
+import { insertOnce } from './insert-once.js';
+import { unreadable } from './mongo-errors.js';
 
 /** A key in the database. Version 0.1 also wrote `replacedBy`, which is ignored. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {

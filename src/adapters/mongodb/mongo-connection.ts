@@ -28,8 +28,6 @@ export class MongoConnection {
   readonly #notice: (line: string) => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #connected = false;
-  #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -73,8 +71,11 @@ export class MongoConnection {
     attempt: (options: Attempt) => Promise<Result>,
   ): Promise<Result> {
     const running = retryWhilePassing(doing, { ...options, timeout }, async (attemptOptions) => {
-      if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
-      if (!this.#connected) await this.#connect();
+      if (this.#closing.signal.aborted) throw new UnavailableError(`${doing} after close`);
+      // The driver reconnects by itself, but only once it has been connected.
+      await this.#client.connect();
+      // The driver does not notice that it was closed while it looked up mongodb+srv.
+      await this.#closed?.then(() => this.#client.close());
       attemptOptions.signal.throwIfAborted();
       return attempt(attemptOptions);
     });
@@ -89,25 +90,10 @@ export class MongoConnection {
   }
 
   async #close(): Promise<void> {
-    this.#closing.abort(new UnavailableError('connecting after close'));
-    const inProgress = [...this.#running, this.#connecting ?? Promise.resolve()];
-    await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(inProgress)).catch(() => {});
+    this.#closing.abort();
+    await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(this.#running)).catch(() => {});
     // The driver says goodbye to the server, and waits long for one that is silent.
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
-  }
-
-  /** The driver reconnects by itself, but only once it has been connected. */
-  #connect(): Promise<void> {
-    const { signal } = this.#closing;
-    this.#connecting ??= within(PREPARE_TIMEOUT, signal, async () => {
-      await this.#client.connect();
-      // The driver does not notice that it was closed while it looked up mongodb+srv.
-      if (signal.aborted) await this.#client.close();
-      this.#connected = true;
-    }).finally(() => {
-      this.#connecting = undefined;
-    });
-    return this.#connecting;
   }
 
   /**

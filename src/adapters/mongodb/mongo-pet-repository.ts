@@ -6,7 +6,8 @@ import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import { UndecidedError, isDuplicateKey, type Attempt } from './retry.js';
+import { UndecidedError, isDuplicateKey } from './mongo-errors.js';
+import type { Attempt } from './retry.js';
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
 export function mongoPets(connection: MongoConnection, inserts: PetInserts): PetRepository {
@@ -16,7 +17,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   function addNew(pet: UnsavedPet, operation: ObjectId): (options: Attempt) => Promise<AddedPet> {
     let given: bigint | undefined;
     return async (options) => {
-      const id = (given ??= await inserts.nextId());
+      const id = (given ??= await inserts.nextId(options));
       if (await inserts.keep(toPetDocument(id, pet, operation), options))
         return { pet: savedPet(id, pet), replayed: false };
       given = undefined;
@@ -39,14 +40,19 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
     return async (options) => {
-      mine ??= { _id, fingerprint, keepUntil, pet: toPetDocument(await inserts.nextId(), pet, operation) };
+      mine ??= {
+        _id,
+        fingerprint,
+        keepUntil,
+        pet: toPetDocument(await inserts.nextId(options), pet, operation),
+      };
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       const { _id: id, operation: first } = valid.pet;
       if (await inserts.keep(toPetDocument(id, pet, first), options))
         return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
       // Whoever is first gives the claim another id.
-      const renamed = { $set: { 'pet._id': await inserts.nextId() } };
+      const renamed = { $set: { 'pet._id': await inserts.nextId(options) } };
       await claims.updateOne({ _id, 'pet._id': id, 'pet.operation': first }, renamed, options);
       throw new UndecidedError(`another animal has the id ${id}`);
     };

@@ -6,15 +6,10 @@ import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { mongoPets } from './mongo-pet-repository.js';
 import { PetInserts } from './pet-inserts.js';
 
-/** The URL is not a MongoDB connection string that can be used. The message is one line without secrets. */
-export class MongoUrlError extends Error {
+/** The URL is invalid, or leads to no store where one must exist. The message is one line without secrets. */
+export class MongoStoreError extends Error {
   // A literal: minifiers rename classes.
-  override readonly name = 'MongoUrlError';
-}
-
-/** The store must exist, and the database holds none. The message is one line without secrets. */
-export class MissingMongoStoreError extends Error {
-  override readonly name = 'MissingMongoStoreError';
+  override readonly name = 'MongoStoreError';
 }
 
 /**
@@ -22,13 +17,12 @@ export class MissingMongoStoreError extends Error {
  * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
- * @throws {MongoUrlError} the URL is not such a connection string.
- * @throws {MissingMongoStoreError} with `mustExist` or `readOnly`: the server was reached, and the database has no
- * collection `pets`.
+ * @throws {MongoStoreError} the URL is not such a connection string; or, with `mustExist` or `readOnly`, the server was
+ * reached, and the database has no collection `pets`.
  */
 export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
   const fault = mongoUrlFault(url);
-  if (fault !== undefined) throw new MongoUrlError(`The URL ${fault}.`);
+  if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
   const { hosts, srvHost } = client.options;
   const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
@@ -36,7 +30,7 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
   const connection = new MongoConnection(client, database, options);
   if ((options.mustExist ?? options.readOnly) && !(await connection.mayHoldStore())) {
     await connection.close();
-    throw new MissingMongoStoreError(`${location} holds no animal store: name the database of one.`);
+    throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
   }
   const inserts = new PetInserts(connection);
   return {

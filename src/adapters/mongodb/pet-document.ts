@@ -1,7 +1,7 @@
 import type { Document, ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { PET_STATUSES, petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { unreadable } from './retry.js';
+import { unreadable } from './mongo-errors.js';
 
 /** How the database stores each field of an animal. A field of `Pet` that is missing here does not compile. */
 const FIELDS = {

@@ -2,7 +2,9 @@ import type { Collection } from 'mongodb';
 import { INT64_MAX, toInt64 } from '../../domain/int64.js';
 import type { MongoConnection } from './mongo-connection.js';
 import type { PetDocument } from './pet-document.js';
-import { SILENCE_LIMIT, insertOnce, unreadable, within, type Attempt } from './retry.js';
+import { insertOnce } from './insert-once.js';
+import { unreadable } from './mongo-errors.js';
+import type { Attempt } from './retry.js';
 
 /** How far ids were assigned. */
 interface Counter {
@@ -19,7 +21,7 @@ export class PetInserts {
   readonly #pets: Collection<PetDocument>;
   readonly #counters: Collection<Counter>;
   #block = { first: 1n, next: 1n, last: 0n };
-  #fetching: Promise<void> | undefined;
+  #taking: Promise<void> | undefined;
 
   constructor(connection: MongoConnection) {
     this.#pets = connection.collection('pets');
@@ -27,13 +29,12 @@ export class PetInserts {
   }
 
   /** Returns the next id of this process's block: no other process has it. */
-  async nextId(): Promise<bigint> {
+  async nextId(options: Attempt): Promise<bigint> {
     while (this.#block.next > this.#block.last) {
-      // One for all who wait, so that none of their signals ends it.
-      this.#fetching ??= within(SILENCE_LIMIT, undefined, (options) => this.#fetch(options)).finally(() => {
-        this.#fetching = undefined;
-      });
-      await this.#fetching;
+      options.signal.throwIfAborted();
+      // One call takes a block for all who wait. When it fails, the next of them tries.
+      if (this.#taking) await this.#taking.catch(() => {});
+      else await (this.#taking = this.#takeBlock(options).finally(() => (this.#taking = undefined)));
     }
     const id = this.#block.next;
     this.#block.next += 1n;
@@ -68,7 +69,7 @@ export class PetInserts {
    * Takes the next block: above the counter, and above the ids in use in case the counter was lost or restored to an
    * older state. If the reply is lost, the block is never used.
    */
-  async #fetch(options: Attempt): Promise<void> {
+  async #takeBlock(options: Attempt): Promise<void> {
     // Read before the counter: what others insert meanwhile comes from blocks that the counter knows. Animals that
     // the majority does not have yet count, too.
     const used = await this.#greatestId({ ...options, readConcern: 'local' });

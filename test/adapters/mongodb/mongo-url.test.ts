@@ -36,7 +36,7 @@ describe('The URL of a MongoDB store', () => {
   for (const url of WRONG) {
     it(`is refused in one line without secrets: ${url}`, async () => {
       const error = await rejection(openMongoStore(url));
-      expect(error).to.have.property('name', 'MongoUrlError');
+      expect(error).to.have.property('name', 'MongoStoreError');
       expect(error)
         .to.have.property('message')
         .that.matches(/^The URL (?:is|has|names) [^\n]+\.$/);

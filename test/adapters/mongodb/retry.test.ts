@@ -24,6 +24,15 @@ describe('A call to MongoDB', () => {
     });
   }
 
+  it('is retried when no reply comes, long before it is given up: a connection may be dead', async () => {
+    let tries = 0;
+    const done = retryWhilePassing('trying', { timeout: 500 }, async () => {
+      tries += 1;
+      return tries === 1 ? new Promise<never>(() => {}) : 'done';
+    });
+    expect({ done: await done, tries }).to.deep.equal({ done: 'done', tries: 2 });
+  });
+
   it("passes on this program's own errors at once and unchanged", async () => {
     for (const error of [
       new TypeError('a fault'),

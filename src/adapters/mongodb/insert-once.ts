@@ -1,0 +1,30 @@
+import type { Collection, Filter, ObjectId, OptionalUnlessRequiredId } from 'mongodb';
+import { UndecidedError, isDuplicateKey } from './mongo-errors.js';
+import type { Attempt } from './retry.js';
+
+/**
+ * Inserts a document whose `operation` makes that safe to repeat: if the reply to an earlier insert was lost, this one
+ * recognises it. Resolves to `false` when the document of another operation has the `_id`.
+ */
+export async function insertOnce<
+  Stored extends { readonly _id: bigint | string; readonly operation: ObjectId },
+>(
+  collection: Collection<Stored>,
+  document: Stored & OptionalUnlessRequiredId<Stored>,
+  options: Attempt,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document, options);
+    return true;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  const { _id, operation } = document;
+  const found = await collection.findOne({ _id } as Filter<Stored>, {
+    ...options,
+    projection: { operation: 1 },
+  });
+  if (found === null)
+    throw new UndecidedError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+  return operation.equals(found['operation']);
+}

@@ -1,0 +1,62 @@
+import { inspect } from 'node:util';
+import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
+import { UnavailableError } from '../../domain/errors.js';
+
+/** The outcome of an attempt is unknown, or it chose an id that is taken. Only another attempt can tell. */
+export class UndecidedError extends Error {
+  override readonly name = 'UndecidedError';
+}
+
+/** A document that this version cannot read: another program wrote it. */
+export const unreadable = (collection: string, id: unknown, why: string): UnavailableError => {
+  const name = inspect(id, { breakLength: Infinity, maxStringLength: 100 });
+  return new UnavailableError(`reading ${collection}`, {
+    cause: new Error(`the document ${name} in ${collection} is not valid: ${why}`),
+  });
+};
+
+/** A document with this `_id` exists already. */
+export const isDuplicateKey = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === 11_000;
+
+/**
+ * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
+ * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
+ */
+const isNetworkError = (error: unknown): boolean =>
+  error instanceof Error &&
+  ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
+
+/** Whether the driver, the server or the network failed, rather than this program. */
+export const isMongoFault = (error: unknown): boolean =>
+  error instanceof MongoError ||
+  error instanceof BSON.BSONError ||
+  error instanceof UndecidedError ||
+  isNetworkError(error);
+
+/**
+ * Codes of a server that is stopping, starting, stepping down, unreachable for another or late:
+ * https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md
+ */
+const PASSING_CODES = new Set<unknown>([
+  6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_388, 13_435,
+  13_436,
+]);
+
+/**
+ * Whether a retry may succeed shortly: nobody replied, or a server that will soon do better. The driver retries once by
+ * itself, and more often on an overloaded server.
+ */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
+  // A bulk write hides what interrupted it.
+  if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
+    return isPassing(error.errorResponse);
+  return !(error instanceof MongoServerError) || PASSING_CODES.has(error.code);
+}
+
+/** The innermost error with the same message: the driver wraps an error in two more that repeat it. */
+export function rootOf(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && cause.message === (error as Error).message ? rootOf(cause) : error;
+}
