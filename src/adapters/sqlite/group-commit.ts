@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
 
@@ -8,7 +9,6 @@ interface Write {
   /** Does the work in the transaction. Returns what resolves the call after the commit. */
   readonly run: () => () => void;
   readonly reject: (reason: unknown) => void;
-  readonly settled: Promise<unknown>;
   /** When to stop waiting for another connection's lock, on the clock of `performance.now`. */
   readonly giveUpAt: number;
 }
@@ -17,9 +17,9 @@ interface Write {
 const LARGE_GROUP = 32;
 
 /**
- * Commits all writes of one event-loop turn together, or of two: a commit that reaches the disk costs far more than
- * a write. An aborted write leaves the queue, until its transaction begins. From there to the commit everything is one
- * synchronous step.
+ * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
+ * the writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its transaction
+ * begins. From there to the commit everything is one synchronous step.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
@@ -28,8 +28,7 @@ export class GroupCommit {
   readonly #onCommit: (writes: number) => void;
   /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
   #queue: Write[] = [];
-  #scheduled = false;
-  #tries = 0;
+  #flushing: Promise<void> | undefined;
   #failing = false;
 
   /** @param beforeEach called before each transaction; when it throws, the whole group rejects */
@@ -61,40 +60,38 @@ export class GroupCommit {
       return () => resolve(result);
     };
     const giveUpAt = performance.now() + this.#wait.busyTimeout;
-    this.#queue.push({ doing, signal, run, reject, settled: promise, giveUpAt });
-    if (!this.#scheduled) {
-      setImmediate(() => this.#flushSoon());
-      this.#scheduled = true;
-      this.#tries = 0;
-    }
+    this.#queue.push({ doing, signal, run, reject, giveUpAt });
+    this.#flushing ??= this.#flush();
     return promise;
   }
 
   /** Resolves when every queued write is settled. None waits longer than its `busyTimeout` for a lock. */
   async drain(): Promise<void> {
-    await Promise.allSettled(this.#queue.map(({ settled }) => settled));
+    await this.#flushing;
   }
 
-  /** A small group waits one more turn: requests that came with its own may still be read. */
-  #flushSoon(): void {
-    if (this.#queue.length < LARGE_GROUP) setImmediate(() => this.#flush());
-    else this.#flush();
-  }
-
-  #flush(): void {
-    this.#scheduled = false;
-    this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
-    try {
-      while (this.#queue.length > 0 && !this.#commitQueue()) this.#rollback();
-    } catch (error) {
-      this.#rollback();
-      if (isBusy(error)) this.#waitForLock(error);
-      else this.#refuse((write) => unavailable(write, error));
+  async #flush(): Promise<void> {
+    await nextTurn();
+    // Requests that came with those of a small group may still be read.
+    if (this.#queue.length < LARGE_GROUP) await nextTurn();
+    for (let tries = 0; ; tries += 1) {
+      this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
+      try {
+        while (!this.#commitQueue()) this.#rollback();
+      } catch (error) {
+        this.#rollback();
+        const [busy, now] = [isBusy(error), performance.now()];
+        this.#refuse((write) => (busy && now < write.giveUpAt ? undefined : unavailable(write, error)));
+      }
+      if (this.#queue.length === 0) break;
+      await delay(retryDelay(tries, this.#wait));
     }
+    this.#flushing = undefined;
   }
 
   /** Returns `false` after refusing a write that failed by itself: the others have to run again without it. */
   #commitQueue(): boolean {
+    if (this.#queue.length === 0) return true;
     this.#failing = true; // until the commit: what happens in between is one synchronous step
     this.#beforeEach();
     this.#database.exec('BEGIN IMMEDIATE');
@@ -123,15 +120,6 @@ export class GroupCommit {
       // The failure before this one is reported. If the transaction is still open, the next one fails to begin, and
       // leads here again.
     }
-  }
-
-  #waitForLock(error: unknown): void {
-    const now = performance.now();
-    this.#refuse((write) => (now >= write.giveUpAt ? unavailable(write, error) : undefined));
-    if (this.#queue.length === 0) return;
-    this.#scheduled = true;
-    setTimeout(() => this.#flush(), retryDelay(this.#tries, this.#wait));
-    this.#tries += 1;
   }
 
   /** Rejects the writes that there is a reason for, and keeps the others. */

@@ -3,7 +3,7 @@ import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy, type LockWait } from './busy.js';
 import { GroupCommit } from './group-commit.js';
-import { FilesInPlace } from './store-file.js';
+import { watchPlaces } from './store-file.js';
 
 /**
  * A prepared statement. Its rows are arrays in the order of the columns, with integers as bigints. STRICT tables and
@@ -21,13 +21,13 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #wait: LockWait;
   readonly #writes: GroupCommit;
-  readonly #files: FilesInPlace;
+  readonly #findMoved: () => string | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(database: DatabaseSync, file: string, wait: LockWait, onCommit?: (writes: number) => void) {
     this.#database = database;
     this.#wait = wait;
-    this.#files = new FilesInPlace([file, `${file}-wal`]);
+    this.#findMoved = watchPlaces(file, `${file}-wal`);
     this.#writes = new GroupCommit(database, () => this.#requireInPlace(), wait, onCommit);
   }
 
@@ -54,10 +54,7 @@ export class SqliteConnection {
     return this.#writes.submit(doing, signal, run);
   }
 
-  /**
-   * Reads by `read`, if the file is still in its place. When the latest write failed, it also commits `write`: only
-   * a write shows that writes succeed again, and nobody may send one to a store that is reported away.
-   */
+  /** Reads by `read`, if the file is still in its place. After a failed write it also tests writing, by `write`. */
   async check(call: Call, read: () => unknown, write: () => unknown): Promise<void> {
     const doing = 'checking the store';
     await this.read(doing, call, () => {
@@ -93,7 +90,7 @@ export class SqliteConnection {
    * nobody will find again.
    */
   #requireInPlace(): void {
-    const moved = this.#files.findMoved();
+    const moved = this.#findMoved();
     if (moved === undefined) return;
     throw new UnavailableError('finding the store', { cause: new Error(`${moved} was removed or replaced`) });
   }

@@ -92,34 +92,24 @@ export function fileIdentity(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** The resolution of the times of folders, in milliseconds, where it is coarsest: FAT. Two changes within it may look like one. */
+/** The coarsest resolution of the times of folders, in milliseconds (FAT): two changes within it may look like one. */
 const TIME_RESOLUTION = 2_000n;
 
 /**
- * Notices when a file was removed or another took its place. Only the folder is asked, unless it changed: since
- * Linux 6.13, asking for the times of a file makes the sync of its next write record a new time, which is one more
- * write to the disk.
+ * Returns a function that names a file of a folder that was removed or replaced since. It looks at the files only if the
+ * folder changed: since Linux 6.13, reading the times of a file costs one more write to the disk at its next sync.
  */
-export class FilesInPlace {
-  readonly #folder: string;
-  readonly #identities: ReadonlyMap<string, string | undefined>;
+export function watchPlaces(...paths: [string, ...string[]]): () => string | undefined {
+  const places = paths.map((path) => ({ path, identity: fileIdentity(path) }));
   /** The folder's state when all files were in place, if every later change to it will show. */
-  #seen: string | undefined;
-
-  /** @param paths files in one folder */
-  constructor(paths: readonly [string, ...string[]]) {
-    this.#folder = dirname(paths[0]);
-    this.#identities = new Map(paths.map((path) => [path, fileIdentity(path)]));
-  }
-
-  /** Returns the path of a file that is no longer in its place. */
-  findMoved(): string | undefined {
-    const folder = statSync(this.#folder, { bigint: true, throwIfNoEntry: false });
+  let seen: string | undefined;
+  return () => {
+    const folder = statSync(dirname(paths[0]), { bigint: true, throwIfNoEntry: false });
     const state = folder && `${folder.dev}:${folder.ino} ${folder.ctimeNs}`;
-    if (state !== undefined && state === this.#seen) return undefined;
-    this.#seen = undefined;
-    for (const [path, identity] of this.#identities) if (fileIdentity(path) !== identity) return path;
-    if (folder && BigInt(Date.now()) - folder.ctimeMs >= TIME_RESOLUTION) this.#seen = state;
-    return undefined;
-  }
+    if (state !== undefined && state === seen) return undefined;
+    seen = undefined;
+    const moved = places.find(({ path, identity }) => fileIdentity(path) !== identity);
+    if (!moved && folder && BigInt(Date.now()) - folder.ctimeMs >= TIME_RESOLUTION) seen = state;
+    return moved?.path;
+  };
 }
