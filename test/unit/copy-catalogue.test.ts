@@ -9,6 +9,7 @@ import {
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { FullStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import { withFault, type PortName } from '../contract-bites/bites.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { FULL_PET, fullApiKey, sampleApiKey, sampleClaim, samplePet, times } from '../contract/samples.js';
 
@@ -39,19 +40,11 @@ const contentsOf = async ({ pets, apiKeys, transfer }: FullStore) => ({
 });
 
 /** The same store with operations of one port replaced. */
-const altered = <Name extends 'pets' | 'apiKeys' | 'transfer'>(
+const altered = <Name extends PortName>(
   store: FullStore,
   name: Name,
   operations: Partial<FullStore[Name]>,
-): FullStore => ({
-  ...store,
-  [name]: new Proxy(store[name], {
-    get(port, operation) {
-      const value: unknown = Reflect.get(operations, operation) ?? Reflect.get(port, operation);
-      return typeof value === 'function' ? value.bind(port) : value;
-    },
-  }),
-});
+): FullStore => ({ ...store, [name]: withFault<FullStore[Name]>(store[name], () => operations) });
 
 async function faultOf(copying: Promise<unknown>): Promise<string> {
   const error = await rejectionOf(copying);

@@ -5,7 +5,7 @@ import type { FullStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
-import { apiKey, claimOn, rejection, rex, throughProxy } from './mongo-store-tests.js';
+import { claimOn, rejection, rex, throughProxy } from './mongo-store-tests.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -29,16 +29,9 @@ const messagesOf = (error: unknown): string[] =>
   error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [];
 
 const OPERATIONS: Readonly<Record<string, (store: FullStore, signal: AbortSignal) => Promise<unknown>>> = {
-  add: ({ pets }, signal) => pets.add(rex, { signal }),
   'add with a claim': ({ pets }, signal) => pets.add(rex, { signal, claim: claimOn('t') }),
-  findById: ({ pets }, signal) => pets.findById(1n, { signal }),
   list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
-  check: ({ pets }, signal) => pets.check({ signal }),
-  'add of a key': ({ apiKeys }, signal) => apiKeys.add(apiKey, { signal }),
-  'findById of a key': ({ apiKeys }, signal) => apiKeys.findById('k', { signal }),
-  'list of keys': ({ apiKeys }, signal) => apiKeys.list({ signal }),
   revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
-  survey: ({ transfer }, signal) => transfer.survey({ signal }),
   writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
 };
 

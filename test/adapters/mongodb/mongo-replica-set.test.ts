@@ -1,76 +1,20 @@
 import { expect } from 'chai';
-import { MongoClient, type Db } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { ReplicaSet, until } from './mongod.js';
 import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
 import { claimOn, rejection, rex } from './mongo-store-tests.js';
-import { setTimeout as delay } from 'node:timers/promises';
 
-/** Minutes of elections and kills, or one of a primary that is killed. */
+/** A rollback takes long. */
 const LONG = process.env['LONG'] === '1';
-const STEP_DOWNS = LONG ? 20 : 0;
-const KILLS = LONG ? 3 : 1;
-
-const WRITERS = 8;
-
-/** What became of animals that several writers added at once, each under a name of its own. */
-class WriteLedger {
-  /** The acknowledged ids, by the names of the animals. */
-  readonly acknowledged = new Map<string, bigint>();
-  readonly #failed: unknown[] = [];
-  readonly #over = new AbortController();
-
-  /** Adds from all writers without a pause, while something disturbs the database. */
-  async addWhile(pets: PetRepository, disturb: () => Promise<void>): Promise<void> {
-    const writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(pets, writer));
-    try {
-      await disturb();
-      await this.another(20);
-    } finally {
-      this.#over.abort();
-      await Promise.all(writers);
-    }
-  }
-
-  /** Resolves when so many more were acknowledged. */
-  async another(count: number): Promise<void> {
-    for (const wanted = this.acknowledged.size + count; this.acknowledged.size < wanted; await delay(5));
-  }
-
-  async #write(pets: PetRepository, writer: number): Promise<void> {
-    for (let number = 0; !this.#over.signal.aborted; number += 1) {
-      const name = `Rex ${number} of ${writer}`;
-      try {
-        const { pet } = await pets.add({ name, categoryId: 7n, status: 'sold' });
-        this.acknowledged.set(name, pet.id);
-      } catch (error) {
-        this.#failed.push(error);
-      }
-    }
-  }
-
-  /** No add was refused; the majority has every animal that was acknowledged once, and no other. */
-  async expectWhole(db: Db): Promise<void> {
-    const stored = new Map<unknown, bigint[]>();
-    const pets = db.collection('pets', { readConcern: { level: 'majority' } });
-    for await (const { name, _id } of pets.find()) {
-      stored.set(name, [...(stored.get(name) ?? []), BigInt(String(_id))]);
-    }
-    const lost = [...this.acknowledged].filter(([name, id]) => !stored.get(name)?.includes(id));
-    const twice = [...stored.values()].filter((ids) => ids.length > 1);
-    expect({ failed: this.#failed, lost, twice }).to.deep.equal({ failed: [], lost: [], twice: [] });
-    expect(new Set(this.acknowledged.values()).size).to.equal(this.acknowledged.size);
-    expect(stored.size).to.equal(this.acknowledged.size);
-  }
-}
-
 interface Given {
   readonly pets: PetRepository;
   readonly client: MongoClient;
   readonly uri: string;
 }
 
+// Elections and kills under load: the attack `faults`.
 describeOnOwnServers('A MongoDB store in a replica set of three', (_create, binary) => {
   let set: ReplicaSet;
   before(async function () {
@@ -158,28 +102,4 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
       expect(listed.length).to.be.below(4);
     }),
   ).timeout(120_000);
-
-  // The last one: the primary that it kills stays away.
-  it(
-    `loses, duplicates and refuses no animal while primaries step down (${STEP_DOWNS}) and are killed (${KILLS}) under 8 writers`,
-    onStore(async ({ pets, client }) => {
-      const ledger = new WriteLedger();
-      await ledger.addWhile(pets, async () => {
-        for (let election = 1; election <= STEP_DOWNS; election += 1) {
-          await ledger.another(20);
-          await set.stepDown();
-        }
-        for (let kill = 1; kill <= KILLS; kill += 1) {
-          await ledger.another(50);
-          const primary = await set.primary();
-          await primary.kill();
-          await ledger.another(50);
-          if (!LONG) continue;
-          await primary.listen();
-          await set.untilWhole();
-        }
-      });
-      await ledger.expectWhole(client.db());
-    }),
-  ).timeout(300_000);
 });

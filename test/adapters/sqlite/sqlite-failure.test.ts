@@ -126,31 +126,25 @@ describe('an SQLite store in trouble', () => {
     );
   }
 
-  it(
-    'notices that another file took its place, and goes on when its own is back',
-    onStore(async ({ pets, file }) => {
-      await pets.add(rex);
-      await rename(file, `${file}.away`);
-      await writeFile(file, await readFile(`${file}.away`));
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
-      expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
-      await rename(`${file}.away`, file);
-      await pets.check();
-      expect((await pets.add(rex)).pet.id).to.equal(2n);
-    }),
-  );
-
-  it(
-    'notices it also after it stopped to ask for the files, because the folder had not changed for long',
-    onStore(async ({ pets, file }) => {
-      await delay(2_100);
-      await pets.add(rex);
-      await rename(file, `${file}.away`);
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
-      await rename(`${file}.away`, file);
-      await pets.add(rex);
-    }),
-  );
+  for (const [when, quiet] of [
+    ['soon', 0],
+    ['after it stopped looking at the files, because the folder had not changed for long', 2_100],
+  ] as const) {
+    it(
+      `notices that another file took its place ${when}, and goes on when its own is back`,
+      onStore(async ({ pets, file }) => {
+        await delay(quiet);
+        await pets.add(rex);
+        await rename(file, `${file}.away`);
+        await writeFile(file, await readFile(`${file}.away`));
+        expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+        expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
+        await rename(`${file}.away`, file);
+        await pets.check();
+        expect((await pets.add(rex)).pet.id).to.equal(2n);
+      }),
+    );
+  }
 
   it(
     'says that it is damaged when it reads noise, and reads on elsewhere',

@@ -143,35 +143,31 @@ describe('openSqliteStore of an older version', () => {
     }),
   );
 
-  for (const version of [1, 2]) {
-    it(
-      `refuses version ${version} to readers in one line, also beside its program, and changes nothing`,
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        makeOldStore(file, version);
-        for (const running of [false, true]) {
-          const old = new DatabaseSync(file);
-          if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
-          else old.close();
-          const state = async () =>
-            Promise.all(
-              (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
-            );
-          const before = await state();
-          const error = await rejection(openSqliteStore(file, { readOnly: true }));
-          expect(error).to.be.instanceOf(StoreFileError);
-          expect(error)
-            .to.have.property('message')
-            .that.matches(
-              new RegExp(`has schema version ${version}, and reading does not upgrade it to 3: use the`),
-            )
-            .and.does.not.include('\n');
-          expect(await state()).to.deep.equal(before);
-          if (running) old.close();
-        }
-      }),
-    );
-  }
+  it(
+    'refuses an older version to readers in one line, also beside its program, and changes nothing',
+    inFolder(async (folder) => {
+      const file = join(folder, 'animals.db');
+      makeOldStore(file, 1);
+      for (const running of [false, true]) {
+        const old = new DatabaseSync(file);
+        if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
+        else old.close();
+        const state = async () =>
+          Promise.all(
+            (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
+          );
+        const before = await state();
+        const error = await rejection(openSqliteStore(file, { readOnly: true }));
+        expect(error).to.be.instanceOf(StoreFileError);
+        expect(error)
+          .to.have.property('message')
+          .that.matches(/has schema version 1, and reading does not upgrade it to 3: use the/)
+          .and.does.not.include('\n');
+        expect(await state()).to.deep.equal(before);
+        if (running) old.close();
+      }
+    }),
+  );
 });
 
 /** Of a file's content, without the index of a log, where readers leave marks. */

@@ -3,7 +3,7 @@ import { PET_STATUSES, type UnsavedPet } from '../../../src/domain/pet.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
-import { listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
+import { byId, listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
 
 /** Checks an animal in every way to get one. */
 const keepsExactly =
@@ -49,35 +49,22 @@ export const addingCases: readonly StoreCase[] = [
       greatest = pet.id;
     }
   }),
-  promise('gives twenty simultaneous writers twenty ids, each with its own animal', async ({ pets }) => {
-    const added = await Promise.all(
-      times(20, (number) => pets.add(samplePet({ name: `Pet ${number}`, categoryId: BigInt(number) }))),
-    );
-    assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 20);
-    for (const [index, { pet, replayed }] of added.entries()) {
-      assert.equal(pet.name, `Pet ${index + 1}`);
-      assert.equal(replayed, false);
-      assert.deepEqual(await pets.findById(pet.id), pet);
-    }
-    const next = await pets.add(samplePet());
-    assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
-  }),
   promise(
-    `takes ${ADDS_AT_ONCE} adds at once, with claims and without, and stores each`,
+    `takes ${ADDS_AT_ONCE} adds at once, with claims and without, and stores each under an id of its own`,
     async ({ pets }) => {
       const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
-      await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
-      await Promise.all(names.map((name) => pets.add(samplePet({ name }), claimed({ key: name }))));
-      const stored = (await listAll(pets)).map(({ name }) => name);
-      assert.deepEqual(stored.toSorted(), [...names, ...names].toSorted());
+      const plain = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
+      const claiming = names.map((name) => pets.add(samplePet({ name }), claimed({ key: name })));
+      const added = [...plain, ...(await Promise.all(claiming))];
+      assert.deepEqual(
+        added.map(({ pet: { name }, replayed }) => [name, replayed]),
+        [...names, ...names].map((name) => [name, false]),
+      );
+      assert.deepEqual(await listAll(pets), added.map(({ pet }) => pet).sort(byId));
+      const next = await pets.add(samplePet());
+      assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
     },
   ),
-  promise('stores two equal animals as two when there is no claim', async ({ pets }) => {
-    const first = await pets.add(samplePet());
-    const second = await pets.add(samplePet());
-    assert.deepEqual([first.replayed, second.replayed], [false, false]);
-    assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-  }),
   promise(
     'shows a new animal to the next read, even one that found nothing or another list just before',
     async ({ pets }) => {
@@ -100,7 +87,7 @@ export const addingCases: readonly StoreCase[] = [
       }
     },
   ),
-  promise('returns frozen animals', async ({ pets }) => {
+  promise('returns frozen animals, in a list that is not its own', async ({ pets }) => {
     const { pet } = await pets.add(samplePet(), claimed());
     const replay = await pets.add(samplePet(), claimed());
     const returned = [pet, replay.pet, await pets.findById(pet.id), ...(await listAll(pets))];
@@ -108,6 +95,8 @@ export const addingCases: readonly StoreCase[] = [
       returned.map((animal) => Object.isFrozen(animal)),
       times(4, () => true),
     );
+    Reflect.set(await listAll(pets), 'length', 0);
+    assert.deepEqual(await listAll(pets), [pet]);
   }),
   promise(
     'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves',
@@ -136,20 +125,4 @@ export const addingCases: readonly StoreCase[] = [
       assert.deepEqual(await replaying, { pet, replayed: true });
     },
   ),
-  promise('returns results that can be changed without changing the store', async ({ pets }) => {
-    const added = await pets.add(samplePet(), claimed());
-    const expected = { ...added.pet };
-    const listed = await listAll(pets);
-    for (const pet of [added.pet, await pets.findById(expected.id), ...listed]) {
-      assert.ok(pet);
-      Reflect.set(pet, 'name', 'Rex');
-      Reflect.set(pet, 'id', 99n);
-    }
-    Reflect.set(added, 'replayed', 'changed');
-    Reflect.set(added, 'pet', samplePet({ name: 'Rex' }));
-    Reflect.set(listed, 'length', 0);
-    assert.deepEqual(await pets.findById(expected.id), expected);
-    assert.deepEqual(await listAll(pets), [expected]);
-    assert.deepEqual(await pets.add(samplePet(), claimed()), { pet: expected, replayed: true });
-  }),
 ];
