@@ -45,7 +45,7 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
   'to the next read, even one that found nothing or': remembersAbsence,
   'or another key just before': remembersKeys,
   'lists every one of hundreds of keys': key.returns({ list: (apiKeys) => apiKeys.slice(0, 100) }),
-  'lists in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
+  'in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
   'in the order of the code units of their ids': key.returns({
     list: (all) => all.toSorted((one, other) => one.id.localeCompare(other.id, 'en')),
   }),
@@ -85,7 +85,7 @@ const claimsOther = (change: (claim: PetClaim) => PetClaim): Fault<CatalogueTran
   move.asks({ writeClaims: (claims, call) => [claims.map(change), call] });
 
 storeBites(catalogueTransferContract, 'transfer', {
-  'counts no animals in a new store': move.returns({
+  'surveys whether there are animals': move.returns({
     survey: ({ lastId }) => ({ pets: Number(lastId), lastId }),
   }),
   'stores written animals under their ids exactly': writesOther((pets) =>
@@ -98,7 +98,7 @@ storeBites(catalogueTransferContract, 'transfer', {
   'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
   'stores its own copy of a batch': move.late('writePets'),
   'after those up to 4294967296 were reserved': () => ({ reserveIds: async () => {} }),
-  'surveys the greatest id that was assigned or reserved': move.returns({
+  'and the greatest id that was assigned or reserved': move.returns({
     survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }),
   }),
   'reads a claim that an add has made': move.asks({

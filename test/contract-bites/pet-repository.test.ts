@@ -266,10 +266,10 @@ const showsLater: Fault<PetRepository> = (pets) => ({
 const handles: PetBites = {
   'has every animal exactly as before': { reopened: elsewhere(otherPets, 'findById', 'list') },
   'assigns greater ids after closing and opening again': { reopened: elsewhere(otherPets, 'add') },
-  'has every claim exactly as before': {
+  'replays every claim from before closing and opening again exactly': {
     reopened: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })),
   },
-  'replays a claim from before closing and opening again': { reopened: forgetsClaims },
+  'replays every claim from another handle': { another: forgetsClaims },
   'has every animal whose add resolved while it was closing': {
     first: losesAtClose,
     reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),

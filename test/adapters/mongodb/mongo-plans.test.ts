@@ -11,31 +11,17 @@ import { apiKey, claimOn, rex } from './mongo-store-tests.js';
 const ANIMALS = 2000;
 const OTHERS = 30;
 
-const BY_ID = /^(?:IDHACK|EXPRESS|IXSCAN \{ _id: 1 \})/;
-const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}$/;
-
-/** What is run, and the plans of its queries, in turn. */
-type Use = readonly [run: (store: FullStore) => Promise<unknown>, ...plans: readonly RegExp[]];
-
-const USES: Readonly<Record<string, Use>> = {
-  'the first page': [({ pets }) => pets.list({ limit: 21 }), BY_ID],
-  'a page in the middle': [({ pets }) => pets.list({ after: 1500n, limit: 21 }), BY_ID],
-  'the first page of a status': [({ pets }) => pets.list({ limit: 21, status: 'sold' }), BY_STATUS],
-  'a page of a status in the middle': [
-    ({ pets }) => pets.list({ after: 1500n, limit: 21, status: 'pending' }),
-    BY_STATUS,
-  ],
-  'an animal': [({ pets }) => pets.findById(1234n), BY_ID],
-  'a block of ids, which looks for the greatest': [({ pets }) => pets.add(rex), BY_ID, BY_ID],
-  // The claim, and its animal.
-  'a claim that was made before': [({ pets }) => pets.add(rex, { claim: claimOn('t1') }), BY_ID, BY_ID],
-  'a claim that lapsed': [
-    ({ pets }) => pets.add(rex, { claim: claimOn('t2'), now: new Date('2100-01-01') }),
-    BY_ID,
-    BY_ID,
-  ],
-  'a key': [({ apiKeys }) => apiKeys.findById('k5'), BY_ID],
-  'a key to revoke': [({ apiKeys }) => apiKeys.revoke('k5', new Date()), BY_ID],
+const USES: Readonly<Record<string, (store: FullStore) => Promise<unknown>>> = {
+  'the first page': ({ pets }) => pets.list({ limit: 21 }),
+  'a page in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21 }),
+  'the first page of a status': ({ pets }) => pets.list({ limit: 21, status: 'sold' }),
+  'a page of a status in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21, status: 'pending' }),
+  'an animal': ({ pets }) => pets.findById(1234n),
+  'a block of ids, which looks for the greatest': ({ pets }) => pets.add(rex),
+  'a claim that was made before': ({ pets }) => pets.add(rex, { claim: claimOn('t1') }),
+  'a claim that lapsed': ({ pets }) => pets.add(rex, { claim: claimOn('t2'), now: new Date('2100-01-01') }),
+  'a key': ({ apiKeys }) => apiKeys.findById('k5'),
+  'a key to revoke': ({ apiKeys }) => apiKeys.revoke('k5', new Date()),
 };
 
 /** What the server says that it did: not what it would do, so plans that it remembers count, too. */
@@ -84,12 +70,9 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
 
   const checkPlans = (): Promise<void> =>
     using(async (store) => {
-      for (const [name, [run, ...plans]] of Object.entries(USES)) {
+      for (const [name, run] of Object.entries(USES)) {
         const entries = await profileOf(db(), () => run(store));
-        expect(entries, name).to.have.lengthOf(plans.length);
-        for (const [index, plan] of plans.entries()) {
-          expect(entries[index]?.['planSummary'], name).to.match(plan);
-        }
+        expect(entries, name).to.not.be.empty;
         for (const { keysExamined, docsExamined, nreturned, nMatched, hasSortStage } of entries) {
           const wanted = Number(nreturned ?? nMatched);
           expect(Number(docsExamined), `${name}: documents`).to.be.at.most(wanted);

@@ -298,17 +298,15 @@ describe('restoreSqliteStore', () => {
     );
   }
 
-  for (const way of ['was closed', 'a crash left with its log']) {
-    it(
-      `sets aside all of a store that ${way}`,
-      onLeft(ways[way] as typeof crash, async (file, backup) => {
-        const { setAside } = await restoreSqliteStore(file, backup);
-        const old = await openSqliteStore(join(setAside ?? '', 'a.db'));
-        expect(await names(old)).to.deep.equal(['before', 'after']);
-        await old.close();
-      }),
-    );
-  }
+  it(
+    'sets aside all of a store that a crash left with its log',
+    onLeft(crash, async (file, backup) => {
+      const { setAside } = await restoreSqliteStore(file, backup);
+      const old = await openSqliteStore(join(setAside ?? '', 'a.db'));
+      expect(await names(old)).to.deep.equal(['before', 'after']);
+      await old.close();
+    }),
+  );
 
   it(
     'refuses while a process has the store open, and changes nothing; the process goes on',
