@@ -6,7 +6,7 @@ import { systemClock, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
 
-/** The two stores of a copy. Both stay open: whoever opened them closes them. */
+/** The two stores of a copy. Both stay open: the caller closes them. */
 export interface CopyDependencies {
   /** Only read. Nothing may write to it meanwhile. */
   readonly source: Store;

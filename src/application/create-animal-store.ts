@@ -33,7 +33,7 @@ export interface AnimalStoreDependencies {
   readonly sha256?: ((text: string) => string | Promise<string>) | undefined;
 }
 
-/** Makes an animal store on any repository. It opens nothing: whoever opened the repository closes it. */
+/** Makes an animal store on any repository. It opens nothing: the caller closes the repository. */
 export const createAnimalStore = ({
   pets,
   clock = systemClock,

@@ -19,7 +19,7 @@ const petOf = (text) => {
   return savedPet(id, { name, categoryId, status });
 };
 
-/** What has been answered is on the disk; LevelDB lets one process at a time have the folder. */
+/** Every acknowledged write is on the disk. LevelDB lets one process at a time open the folder. */
 const SAFE = { sync: true };
 
 /** Animals in a folder, by LevelDB. */
@@ -52,8 +52,8 @@ export class LevelPetRepository {
     const pet = { name, categoryId, status };
     const kept = claim && { ...claim, now: now.getTime(), keepUntil: claim.keepUntil.getTime() };
     return this.#ask('adding an animal', signal, () =>
-      // One after the other: then ids ascend in the order in which animals come to be seen, and of two equal
-      // claims the second one finds the first.
+      // One after the other: ids ascend in the order in which animals become visible, and the second of two equal
+      // claims finds the first.
       this.#inTurn(async () => {
         signal?.throwIfAborted();
         const earlier = kept && (await this.#findClaim(kept));
@@ -108,7 +108,7 @@ export class LevelPetRepository {
     ];
   }
 
-  /** The claim, the place where it will be found once it has lapsed, and the end of those that have lapsed. */
+  /** Writes the claim, with an entry by which it is found once it has lapsed, and removes the lapsed ones. */
   async #claimWrites(claim, pet) {
     if (claim === undefined) return [];
     const { fingerprint, keepUntil, now } = claim;
@@ -130,7 +130,7 @@ export class LevelPetRepository {
     return turn;
   }
 
-  /** Nothing but errors of the animal store and the reason of the signal gets out. */
+  /** Lets out only errors of the animal store and the reason of the signal. */
   async #ask(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);

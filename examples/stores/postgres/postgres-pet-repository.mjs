@@ -58,7 +58,7 @@ export class PostgresPetRepository {
 
   #addOnce(client, values, { key, fingerprint, now, keepUntil }) {
     return inTransaction(client, async () => {
-      // From here on nobody else adds: of two equal claims the second one finds the first.
+      // Locks out other adds, so the second of two equal claims finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
       await client.query('DELETE FROM claims WHERE keep_until <= $1', [now]);
       const { rows } = await client.query(CLAIMED, [key]);
@@ -94,7 +94,7 @@ export class PostgresPetRepository {
     return (this.#closing ??= this.#pool.end());
   }
 
-  /** Has `work` done on a connection. Nothing but errors of the animal store and the signal's reason gets out. */
+  /** Has `work` done on a connection. Lets out only errors of the animal store and the signal's reason. */
   async #use(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);

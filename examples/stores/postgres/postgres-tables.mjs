@@ -1,5 +1,5 @@
-// One row holds the last id. Who adds an animal holds that row until the commit, so ids ascend in the order in
-// which animals come to be seen. (A sequence gives ids in one order, and commits come in another.)
+// One row holds the last id. An add locks that row until its commit, so ids ascend in the order in which animals
+// become visible. (With a sequence, commits overtake one another.)
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS last_id (id bigint NOT NULL);
   INSERT INTO last_id SELECT 0 WHERE NOT EXISTS (SELECT FROM last_id);
@@ -17,7 +17,7 @@ const ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('animal-store'))";
 // order than adding does, and both would wait for each other.
 const IS_THERE = "SELECT to_regclass('claims_by_end') IS NOT NULL AS there";
 
-/** Makes the tables where they are not. */
+/** Creates the tables that are missing. */
 export const makeTables = (client) =>
   inTransaction(client, async () => {
     await client.query(ONE_AT_A_TIME);

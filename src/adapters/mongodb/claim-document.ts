@@ -4,7 +4,7 @@ import { toInt64 } from '../../domain/int64.js';
 import type { PetDocument } from './pet-document.js';
 import { unreadable } from './mongo-errors.js';
 
-/** A claim in the database. It decides under which id its animal is stored, and by which operation. */
+/** A claim in the database, with the id and the operation by which its animal is stored. */
 export interface ClaimDocument {
   /** Scope and key: see `claimId`. */
   readonly _id: string;

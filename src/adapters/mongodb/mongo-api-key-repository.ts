@@ -61,7 +61,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
 
-/** @throws {UnavailableError} another program wrote the key: who revoked it by hand may have used a wrong type. */
+/** @throws {UnavailableError} another program wrote a field of the key, such as `revokedAt`, with a wrong type. */
 function toApiKey(document: ApiKeyDocument): ApiKeyRecord {
   const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt } = document;
   const times = [createdAt, ...[expiresAt, revokedAt].filter((time) => time !== undefined)];

@@ -14,7 +14,7 @@ export interface MongoStoreOptions extends OpenOptions {
   readonly timeout?: number | undefined;
 }
 
-/** Two fifths of it, a minute, are for one try, in milliseconds. The server goes on building an index after it. */
+/** In milliseconds: an attempt gets two fifths of it, a minute. The server continues to build an index after that. */
 const PREPARE_TIMEOUT = 150_000;
 
 /** The longest pause between two tries to prepare the database, in milliseconds. */
@@ -92,7 +92,7 @@ export class MongoConnection {
   async #close(): Promise<void> {
     this.#closing.abort();
     await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(this.#running)).catch(() => {});
-    // The driver says goodbye to the server, and waits long for one that is silent.
+    // The driver first ends its sessions on the server; a silent one would delay that.
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
   }
 

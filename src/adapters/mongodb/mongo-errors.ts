@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** The outcome of an attempt is unknown, or it chose an id that is taken. Only another attempt can tell. */
+/** The outcome of an attempt is unknown, or the id that it chose is taken: the call needs another attempt. */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError';
 }
@@ -44,8 +44,8 @@ const PASSING_CODES = new Set<unknown>([
 ]);
 
 /**
- * Whether a retry may succeed shortly: nobody replied, or a server that will soon do better. The driver retries once by
- * itself, and more often on an overloaded server.
+ * Whether a retry may succeed shortly: no server replied, or the server's state is temporary. The driver itself retries
+ * once, and backs off from an overloaded server.
  */
 export function isPassing(error: unknown): boolean {
   if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;

@@ -51,7 +51,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       const { _id: id, operation: first } = valid.pet;
       if (await inserts.keep(toPetDocument(id, pet, first), options))
         return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
-      // Whoever is first gives the claim another id.
+      // The first of several calls gives the claim another id.
       const renamed = { $set: { 'pet._id': await inserts.nextId(options) } };
       await claims.updateOne({ _id, 'pet._id': id, 'pet.operation': first }, renamed, options);
       throw new UndecidedError(`another animal has the id ${id}`);

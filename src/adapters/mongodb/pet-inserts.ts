@@ -32,7 +32,7 @@ export class PetInserts {
   async nextId(options: Attempt): Promise<bigint> {
     while (this.#block.next > this.#block.last) {
       options.signal.throwIfAborted();
-      // One call takes a block for all who wait. When it fails, the next of them tries.
+      // One call takes a block for all that wait. If it fails, the next one tries.
       if (this.#taking) await this.#taking.catch(() => {});
       else await (this.#taking = this.#takeBlock(options).finally(() => (this.#taking = undefined)));
     }

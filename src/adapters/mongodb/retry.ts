@@ -20,8 +20,8 @@ export interface RetryOptions extends Call {
 }
 
 /**
- * Runs `attempt`, and retries it while it fails for a reason that passes. It must be safe to repeat: what an interrupted
- * attempt wrote may be stored already, or later.
+ * Runs `attempt`, and retries transient failures until the timeout. It must be safe to repeat: the outcome of an
+ * interrupted attempt is unknown.
  * @throws {UnavailableError} with the driver's error as its cause. Any other error of `attempt` is passed on.
  */
 export async function retryWhilePassing<Result>(
@@ -50,8 +50,8 @@ export async function retryWhilePassing<Result>(
 }
 
 /**
- * Settles as `attempt` does, but at the latest after `milliseconds` or when `outer` is aborted: then the attempt's
- * signal is aborted, too, and nobody waits for it. An attempt does not begin when `outer` is aborted already.
+ * Runs `attempt` with a deadline. When it passes, or `outer` is aborted, the call rejects at once and the attempt's
+ * signal is aborted. The attempt does not begin if `outer` is aborted before.
  */
 export function within<Result>(
   milliseconds: number,

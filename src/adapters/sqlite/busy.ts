@@ -36,7 +36,7 @@ export const lockWait = (
   onLongWait: () => onNotice(`waiting: another process has locked ${file}`),
 });
 
-/** A wait of so many tries is long. */
+/** After this many tries a wait is reported. */
 const LONG_WAIT = 25;
 
 /**

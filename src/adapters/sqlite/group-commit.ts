@@ -13,8 +13,8 @@ interface Write {
   readonly giveUpAt: number;
 }
 
-/** A group of so many writes does not wait for more. */
-const LARGE_GROUP = 32;
+/** A batch of at least this many writes does not wait for another turn. */
+const LARGE_BATCH = 32;
 
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
@@ -31,7 +31,7 @@ export class GroupCommit {
   #flushing: Promise<void> | undefined;
   #failing = false;
 
-  /** @param beforeEach called before each transaction; when it throws, the whole group rejects */
+  /** @param beforeEach called before each transaction; when it throws, the whole batch rejects */
   constructor(
     database: DatabaseSync,
     beforeEach: () => void,
@@ -51,7 +51,7 @@ export class GroupCommit {
 
   /**
    * Resolves to the result of `work` after the commit. `work` may run more than once. When it throws, only this call
-   * rejects and only its changes are undone. When the commit fails, the whole group rejects and nothing is stored.
+   * rejects and only its changes are undone. When the commit fails, the whole batch rejects and nothing is stored.
    */
   submit<Result>(doing: string, signal: AbortSignal | undefined, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -72,8 +72,8 @@ export class GroupCommit {
 
   async #flush(): Promise<void> {
     await nextTurn();
-    // Requests that came with those of a small group may still be read.
-    if (this.#queue.length < LARGE_GROUP) await nextTurn();
+    // Other requests that arrived together may still be read.
+    if (this.#queue.length < LARGE_BATCH) await nextTurn();
     for (let tries = 0; ; tries += 1) {
       this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
       try {

@@ -39,7 +39,7 @@ export class SqliteConnection {
     return statement as unknown as Statement<Row>;
   }
 
-  /** Reads at once, or as soon as no other connection is in the way, within `wait`. */
+  /** Reads, and waits for locks as `retryWhileBusy` does. */
   read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
     return retryWhileBusy(doing, this.#wait, signal, () => {
       this.#requireOpen(doing);
@@ -85,10 +85,7 @@ export class SqliteConnection {
     if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
   }
 
-  /**
-   * SQLite does not notice that its file or log was removed or replaced. What it writes then goes into a file that
-   * nobody will find again.
-   */
+  /** SQLite does not notice that its file or log was removed or replaced, and writes into a file that has no name. */
   #requireInPlace(): void {
     const moved = this.#findMoved();
     if (moved === undefined) return;

@@ -39,7 +39,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   const insert = (pet: UnsavedPet): Pet =>
     savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
 
-  /** Returns a refusal instead of throwing it: it has nothing to undo, so the group goes on. */
+  /** Returns a refusal instead of throwing it: it has nothing to undo, so the batch goes on. */
   function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): AddedPet | IdempotencyKeyReusedError {
     const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
     if (petId !== undefined) {

@@ -58,7 +58,7 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
       const added = await pets.add({ ...rex, name: 'back' });
       const listed = await pets.list({ limit: 100 });
       expect(listed).to.deep.include.members([pet, added.pet]);
-      // Nobody knows what became of the other one: it may be stored, once.
+      // The outcome of the other one is unknown: it may be stored, once.
       expect(listed.filter(({ name }) => name === 'undecided').length).to.be.at.most(1);
     }),
   ).timeout(120_000);
