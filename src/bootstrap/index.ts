@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { TOKENS, createContainer } from './container.js';
-export { startService, type Service } from './service.js';
-export { SettingsError, readSettings, type Environment, type Settings } from './settings.js';
-export * from './wiring.js';
+export { TOKENS, createContainer } from './service/container.js';
+export { startService, type Service } from './service/start-service.js';
+export { SettingsError, readSettings, type Environment, type Settings } from './service/settings.js';
+export * from './service/wiring.js';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
-import { hideSqliteWarning, nodeVersionFault } from './node-version.js';
+import { hideSqliteWarning, nodeVersionFault } from './service/node-version.js';
 
 // Everything else is imported later: an old Node.js fails at the imports already.
 const fault = nodeVersionFault(process.versions.node);
@@ -16,6 +16,6 @@ if (fault?.fatal) {
   process.on('SIGUSR1', () => {});
   // A reader may close the pipe early, as `head` does. That must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  const { run } = await import('./run.js');
+  const { run } = await import('./commands/run.js');
   process.exitCode = await run(process.argv.slice(2), process);
 }

@@ -62,6 +62,7 @@ describe('The architecture', () => {
     const koa = 'src/adapters/http/koa/animal-store-router.ts';
     const memory = 'src/adapters/memory/memory-pet-repository.ts';
     const bootstrap = 'src/bootstrap/main.ts';
+    const service = 'src/bootstrap/service/container.ts';
     const contract = 'test/contract/planted.ts';
     const httpContract = 'test/contract/http/planted.ts';
 
@@ -69,13 +70,16 @@ describe('The architecture', () => {
       [domain, "import type { Clock } from '../application/ports/clock.js';", lawOf(domain)],
       [json, "import { INT64_MAX } from './domain/int64.js';", lawOf(json)],
       [application, "import '../adapters/memory/memory-pet-repository.js';", lawOf(application)],
+      [application, "void import('../bootstrap/service/container.js');", lawOf(application)],
       [entry, "export * from './adapters/memory/index.js';", lawOf(entry)],
       [http, "import { NodeServer } from './node/node-server.js';", lawOf(http)],
+      [http, "export { TOKENS } from '../../bootstrap/service/wiring.js';", lawOf(http)],
       [page, "import { INT64_MAX } from '../../../../domain/int64.js';", lawOf(page)],
       [koa, "import { NodeServer } from '../node/node-server.js';", lawOf(koa)],
       [fetch, "import { NodeRequest } from '../node/node-request.js';", lawOf(fetch)],
       [memory, "type Log = import('../http/http-log.js').HttpLog;", lawOf(memory)],
       [bootstrap, "import '../../test/contract/contract.js';", lawOf(bootstrap)],
+      [service, "import { note } from '../commands/command-line.js';", lawOf(service)],
       [contract, "import '../../src/adapters/memory/memory-pet-repository.js';", lawOf(contract)],
       [httpContract, "import '../../../src/adapters/http/koa/koa-request.js';", lawOf(httpContract)],
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],

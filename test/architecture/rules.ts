@@ -83,8 +83,14 @@ export const LAYERS: readonly LayerRule[] = [
     instead: 'Ask for it through a port, and let src/bootstrap bind the two.',
   },
   {
+    law: 'the service knows no command',
+    place: /^src\/bootstrap\/service\//,
+    mayImport: [...INNER, 'src/index.ts', 'src/adapters/', 'src/bootstrap/service/'],
+    instead: 'Move it to the command that needs it, or let the command hand it over.',
+  },
+  {
     law: 'bootstrap is the outside: nothing else of src is beyond it',
-    place: /^src\/bootstrap\//,
+    place: /^src\/bootstrap\/(?!service\/)/,
     mayImport: ['src/'],
     instead: 'What is not in src is no part of the program: move it in.',
   },
@@ -176,7 +182,7 @@ export const RUNTIME_RULE = {
 export const COMPUTED_RULE = {
   law: 'only what loads others imports what cannot be seen here',
   // Adapters of others, and the suites, which are compiled after the program.
-  place: /^src\/bootstrap\/(?:load-adapters|check-store-command)\.ts$/,
+  place: /^src\/bootstrap\/(?:service\/load-adapters|commands\/check-store)\.ts$/,
   instead: 'Write the name out as one string.',
 } as const;
 

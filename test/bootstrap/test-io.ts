@@ -3,10 +3,10 @@ import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
-import type { Io } from '../../src/bootstrap/command-line.js';
-import { TOKENS } from '../../src/bootstrap/container.js';
-import { run } from '../../src/bootstrap/run.js';
-import { add } from '../../src/bootstrap/wiring.js';
+import type { Io } from '../../src/bootstrap/commands/command-line.js';
+import { TOKENS } from '../../src/bootstrap/service/container.js';
+import { run } from '../../src/bootstrap/commands/run.js';
+import { add } from '../../src/bootstrap/service/wiring.js';
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
 export class TestIo extends EventEmitter {

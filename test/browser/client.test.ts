@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type * as Client from '../../src/adapters/http/client/index.js';
-import type { Service } from '../../src/bootstrap/service.js';
+import type { Service } from '../../src/bootstrap/service/start-service.js';
 import { describeInChromium } from './chromium.js';
 import { KEY, startStore } from './docs-page.js';
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
-import { createContainer } from '../../src/bootstrap/container.js';
-import { startService, type Service } from '../../src/bootstrap/service.js';
-import { readSettings } from '../../src/bootstrap/settings.js';
+import { createContainer } from '../../src/bootstrap/service/container.js';
+import { startService, type Service } from '../../src/bootstrap/service/start-service.js';
+import { readSettings } from '../../src/bootstrap/service/settings.js';
 
 export const KEY = 'a-key-of-the-browser-tests';
 

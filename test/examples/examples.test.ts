@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { ContainerModule } from 'inversify';
-import { createContainer } from '../../src/bootstrap/container.js';
-import { startService, type Service } from '../../src/bootstrap/service.js';
-import { readSettings } from '../../src/bootstrap/settings.js';
+import { createContainer } from '../../src/bootstrap/service/container.js';
+import { startService, type Service } from '../../src/bootstrap/service/start-service.js';
+import { readSettings } from '../../src/bootstrap/service/settings.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const KEY = 'key-of-the-examples-0123456789';

@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { chmod, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { MANIFEST } from '../../src/bootstrap/node-version.js';
+import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { Child, MAIN, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';

@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import type { ManagedApiKey, ManagedApiKeys } from '../../adapters/api-keys/managed-api-keys.js';
+import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
+import type { Clock } from '../../application/ports/clock.js';
+import type { OpenOptions } from '../../application/ports/store.js';
+import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
+import { createLogger, reasonOf } from '../service/logger.js';
+import { duration, list, refuse } from '../service/setting-values.js';
+import { READING, withStore } from './with-store.js';
+
+interface Options {
+  readonly name: string;
+  readonly scope?: readonly Scope[];
+  readonly expires?: number;
+  readonly after?: number;
+  readonly overlap?: number;
+  readonly json?: true;
+}
+
+/** Adds `keys issue`, `keys list`, `keys revoke` and `keys rotate`. */
+export function addKeyCommands(program: Command, commands: Commands): void {
+  const { io } = commands;
+  const print = (json: true | undefined, value: unknown, text: string): void =>
+    void io.stdout.write(json ? `${JSON.stringify(value)}\n` : text);
+  const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
+  const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', example);
+
+  addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
+    .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
+    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
+    .option('--json', 'print JSON, for machines')
+    .action(({ name, scope, expires, json }: Options) =>
+      withKeys(commands, {}, async (managed, { clock, location, say }) => {
+        const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
+        const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
+        print(json, { key, ...record }, `${key}\n`);
+        say(
+          'api_key_issued',
+          record,
+          `Issued key ${record.id} (${name}) in ${location} with ${record.scopes.join(', ')}. End: ${endOf(record)}`,
+        );
+      }),
+    );
+
+  addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
+    .option('--json', 'print JSON, for machines')
+    .action(({ json }: Options) =>
+      withKeys(commands, READING, async (managed) => {
+        const all = await managed.list();
+        print(json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
+      }),
+    );
+
+  const revoke = 'Revokes an API key. Every running service notices within a second.';
+  addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa --after 24h')
+    .argument('<ID>', 'id of the key, as keys list shows it')
+    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
+    .action((id: string, { after }: Options) =>
+      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
+        const revoked = await managed.revoke(id, { after });
+        say(
+          'api_key_revoked',
+          revoked,
+          `Revoked key ${revoked.id} (${revoked.name}). End: ${endOf(revoked)}`,
+        );
+      }),
+    );
+
+  const rotate = 'Issues an API key like an old one, prints it, and revokes the old one after the overlap.';
+  addCommand(keys, 'rotate', rotate, 'animal-store keys rotate 4fZk02Qa --overlap 24h')
+    .argument('<ID>', 'id of the old key, as keys list shows it')
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
+    .option('--json', 'print JSON, for machines')
+    .action((id: string, { overlap = duration('24h'), json }: Options) =>
+      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
+        const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
+        const error = old ? undefined : reasonOf(revocationError);
+        print(json, { key, ...record, old, error }, `${key}\n`);
+        say('api_key_issued', record, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
+        if (old) return say('api_key_revoked', old, `Revoked key ${id}. End: ${endOf(old)}`);
+        commands.exitCode = 1;
+        note(
+          io,
+          `Key ${id} may still be valid, because its revocation failed: ${error}`,
+          `Use the new key, and revoke the old one by: ${PROGRAM} keys revoke ${id}`,
+        );
+      }),
+    );
+}
+
+/** What the commands work with. */
+interface Tools {
+  readonly clock: Clock;
+  /** The store, as the service shows it. */
+  readonly location: string;
+  /** Says on stderr what happened to a key. With LOG_FORMAT=json it is a line of the log, for audits. */
+  readonly say: (event: 'api_key_issued' | 'api_key_revoked', key: ManagedApiKey, text: string) => void;
+}
+
+/** Opens the keys of the store for `use`, and closes the store afterwards. */
+async function withKeys(
+  commands: Commands,
+  how: OpenOptions,
+  use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
+): Promise<void> {
+  const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
+  await withStore(commands, inMemory, how, async ({ location }, container) => {
+    const { TOKENS } = await import('../service/container.js');
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
+    if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
+    const settings = container.get(TOKENS.settings);
+    const logger =
+      settings.logFormat === 'json' ? await createLogger(settings, commands.io.stderr) : undefined;
+    await use(managed, {
+      clock: await container.getAsync(TOKENS.clock),
+      location,
+      say(event, { id: keyId, name, scopes, expiresAt, revokedAt }, text) {
+        if (logger) logger.info({ event, keyId, name, scopes, expiresAt, revokedAt }, text);
+        else note(commands.io, text);
+      },
+    });
+  });
+}
+
+function scopes(text: string): readonly Scope[] {
+  const read = list(text);
+  if (read.length > 0 && read.every(isScope)) return read;
+  return refuse(`must be ${SCOPES.join(' or ')}, or both separated by a comma`);
+}
+
+/** When a key expires or is revoked, whichever is first. */
+const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
+  [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
+
+/** The cells of a line and their widths. A key's name may be longer than any: it is last. */
+const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
+const WIDTHS = [8, 7, 24, 24, 20, 0];
+
+/** A line of a table. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+const tableLine = (cells: readonly string[]): string => {
+  const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');
+  return `${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()}\n`;
+};
+
+const cellsOf = (key: ManagedApiKey): string[] => {
+  const { id, state, createdAt, scopes, name } = key;
+  return [id, state, createdAt.toISOString(), endOf(key), scopes.join(','), name];
+};

@@ -1,0 +1,79 @@
+import { CommanderError, type Command } from 'commander';
+import type { ContainerModule } from 'inversify';
+import { InvalidParameterError } from '../../domain/errors.js';
+import { addBackupCommands } from './backup.js';
+import { addCheckStoreCommand } from './check-store.js';
+import * as cli from './command-line.js';
+import { addCopyCommand } from './copy.js';
+import { addExportCommand } from './export.js';
+import { addImportCommand } from './import.js';
+import { addKeyCommands } from './keys.js';
+import { reasonOf } from '../service/logger.js';
+import { MANIFEST } from '../service/node-version.js';
+import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
+
+/**
+ * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong
+ * usage or settings, 130 and 143 ended by SIGINT and SIGTERM.
+ * @param modules loaded before those of `ADAPTERS`
+ */
+export async function run(
+  args: readonly string[],
+  io: cli.Io,
+  modules: readonly ContainerModule[] = [],
+): Promise<number> {
+  const commands: cli.Commands = { io, modules, exitCode: 0 };
+  const program = cli.createProgram(io, MANIFEST.version);
+  const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
+  const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
+  cli
+    .addCommand(program, 'serve', serving, example)
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
+    .action(async () => {
+      const { serve } = await import('./serve.js');
+      commands.exitCode = await serve(io, modules);
+    });
+  addKeyCommands(program, commands);
+  const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
+  cli
+    .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
+    .action(async () => {
+      const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
+      io.stdout.write(await loadOpenApiDocument(readSettings(io.env)));
+    });
+  addImportCommand(program, commands);
+  addExportCommand(program, commands);
+  addBackupCommands(program, commands);
+  addCopyCommand(program, commands);
+  addCheckStoreCommand(program, commands);
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    return commands.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
+    cli.note(io, description(error));
+    if (error instanceof cli.InterruptedError) return error.exitCode;
+    const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
+    return wrong.some((kind) => error instanceof kind) ? 2 : 1;
+  }
+}
+
+/** A table of the settings, laid out like the rest of the help. */
+function settingsHelp(command: Command): string {
+  const help = Object.assign(command.createHelp(), { helpWidth: cli.WIDTH });
+  const width = Math.max(...SETTINGS.map(({ name }) => name.length));
+  return SETTINGS.map(({ name, default: value, help: text }) =>
+    help.formatItem(name, width, value ? `${text} (default: ${value})` : text, help),
+  ).join('\n');
+}
+
+/** One line for what a user can correct, a stack for faults of the program. */
+function description(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
+  const { syscall }: NodeJS.ErrnoException = error;
+  if (syscall === 'listen' || syscall === 'getaddrinfo')
+    return `${error.message}. Set HOST to an address of this machine, and PORT (or ADMIN_PORT) to a free one or 0.`;
+  const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
+  return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
+}

@@ -1,0 +1,31 @@
+import type { Container } from 'inversify';
+import type { OpenOptions, Store } from '../../application/ports/store.js';
+import { note, type Commands } from './command-line.js';
+import { replace } from '../service/wiring.js';
+
+/** How commands open a store that they only read. */
+export const READING: OpenOptions = { mustExist: true, readOnly: true };
+
+/**
+ * Opens the store of `STORE_URL` for a command, and closes it afterwards.
+ * @param inMemory why the command cannot use a store in memory
+ * @param how `mustExist` for commands on what is there, because a mistyped `STORE_URL` must not create a store;
+ * `READING` for those that only read
+ */
+export async function withStore<T>(
+  { io, modules }: Commands,
+  inMemory: string,
+  how: OpenOptions,
+  use: (store: Store, container: Container) => Promise<T>,
+): Promise<T> {
+  const { TOKENS, configure } = await import('../service/container.js');
+  const container = await configure(io.env, modules);
+  if (container.get(TOKENS.settings).storeUrl === 'memory:') throw new Error(inMemory);
+  replace(container, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) });
+  const store = await container.getAsync(TOKENS.store);
+  try {
+    return await use(store, container);
+  } finally {
+    await store.close();
+  }
+}

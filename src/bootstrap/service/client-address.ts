@@ -1,0 +1,24 @@
+import proxyAddress from 'proxy-addr';
+import type { HttpRequest } from '../../adapters/http/http-message.js';
+
+/**
+ * Makes what tells the address of a client behind proxies: the first address, from the connection backwards, that is
+ * not a trusted proxy's. Each proxy adds the address of its client to X-Forwarded-For. Ignores what others than trusted
+ * proxies say, and the header Forwarded: many proxies pass on what a client sent in it.
+ * @param trusted addresses and networks of the proxies, such as `10.0.0.0/8`
+ */
+export function clientAddressBehind(
+  trusted: readonly string[],
+): (request: HttpRequest) => string | undefined {
+  const isTrusted = proxyAddress.compile([...trusted]);
+  return (request) => {
+    const { remoteAddress } = request;
+    if (remoteAddress === undefined) return undefined;
+    // As much of Node's request as proxy-addr reads.
+    const sent = {
+      connection: { remoteAddress },
+      headers: { 'x-forwarded-for': request.header('x-forwarded-for') },
+    };
+    return proxyAddress(sent as unknown as Parameters<typeof proxyAddress>[0], isTrusted);
+  };
+}

@@ -1,0 +1,222 @@
+import { Container, ContainerModule } from 'inversify';
+import { hash } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
+import { ManagedApiKeys } from '../../adapters/api-keys/managed-api-keys.js';
+import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
+import type { HttpInterface, DeprecatedCall } from '../../adapters/http/http-interface.js';
+import type { HttpLog } from '../../adapters/http/http-log.js';
+import type { Readiness } from '../../adapters/http/health.js';
+import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
+import { createAnimalStore } from '../../application/create-animal-store.js';
+import { systemClock } from '../../application/ports/clock.js';
+import type * as core from '../../index.js';
+import { loadAdapters } from './load-adapters.js';
+import { SettingsError, judgeSettings, type Environment, type Settings } from './settings.js';
+import { add, every, token } from './wiring.js';
+
+/** Everything that is bound, and can be replaced or decorated. */
+export const TOKENS = {
+  settings: token<Settings>('Settings'),
+  clock: token<core.Clock>('Clock'),
+  /** There may be several: `STORE_URL` chooses by scheme. */
+  storeFactory: token<core.StoreFactory>('StoreFactory'),
+  /** How the store of `STORE_URL` is opened. */
+  openOptions: token<core.OpenOptions>('OpenOptions'),
+  store: token<core.Store>('Store'),
+  petRepository: token<core.PetRepository>('PetRepository'),
+  /** These two are `undefined` if the store keeps no keys. */
+  apiKeyRepository: token<core.ApiKeyRepository | undefined>('ApiKeyRepository'),
+  managedApiKeys: token<ManagedApiKeys | undefined>('ManagedApiKeys'),
+  animalStore: token<core.AnimalStore>('AnimalStore'),
+  authenticator: token<core.Authenticator>('Authenticator'),
+  readiness: token<Readiness>('Readiness'),
+  /** Bound by `serve` only. */
+  logger: token<Logger>('Logger'),
+  httpLog: token<HttpLog>('HttpLog'),
+  /** `undefined` if requests are not limited. */
+  rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
+  /** Called for every request for a deprecated operation. */
+  onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
+  /** Bounds the requests in progress. */
+  admission: token<AdmissionControl>('AdmissionControl'),
+  httpInterface: token<HttpInterface>('HttpInterface'),
+  /** The transport. */
+  requestListener: token<RequestListener>('RequestListener'),
+} as const;
+
+const t = TOKENS;
+
+/** A module for each store. An adapter is loaded when it is first needed: a driver takes longer than a command. */
+const factories: readonly core.StoreFactory[] = [
+  {
+    scheme: 'memory',
+    check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
+    open: async () => (await import('../../adapters/memory/open-memory-store.js')).openMemoryStore(),
+  },
+  {
+    scheme: 'sqlite',
+    check: async (url) =>
+      /^sqlite:(?::memory:)?$/.test(url)
+        ? 'must name a file, such as sqlite:data/animal-store.db'
+        : undefined,
+    // Everything after the first colon is the path, taken literally.
+    open: async (url, options) =>
+      (await import('../../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(url.slice(7), options),
+  },
+  {
+    scheme: ['mongodb', 'mongodb+srv'],
+    check: async (url) => (await import('../../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+    open: async (url, options) =>
+      (await import('../../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
+  },
+];
+const stores = factories.map(
+  (factory) => new ContainerModule((options) => add(options, t.storeFactory, factory)),
+);
+
+/** The use cases on the store that the settings name. */
+const application = new ContainerModule((options) => {
+  add(options, t.clock, systemClock);
+  add(options, t.openOptions, {});
+  add(options, t.store, [t.settings, every(t.storeFactory), t.openOptions], ({ storeUrl }, factories, open) =>
+    openStore('STORE_URL', storeUrl, factories, open),
+  );
+  add(options, t.petRepository, [t.store], ({ pets }) => pets);
+  add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
+    createAnimalStore({ pets, clock, sha256: (text) => hash('sha256', text) }),
+  );
+});
+
+/** Static keys of the settings, managed keys of the store. */
+const apiKeyAuthentication = new ContainerModule((options) => {
+  add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
+  add(options, t.managedApiKeys, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
+    return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: settings.keyEnvironment });
+  });
+  add(options, t.authenticator, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
+    return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });
+  });
+});
+
+/** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
+const http = new ContainerModule((options) => {
+  add(options, t.httpLog, { responded: () => {} });
+  add(options, t.onDeprecatedCall, () => {});
+  add(options, t.rateLimiter, [t.settings], async ({ rateLimit }) => {
+    if (rateLimit === undefined) return undefined;
+    const { memoryRateLimiter } = await import('./memory-rate-limiter.js');
+    return memoryRateLimiter(rateLimit);
+  });
+  add(options, t.readiness, [t.petRepository], async (pets) => {
+    const { Readiness } = await import('../../adapters/http/health.js');
+    return new Readiness((call) => pets.check(call));
+  });
+  add(options, t.admission, [t.settings], async ({ maxInFlight }) => {
+    const { AdmissionControl } = await import('../../adapters/http/node/admission-control.js');
+    return new AdmissionControl({ maxInFlight });
+  });
+  add(
+    options,
+    t.httpInterface,
+    [
+      t.animalStore,
+      t.authenticator,
+      t.readiness,
+      t.settings,
+      t.httpLog,
+      t.onDeprecatedCall,
+      t.rateLimiter,
+      t.admission,
+    ],
+    async (
+      animalStore,
+      authenticator,
+      readiness,
+      settings,
+      log,
+      onDeprecatedCall,
+      rateLimiter,
+      admission,
+    ) => {
+      const { HttpInterface } = await import('../../adapters/http/http-interface.js');
+      const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
+      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter, admission };
+      const { trustedProxies } = settings;
+      const clientAddress =
+        trustedProxies.length > 0
+          ? (await import('./client-address.js')).clientAddressBehind(trustedProxies)
+          : undefined;
+      return new HttpInterface({ ...parts, clientAddress, settings, docs: await readDocsFiles() });
+    },
+  );
+  add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {
+    const { createKoaApp } = await import('../../adapters/http/koa/animal-store-router.js');
+    const handle = createKoaApp(httpInterface).callback();
+    return (request, response) => void handle(request, response);
+  });
+});
+
+/**
+ * Wires the service, then loads the modules of others, which may `add`, `replace` and `decorate`. Nothing is opened
+ * before it is needed. What is opened and closed comes from a store factory; a repository closes with its store.
+ */
+export async function createContainer(
+  settings: Settings,
+  modules: readonly ContainerModule[] = [],
+): Promise<Container> {
+  const container = new Container();
+  add(container, TOKENS.settings, settings);
+  await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
+  return container;
+}
+
+/**
+ * Wires the service by its environment, with the modules given and those that `ADAPTERS` names. Opens nothing.
+ * @throws {SettingsError} naming every invalid setting and every module that cannot be loaded.
+ */
+export async function configure(
+  environment: Environment,
+  modules: readonly ContainerModule[] = [],
+): Promise<Container> {
+  const { settings, faults } = judgeSettings(environment);
+  const loaded = await loadAdapters(settings.adapters);
+  faults.push(...loaded.faults);
+  const container = await createContainer(settings, [...modules, ...loaded.adapters]);
+  const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+  if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
+  if (faults.length > 0) throw new SettingsError(faults);
+  return container;
+}
+
+/**
+ * The factory for a URL, or what is wrong with the URL. It is the last factory with its scheme, so that adapters of
+ * others can replace ours.
+ */
+async function factoryFor(
+  url: string,
+  factories: readonly core.StoreFactory[],
+): Promise<core.StoreFactory | string> {
+  const [scheme = ''] = url.split(':', 1);
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  return (await factory?.check?.(url)) ?? factory ?? unknown;
+}
+
+/**
+ * Opens a store.
+ * @param setting the setting or option that the URL comes from
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
+export async function openStore(
+  setting: string,
+  url: string,
+  factories: readonly core.StoreFactory[],
+  options?: core.OpenOptions,
+): Promise<core.Store> {
+  const factory = await factoryFor(url, factories);
+  if (typeof factory === 'string') throw new SettingsError([`${setting} ${factory}`]);
+  return factory.open(url, options);
+}

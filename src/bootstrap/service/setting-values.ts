@@ -1,0 +1,137 @@
+import { InvalidArgumentError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
+import { GET_PET_SUNSET } from '../../adapters/http/http-settings.js';
+import type { RateLimit } from '../../adapters/http/rate-limiter.js';
+
+/*
+ * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
+ * setting or option. No message quotes the value: it may be a secret.
+ */
+
+export function refuse(rule: string): never {
+  throw new InvalidArgumentError(rule);
+}
+
+/** A number with one of the units, in the smallest of them. Zero needs no unit. */
+const quantity =
+  (rule: string, units: Readonly<Record<string, number>>, minimum = 0, maximum = Infinity) =>
+  (text: string): number => {
+    const { amount, unit = '' } = /^(?<amount>\d{1,9})(?<unit>[a-z]*)$/i.exec(text)?.groups ?? {};
+    const value = text === '0' ? 0 : Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN);
+    return value >= minimum && value <= maximum ? value : refuse(rule);
+  };
+
+export const integer = (minimum: number, maximum: number) =>
+  quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
+
+const port = integer(0, 65_535);
+
+export const optionalPort = (text: string): number | undefined => (text === '' ? undefined : port(text));
+
+const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
+export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h or 90d', TIME);
+
+/** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
+export const milliseconds = (minimum: number) =>
+  quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
+
+/** Requests in a window of whole seconds, `100/10s`, or none. */
+export function rateLimit(text: string): RateLimit | undefined {
+  const [requests = '', window = ''] = text.split('/');
+  if (text === '') return undefined;
+  const isLimit = /^[1-9]\d{0,8}\/\d{1,5}[smhd]$/.test(text);
+  const seconds = isLimit ? duration(window) / 1000 : 0;
+  if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
+  return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
+}
+
+/** None by default: it depends on the host. */
+export const drainDelay = (text: string): number | undefined =>
+  text === '' ? undefined : milliseconds(0)(text);
+
+/** A size in bytes: `65536`, `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
+const SIZES = { '': 1, b: 1, kb: 1024, mb: 2 ** 20 };
+
+export const bytes = quantity('must be a size from 1b to 16mb, such as 256kb', SIZES, 1, 2 ** 24);
+
+/** Since when getPet is deprecated: a day, from 00:00 UTC. */
+export function deprecatedSince(text: string): Date {
+  const since = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? text : Number.NaN);
+  // Date takes 31 February for 3 March.
+  if (Number.isNaN(since.getTime()) || !since.toISOString().startsWith(text))
+    refuse('must be a date such as 2026-11-20');
+  const sunset = GET_PET_SUNSET.toISOString().slice(0, 10);
+  return since <= GET_PET_SUNSET ? since : refuse(`must not be later than the sunset of getPet, ${sunset}`);
+}
+
+export const oneOf =
+  <const T extends string>(...values: readonly T[]) =>
+  (text: string): T =>
+    values.find((value) => value === text) ?? refuse(`must be one of ${values.join(', ')}`);
+
+/** Several values, separated by commas or line breaks. */
+export const list = (text: string): readonly string[] =>
+  text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
+
+/** A list of valid values. An invalid one is named by its position, counted from 1. */
+const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
+  const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
+  return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
+};
+
+/** Addresses, and networks in CIDR notation (RFC 4632). */
+export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {
+  const [address = '', prefix = '0', ...more] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+});
+
+/** A text that matches. */
+const matching = (pattern: RegExp, rule: string) => (text: string) =>
+  pattern.test(text) ? text : refuse(rule);
+
+/** A host name or an address, without the brackets of IPv6. */
+export const host = (text: string): string =>
+  matching(/^[^\s/]+$/, 'must be a host name or an address')(text).replace(/^\[(.*)\]$/, '$1');
+
+export const basePath = matching(
+  /^(?:\/[\w.~-]+)*\/v1$/,
+  'must be a path that ends in /v1, such as /animals/v1',
+);
+
+/** The full address of a server, or none. */
+export function serverUrl(text: string): string | undefined {
+  if (text === '') return undefined;
+  const href = URL.parse(text)?.href ?? '';
+  if (/^https?:\/\/[^@?#]+\/v1$/.test(href) && !/[\s?#@]/.test(text)) return href;
+  return refuse('must be an http or https URL that ends in /v1, without user and query');
+}
+
+const originList = listOf('must be * or origins such as https://animals.example', (origin) => {
+  return URL.parse(origin)?.origin === origin && !origin.includes('*');
+});
+
+/** `*`, or origins exactly as browsers send them: another spelling would never match. */
+export const origins = (text: string): readonly string[] => (text.trim() === '*' ? ['*'] : originList(text));
+
+export function keyEnvironment(text: string): string {
+  const fault = environmentFault(text);
+  return fault === undefined ? text : refuse(fault);
+}
+
+export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
+
+export function keysFile(file: string): readonly string[] {
+  if (file === '') return [];
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    return refuse(`names a file that cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+  }
+  return list(text).length > 0 ? keys(text) : refuse('names a file without a key');
+}

@@ -1,0 +1,65 @@
+import type { Container } from 'inversify';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NodeServer } from '../../adapters/http/node/node-server.js';
+import type { RefusedRequest } from '../../adapters/http/node/refusals.js';
+import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
+import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
+import { TOKENS } from './container.js';
+
+/** The running service. */
+export interface Service {
+  /** The address of the operations, base path included. */
+  readonly url: string;
+  /** The address of the docs page. */
+  readonly docsUrl: string;
+  /**
+   * Stops in order: readiness off, every response closes its connection, no new connections, requests in flight
+   * finish, store closed. Resolves to whether all of it finished in time.
+   * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
+   */
+  stop(drainDelay?: number): Promise<boolean>;
+}
+
+/** Opens the store and listens. If that fails, closes what it opened. */
+export async function startService(container: Container): Promise<Service> {
+  const settings = container.get(TOKENS.settings);
+  const { host, port, shutdownDeadline } = settings;
+  const store = await container.getAsync(TOKENS.store);
+  try {
+    const readiness = await container.getAsync(TOKENS.readiness);
+    const log = await container.getAsync(TOKENS.httpLog);
+    const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
+    const admission = await container.getAsync(TOKENS.admission);
+    const listener = await container.getAsync(TOKENS.requestListener);
+    const server = new NodeServer(listener, { log, headers, admission });
+    const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
+    return {
+      url: origin + settings.basePath,
+      docsUrl: origin + DOCS_PATH,
+      async stop(drainDelay = settings.drainDelay) {
+        readiness.stop();
+        if (drainDelay > 0) server.drain();
+        await delay(drainDelay);
+        const end = performance.now() + shutdownDeadline;
+        const finished = await server.close(shutdownDeadline);
+        return (await within(end - performance.now(), store.close())) && finished;
+      },
+    };
+  } catch (error) {
+    await store.close().catch(() => {}); // the first error matters more
+    throw error;
+  }
+}
+
+/** The host in a URL that works on this machine. */
+export function addressOf(host: string): string {
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return reachable.includes(':') ? `[${reachable}]` : reachable;
+}
+
+/** Whether the work is done in time. The timer keeps the process, which must not end in the middle of the stop. */
+async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, Math.max(0, milliseconds), false);
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
+import { cleanUp, startedService } from '../../service/running-service.js';
+import { TestIo, runLine } from '../test-io.js';
+
+describe('backup and restore', () => {
+  let folder: string;
+  let file: string;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-backup-'));
+    file = join(folder, 'b.db');
+    const store = await openSqliteStore(join(folder, 'a.db'));
+    await store.pets.add({ name: 'Bella', categoryId: 1n, status: 'sold' });
+    await store.close();
+    env = { STORE_URL: `sqlite:${join(folder, 'a.db')}` };
+  });
+  afterEach(async () => {
+    await cleanUp();
+    await rm(folder, { recursive: true });
+  });
+
+  it('says what it backed up, from where and to where', async () => {
+    const { code, out, err } = await runLine(`backup ${file}`, env);
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    expect(out).to.match(
+      /^Backed up 1 animals, \d+ bytes, and checked the backup\n  from .*a\.db\n  to   .*b\.db\n$/,
+    );
+  });
+
+  it('prints one line of JSON with --json, and keeps earlier backups with --keep', async () => {
+    for (const expected of [
+      ['a.db', 'b.db'],
+      ['a.db', 'b.db', 'b.db.1'],
+      ['a.db', 'b.db', 'b.db.1'],
+    ]) {
+      const { code, out } = await runLine(`backup ${file} --keep 2 --json`, env);
+      expect(code).to.equal(0);
+      expect(JSON.parse(out)).to.include({ store: join(folder, 'a.db'), file, pets: 1 });
+      expect((await readdir(folder)).sort()).to.deep.equal(expected);
+    }
+  });
+
+  it('ends with 1 when it fails, with 2 at wrong usage', async () => {
+    await runLine(`backup ${file}`, env);
+    const again = await runLine(`backup ${file}`, env);
+    expect({ ...again, err: '' }).to.deep.equal({ code: 1, out: '', err: '' });
+    expect(again.err).to.match(/b\.db exists: [^\n]+\n$/);
+    for (const line of [`backup ${file} --keep 0`, `backup ${file} --keep x`, 'backup', 'restore']) {
+      expect(await runLine(line, env), line).to.include({ code: 2, out: '' });
+    }
+  });
+
+  it('says what it restored, and where the files are that were there', async () => {
+    await runLine(`backup ${file}`, env);
+    const store = await openSqliteStore(join(folder, 'a.db'));
+    await store.pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+    await store.close();
+    const { code, out, err } = await runLine(`restore ${file}`, env);
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    expect(out).to.match(
+      /^Checked the backup, and restored 1 animals, \d+ bytes\n  from .*b\.db\n  to   .*a\.db\nThe files that were there are in .*a\.db\.replaced-\w+\n$/,
+    );
+    const json = await runLine(`restore ${file} --json`, env);
+    expect(json).to.include({ code: 0, err: '' });
+    const { setAside, ...rest } = JSON.parse(json.out);
+    expect(rest).to.include({ store: join(folder, 'a.db'), file, pets: 1 });
+    expect(await readdir(folder)).to.include(basename(setAside));
+    expect(
+      JSON.parse((await runLine(`restore ${file} --json`, { STORE_URL: `sqlite:${file}.new` })).out),
+    ).to.include({
+      setAside: null,
+    });
+  });
+
+  it('does not restore while the service of another process has the store, even an idle one', async () => {
+    const { child } = await startedService(folder);
+    const served = { STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` };
+    expect((await runLine(`backup ${file}`, served)).code).to.equal(0);
+    const before = await readdir(join(folder, 'data'));
+    const { code, out, err } = await runLine(`restore ${file}`, served);
+    expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+    expect(err).to.match(/^[^\n]+animal-store\.db is in use: stop every service and command on it\.\n$/);
+    expect(await readdir(join(folder, 'data'))).to.deep.equal(before);
+    expect((await child.stop()).code).to.equal(0);
+    expect((await runLine(`restore ${file}`, served)).code).to.equal(0);
+  });
+
+  it('says how other stores are backed up, without their URLs', async () => {
+    for (const [url, advice] of [
+      ['mongodb://user:secret@db1/animals', /mongodump and mongorestore: see docs\/operations\/mongodb\.md/],
+      ['memory:', /keeps nothing/],
+      ['shelf:secret', /tools of the store/],
+    ] as const) {
+      for (const name of ['backup', 'restore']) {
+        const { code, err } = await runLine(`${name} ${file}`, { STORE_URL: url });
+        expect(code, url).to.equal(2);
+        expect(err).to.match(advice).and.not.include('secret');
+        expect(err.replace(/\..*\n$/, '')).to.equal(`${name} is for SQLite stores`);
+      }
+    }
+  });
+
+  it('ends with 130 at Ctrl-C, and leaves nothing', async () => {
+    const io = new TestIo(env);
+    const code = run(['backup', file], io.io);
+    while (io.listenerCount('SIGINT') === 0) await new Promise(setImmediate);
+    io.emit('SIGINT', 'SIGINT');
+    expect(await code).to.equal(130);
+    expect(await readdir(folder)).to.deep.equal(['a.db']);
+  });
+});

@@ -1,0 +1,197 @@
+import { rejects } from 'node:assert/strict';
+import { expect } from 'chai';
+import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
+import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
+import { MANIFEST } from '../../../src/bootstrap/service/node-version.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
+import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { Shelf, TestIo, factory, runLine } from '../test-io.js';
+
+const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke', 'keys rotate'];
+const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy', 'check-store'];
+
+const SHELF = { STORE_URL: 'shelf:' };
+
+/** What a command says when its store does not open. */
+async function failing(error: unknown): Promise<string> {
+  const open = async (): Promise<never> => {
+    throw error;
+  };
+  const { code, out, err } = await runLine('keys list', SHELF, [factory('shelf', open)]);
+  expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+  return err;
+}
+
+describe('The command line', () => {
+  it('says its version', async () => {
+    expect(await runLine('--version')).to.deep.equal({ code: 0, out: `${MANIFEST.version}\n`, err: '' });
+  });
+
+  it('lists all commands when called with nothing', async () => {
+    const { code, out, err } = await runLine('');
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    for (const command of ['serve', 'keys', 'openapi', 'import', 'export', 'copy', 'check-store'])
+      expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
+  });
+
+  for (const command of COMMANDS) {
+    it(`explains ${command} on lines that fit a terminal, with an example of what it explains`, async () => {
+      const { code, out, err } = await runLine(`${command} --help`);
+      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+      expect(out.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+      const [, words = ''] = /^Example:\n {2}(?:[A-Z_]+=\S+ )*animal-store (.*)$/m.exec(out) ?? [];
+      expect(words.startsWith(command), words).to.equal(true);
+      for (const option of words.match(/--[a-z]+/g) ?? [])
+        expect(out).to.match(new RegExp(`^  ${option} `, 'm'));
+      expect(await runLine(`${command} ID --help`)).to.deep.include({ code: 0, out });
+    });
+  }
+
+  it('explains every setting with serve, and its default', async () => {
+    const words = (await runLine('serve --help')).out.replaceAll(/\s+/g, ' ');
+    for (const { name, default: value, help } of SETTINGS) {
+      expect(words).to.include(value ? `${name} ${help} (default: ${value})` : `${name} ${help}`);
+    }
+  });
+
+  it('prints the OpenAPI document that the settings describe', async () => {
+    const publicUrl = 'https://animals.example.org/v1';
+    expect(await runLine('openapi', { PUBLIC_URL: publicUrl, GET_PET: 'off' })).to.deep.equal({
+      code: 0,
+      out: openApiDocument({ publicUrl, getPet: 'off' }),
+      err: '',
+    });
+  });
+
+  describe('used wrongly ends with 2 and says', () => {
+    const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
+      ['srve', 'unknown command\n(Did you mean serve?)'],
+      ['keys', 'Manages the API keys of the store.'],
+      [
+        'keys list --jsn',
+        "unknown option '--jsn'\n(Did you mean --json?)\nTo see what it takes, add --help.\n",
+      ],
+      ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
+      ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters'],
+      ['keys issue --name a --scope=', "'--scope <scopes>' must be pets:read or pets:write, or both"],
+      ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be pets:read or pets:write, or"],
+      ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
+      ['copy --to sqlite:a', "required option '--from <url>' not specified"],
+      ['import', "missing required argument 'FILE'"],
+      [
+        'import animals.txt',
+        'animals.txt has no ending of a format: use --format csv, ndjson, jsonl, csv.gz, ndjson.gz, jsonl.gz.',
+      ],
+      ['import no-such.csv', 'no-such.csv does not exist.'],
+      ['import a.csv --status lost', "'--status <status>' must be one of available, pending, sold"],
+      [
+        'import a.csv --map name',
+        "'--map <columns>' must be columns by field (id, name, categoryId, status)",
+      ],
+      ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
+      ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
+      ['import - --format csv --once', '--once reads a file twice, but Standard input is not a file.'],
+      ['check-store', "missing required argument 'MODULE'"],
+    ];
+    for (const [line, message] of WRONG) {
+      it(`${message.replace(/\n[^]*/, '')}, to ${line}`, async () => {
+        const shelf = new Shelf();
+        const { code, out, err } = await runLine(line, SHELF, [shelf.module]);
+        expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+        expect(err).to.include(message);
+        expect(shelf.closed).to.equal(shelf.opened.length);
+      });
+    }
+
+    it('never an argument, which may be a key', async () => {
+      const keys = [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"];
+      const lines = ['%', 'keys %', 'keys revoke ID %', 'serve %', 'keys list --json=%', 'keys list --%'];
+      for (const key of keys) {
+        for (const line of [...lines, 'keys rotate ID --overlap %', 'keys rotate ID --overlap=%']) {
+          const args = line.split(' ').map((word) => word.replace('%', key));
+          const io = new TestIo();
+          expect(await run(args, io.io)).to.equal(2);
+          expect(io.err).to.not.include(key);
+        }
+      }
+    });
+  });
+
+  for (const line of ['serve', 'openapi', 'keys list', 'keys issue --name till', 'copy --from a: --to b:']) {
+    it(`ends with 2 at invalid settings, naming all of them before it opens anything: ${line}`, async () => {
+      const { code, out, err } = await runLine(line, { PORT: 'eighty', LOG_LEVEL: 'loud' });
+      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+      expect(err).to.match(/^Invalid settings:\n {2}PORT must [^\n]*\n {2}LOG_LEVEL must [^\n]*\n$/);
+    });
+  }
+
+  it('names the faults that only adapters and stores find together with all others', async () => {
+    const wrong = { PORT: 'x', ADAPTERS: './missing.mjs', LOG_LEVEL: 'loud' };
+    for (const [STORE_URL, fault] of Object.entries({
+      'nosuch://user:hunter2@host':
+        'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:',
+      'memory:hunter2': 'must be memory: alone',
+      'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
+      'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
+      'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
+      'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that MongoDB does not know: color',
+    })) {
+      const { code, err } = await runLine('serve', { ...wrong, STORE_URL });
+      expect(code).to.equal(2);
+      expect(err).to.include(`\n  STORE_URL ${fault}`).and.not.include('hunter2');
+      expect(err.match(/^ {2}[A-Z_]+/gm)).to.deep.equal([
+        '  PORT',
+        '  LOG_LEVEL',
+        '  ADAPTERS',
+        '  STORE_URL',
+      ]);
+      const alone = await runLine('keys list', { STORE_URL });
+      expect(alone.err.match(/^ {2}[A-Z_]+/gm)).to.deep.equal(['  STORE_URL']);
+    }
+  });
+
+  describe('that fails ends with 1 and says', () => {
+    it('one line that a user can act on, with each cause once', async () => {
+      const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
+      const away = new UnavailableError('listing API keys', { cause: refused });
+      expect(await failing(away)).to.equal(
+        'The store is not available (listing API keys). connect ECONNREFUSED\n',
+      );
+      expect(await failing(new Error('locked\nsecond line'))).to.equal('locked second line\n');
+    });
+
+    it('where a fault of the program is', async () => {
+      expect(await failing(new TypeError('undefined is not a cupboard'))).to.match(/^TypeError: .*\n +at /);
+    });
+
+    it('what was thrown although it is not an error', async () => {
+      expect(await failing('a tantrum')).to.equal('a tantrum\n');
+    });
+  });
+});
+
+describe('A command that can be interrupted', () => {
+  it('is told by the first signal, and ended at once by one that comes a second later or more', async () => {
+    let now = 0;
+    const io = new TestIo();
+    const work = interruptible(
+      io.io,
+      (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => setImmediate(reject, signal.reason)),
+        ),
+      () => now,
+    );
+    io.emit('SIGINT', 'SIGINT');
+    io.emit('SIGINT', 'SIGINT'); // the same Ctrl-C
+    now = 999;
+    io.emit('SIGTERM', 'SIGTERM');
+    expect(io.exits).to.deep.equal([]);
+    now = 1000;
+    io.emit('SIGINT', 'SIGINT');
+    expect(io.exits).to.deep.equal([130]);
+    await rejects(work, (error) => error instanceof InterruptedError && error.exitCode === 130);
+    expect(io.listenerCount('SIGINT') + io.listenerCount('SIGTERM')).to.equal(0);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { CatalogueTransfer } from '../../../src/application/ports/catalogue-transfer.js';
+import type { FullStore, Store } from '../../../src/application/ports/store.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { createAnimalStore } from '../../../src/index.js';
+import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
+
+const LINE = 'copy --from old: --to new:';
+
+describe('copy', () => {
+  let old: FullStore;
+  let target: FullStore;
+  beforeEach(async () => {
+    [old, target] = [openMemoryStore(), openMemoryStore()];
+    const animalStore = createAnimalStore(old);
+    for (const key of ['one', 'two', 'three'])
+      await animalStore.createPet(
+        { name: key, categoryId: 2n ** 63n - 1n },
+        { idempotencyKey: { scope: 's', key } },
+      );
+    await old.apiKeys.add({ id: 'a', name: 'till', hash: '0'.repeat(64), scopes: [], createdAt: new Date() });
+  });
+
+  /** The two stores, the target with something of its own. */
+  const shelves = (different: Partial<Store> = {}): [Shelf, Shelf] => [
+    new Shelf({ ...old, location: 'old 1' }, 'old'),
+    new Shelf({ ...target, location: 'new 1', ...different }, 'new'),
+  ];
+
+  async function copy(line = LINE, [from, to] = shelves()): Promise<Outcome & { closed: number[] }> {
+    const outcome = await runLine(line, {}, [from.module, to.module]);
+    return { ...outcome, closed: [from.closed, to.closed] };
+  }
+
+  /** A target whose transfer differs in one method. */
+  const withTransfer = (changes: Partial<CatalogueTransfer>): Partial<Store> => ({
+    transfer: changed(target.transfer, changes),
+  });
+
+  it('copies animals under their ids, keys and live claims, and says what and where', async () => {
+    const { code, out, closed } = await copy();
+    expect({ code, closed }).to.deep.equal({ code: 0, closed: [1, 1] });
+    expect(out).to.equal(
+      'Copied animals: 3, live idempotency keys: 3, API keys: 1\n  from old 1\n  to   new 1\n' +
+        'The two stores are equal. New animals get ids greater than 3.\n',
+    );
+    expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
+    expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
+    const idempotencyKey = { scope: 's', key: 'two' };
+    const again = await createAnimalStore(target).createPet(
+      { name: 'two', categoryId: 2n ** 63n - 1n },
+      { idempotencyKey },
+    );
+    expect([again.replayed, again.pet.id]).to.deep.equal([true, 2n]);
+  });
+
+  it('prints the result as one line of JSON with --json, ids exact to the digit', async () => {
+    await old.transfer.reserveIds(2n ** 53n + 1n);
+    const { out } = await copy(`${LINE} --json`);
+    expect(out).to.match(/^\{[^\n]*"lastId":9007199254740993[^\n]*\}\n$/);
+    expect(JSON.parse(out)).to.include({ from: 'old 1', to: 'new 1', pets: 3, claims: 3, apiKeys: 1 });
+  });
+
+  it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
+    const [from, to] = shelves();
+    const io = new TestIo({ STORE_URL: 'nonsense' });
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(0);
+    expect([from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([true, undefined]);
+    to.opened[0]?.onNotice?.('made the collection pets');
+    expect(io.err).to.match(/^--to: made the collection pets$/m);
+  });
+
+  it('draws a bar for each phase, on a terminal only', async () => {
+    const [from, to] = shelves();
+    const terminal = new TestIo({}, { isTTY: true });
+    expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
+    for (const phase of ['copying', 'comparing'])
+      expect(terminal.err).to.include(`${phase} [${'='.repeat(20)}] 100 % | 3 of 3`);
+    expect(terminal.err).to.include('\u001b[');
+    [old, target] = [target, openMemoryStore()];
+    expect((await copy()).err).to.equal('');
+  });
+
+  for (const [what, line, message] of [
+    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to its service'],
+    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to its service'],
+    ['an unknown scheme', 'copy --from old: --to attic:', '\n  --to must start with the scheme of a store: '],
+    ['no scheme', 'copy --from old.db --to new:', '\n  --from must start with the scheme of a store: '],
+    ['one store by two names', 'copy --from old: --to old:', '--from and --to name the same store.'],
+  ] as const) {
+    it(`refuses ${what} with 2, and writes nothing`, async () => {
+      const { code, out, err } = await copy(line);
+      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+      expect(err).to.include(message);
+      expect((await target.transfer.survey()).pets).to.equal(0);
+    });
+  }
+
+  it('ends with 1 and says why nothing was written, when the target is not empty or cannot be copied to', async () => {
+    await target.pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+    const full = await copy();
+    expect(full).to.include({ code: 1, out: '' });
+    expect(full.err).to.equal('The target is not empty: choose a new one. Nothing was written.\n');
+    const without = await copy(LINE, shelves({ transfer: undefined }));
+    expect(without).to.include({ code: 1, out: '' });
+    expect(without.err).to.match(/does not support copying/);
+  });
+
+  it('that fails half-way ends with 1, says why once, and to start again with a new target', async () => {
+    const cause = new Error('disk is full');
+    const writeClaims = () => Promise.reject(new UnavailableError('writing claims', { cause }));
+    const { code, out, err, closed } = await copy(LINE, shelves(withTransfer({ writeClaims })));
+    expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
+    expect(err).to.match(
+      /^The target is incomplete: start again with a new target\.\nThe store is not available \(writing claims\)\. disk is full\n$/,
+    );
+  });
+
+  it('says at once that a store is away, and not that the target is incomplete', async () => {
+    const cause = new Error('ECONNREFUSED');
+    const check = () => Promise.reject(new UnavailableError('checking', { cause }));
+    const pets = changed(target.pets, { check });
+    const { code, err } = await copy(LINE, shelves({ pets }));
+    expect(code).to.equal(1);
+    expect(err).to.equal('The store is not available (checking). ECONNREFUSED\n');
+  });
+
+  it('stops in order at a signal, with 130', async () => {
+    const io = new TestIo();
+    const writePets: CatalogueTransfer['writePets'] = (_, call) =>
+      new Promise((_resolve, reject) => {
+        call?.signal?.addEventListener('abort', () => reject(call.signal?.reason as Error));
+        io.emit('SIGINT', 'SIGINT');
+      });
+    const [from, to] = shelves(withTransfer({ writePets }));
+    expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(130);
+    expect([from.closed, to.closed]).to.deep.equal([1, 1]);
+    expect(io.err).to.match(/start again with a new target\.\nInterrupted by SIGINT\.\n$/);
+  });
+});

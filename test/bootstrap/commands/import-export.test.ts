@@ -1,0 +1,602 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { FullStore } from '../../../src/application/ports/store.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
+import { MAX_GIVEN_ID, NEW_PET_FIELDS, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { FULL_PET } from '../../contract/samples.js';
+import { MAIN, cleanUp, program, Child } from '../../service/running-service.js';
+import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
+
+const HEADER = 'name,categoryId,status\n';
+const LONG_FILE =
+  HEADER + Array.from({ length: 6000 }, (_, index) => `Pet ${index},${index},sold\n`).join('');
+
+/** Animals whose names and numbers are hard on every format. */
+const HARD: readonly Pet[] = [
+  'Rex',
+  'a,b',
+  'say "hi"',
+  '"',
+  'two\nlines',
+  'two\r\nlines',
+  'end\r',
+  ' spaced ',
+  '=1+1',
+  'Müsli',
+  '桜\u2028x',
+  '\u{1f436}',
+  '\ufeffmark',
+  '\\n',
+  "'",
+  'null',
+  '𐍈'.repeat(1000),
+].map((name, index) =>
+  savedPet(BigInt(3 * index + 1), { ...FULL_PET, name, categoryId: index % 2 ? INT64_MAX : INT64_MIN }),
+);
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const fail = () => Promise.reject(new Error('opened'));
+
+describe('import and export', () => {
+  let folder: string;
+  let store: FullStore;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-import-'));
+    store = openMemoryStore();
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const path = (name: string): string => join(folder, name);
+
+  /** Runs a command on the store. */
+  async function shell(
+    line: string,
+    io = {},
+    pets: Partial<PetRepository> = {},
+  ): Promise<Outcome & { io: TestIo }> {
+    const test = new TestIo({ STORE_URL: 'shelf:' }, io);
+    const shelf = new Shelf({ ...store, location: 'shelf 1', pets: changed(store.pets, pets) });
+    const code = await run(line.split(' '), test.io, [shelf.module]);
+    expect(shelf.closed).to.equal(shelf.opened.length);
+    return { code, out: test.out, err: test.err, io: test };
+  }
+
+  /** Imports a file with this content. */
+  function imported(
+    content: string | Buffer,
+    options = '',
+    name = 'a.csv',
+    pets: Partial<PetRepository> = {},
+  ) {
+    writeFileSync(path(name), content);
+    return shell(`import ${path(name)}${options}`, {}, pets);
+  }
+
+  const stored = async () =>
+    (await store.pets.list({ limit: 9999 })).map(({ name, categoryId, status }) => [
+      name,
+      categoryId,
+      status,
+    ]);
+  const names = async () => (await stored()).map(([name]) => name);
+  const rejects = (name = 'a.csv'): string => readFileSync(path(`${name}.rejects`), 'latin1');
+
+  for (const ending of ['csv', 'ndjson', 'csv.gz', 'ndjson.gz']) {
+    it(`give the same ${ending} file byte for byte, by way of another store`, async () => {
+      await store.transfer.writePets(HARD);
+      const first = path(`first.${ending}`);
+      expect((await shell(`export ${first}`)).code).to.equal(0);
+      expect(statSync(first).mode & 0o777).to.equal(0o600);
+      store = openMemoryStore();
+      const { code, err } = await shell(`import ${first} --keep-ids`);
+      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+      expect(await store.pets.list({ limit: 99 })).to.deep.equal(HARD);
+      await shell(`export ${path(`second.${ending}`)}`);
+      expect(readFileSync(path(`second.${ending}`)).equals(readFileSync(first))).to.equal(true);
+      expect((await store.pets.add({ name: 'New', categoryId: 1n, status: 'sold' })).pet.id).to.equal(50n);
+    });
+  }
+
+  it('write and read every field of the domain', async () => {
+    const pet = { id: 1n, ...FULL_PET }; // as it is: a domain that drops a field shows in the contracts
+    await shell(
+      `export ${path('a.csv')}`,
+      {},
+      { list: async ({ after }) => (after === undefined ? [pet] : []) },
+    );
+    await shell(
+      `export ${path('a.ndjson')}`,
+      {},
+      { list: async ({ after }) => (after === undefined ? [pet] : []) },
+    );
+    const fields = ['id', ...NEW_PET_FIELDS];
+    const values = [1n, ...NEW_PET_FIELDS.map((field) => FULL_PET[field])];
+    expect(readFileSync(path('a.csv'), 'utf8')).to.equal(`${fields.join(',')}\n${values.join(',')}\n`);
+    expect(Object.keys(JSON.parse(readFileSync(path('a.ndjson'), 'utf8')))).to.deep.equal(fields);
+    for (const file of ['a.csv', 'a.ndjson']) await shell(`import ${path(file)}`);
+    expect(await store.pets.list({ limit: 9 })).to.deep.equal([pet, { ...pet, id: 2n }]);
+  });
+
+  it('go through a pipe, and into an SQLite store', async function () {
+    this.timeout(30_000);
+    const [from, to] = ['from.db', 'to.db'].map((name) => `sqlite:${path(name)}`);
+    writeFileSync(path('a.csv'), LONG_FILE);
+    const first = await program(folder, ['import', 'a.csv', '--json'], { STORE_URL: from ?? '' }).ended;
+    expect(JSON.parse(first.out)).to.deep.include({ added: 6000, rejected: 0, to: path('from.db') });
+    const pipe = `"$NODE" "$MAIN" export - --format csv.gz | STORE_URL=${to} "$NODE" "$MAIN" import - --format csv.gz --keep-ids`;
+    const environment = { NODE: process.execPath, MAIN, STORE_URL: from ?? '' };
+    const { code, out } = await new Child('sh', ['-c', pipe], folder, environment).ended;
+    expect({ code, out }).to.deep.equal({
+      code: 0,
+      out: `Added animals: 6000\n  from -\n  to   ${path('to.db')}\n`,
+    });
+    await cleanUp();
+  });
+
+  describe('import', () => {
+    it('assigns new ids in the order of the file, and says what it did', async () => {
+      await store.transfer.reserveIds(7n);
+      const { code, out, err } = await imported(
+        'id,status,name,more,categoryId\n1,sold,Rex,x,9223372036854775807\n2,,Bo,,-1\n',
+        ' --status pending',
+      );
+      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+      expect(out).to.equal(
+        `Added animals: 2 (without a status: 1, taken as pending)\n  from ${path('a.csv')}\n  to   shelf 1\n`,
+      );
+      expect(await stored()).to.deep.equal([
+        ['Rex', INT64_MAX, 'sold'],
+        ['Bo', -1n, 'pending'],
+      ]);
+      expect((await store.pets.list({ limit: 1 }))[0]?.id).to.equal(8n);
+    });
+
+    it('reads columns and members of other names, a byte order mark, Windows lines and blank lines', async () => {
+      const map = ' --map name=Animal,categoryId=Kind --status sold';
+      const { code } = await imported('\ufeffAnimal,Kind\r\nRex,1\r\n\r\n"B\r\no",2', map);
+      await imported(
+        '\ufeff{"Kind":7e0,"Animal":"Max","x":{}}\r\n\n{"Kind":9223372036854775807,"Animal":"Eve","status":"available"}',
+        map,
+        'a.jsonl',
+      );
+      expect(code).to.equal(0);
+      expect(await stored()).to.deep.equal([
+        ['Rex', 1n, 'sold'],
+        ['B\r\no', 2n, 'sold'],
+        ['Max', 7n, 'sold'],
+        ['Eve', INT64_MAX, 'available'],
+      ]);
+    });
+
+    it('gives animals without a status the default of a create, in each format', async () => {
+      const { out } = await imported('name,categoryId\nA,1\nB,1\n');
+      expect(out).to.match(/^Added animals: 2 \(without a status: 2, taken as available\)\n/);
+      const lines = ['', ',"status":null', ',"status":"sold"'].map(
+        (status) => `{"name":"C","categoryId":1${status}}\n`,
+      );
+      expect((await imported(lines.join(''), '', 'a.ndjson')).out).to.include('(without a status: 2, taken');
+      expect((await stored()).map(([, , status]) => status)).to.deep.equal([
+        ...Array(4).fill('available'),
+        'sold',
+      ]);
+    });
+
+    for (const [what, content, options] of [
+      ['semicolons', 'name;categoryId;status\n"a;b,c";1;sold\n', ''],
+      ['tabs, also beside others in quotes', '"name"\tcategoryId\tstatus\t",;,;,;"\na;b,c\t1\tsold\t\n', ''],
+      ['what --delimiter says', 'name;categoryId;1,2,3,4\n"a;b,c";1;\n', ' --delimiter ;'],
+    ] as const)
+      it(`reads columns between ${what}`, async () => {
+        expect((await imported(content, options)).err).to.equal('');
+        expect(await names()).to.deep.equal(['a;b,c']);
+      });
+
+    /** Lines that are rejected, by reason. Valid lines stand before and after each. */
+    const BAD_CSV: ReadonlyArray<readonly [line: string, reason: string]> = [
+      [' ,1,sold', 'The animal is not valid: name must not be blank.'],
+      [
+        `${'x'.repeat(1001)},1,sold`,
+        'The animal is not valid: name must not be longer than 1000 characters.',
+      ],
+      [
+        'A,9223372036854775808,sold',
+        `The animal is not valid: categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}.`,
+      ],
+      [
+        'A,7.0,lost',
+        `The animal is not valid: categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}; status must be one of available, pending, sold.`,
+      ],
+      ['A,007,sold', 'The categoryId 007 is not in its shortest form, 7.'],
+      [
+        ',,7',
+        'The animal is not valid: name is required; categoryId is required; status must be one of available, pending, sold.',
+      ],
+      ['A,1', 'The line has 2 fields, not 3.'],
+      ['A,1,sold,', 'The line has 4 fields, not 3.'],
+      ['"open,1,sold', 'The line is not CSV: a quote is misplaced or not closed.'],
+      ['5" fish,1,sold', 'The line is not CSV: a quote is misplaced or not closed.'],
+      ['"A"b,1,"sold"', 'The line is not CSV: a quote is misplaced or not closed.'],
+      ['\xff,1,sold\r', 'The line is not UTF-8.'],
+    ];
+    const BAD_JSON: typeof BAD_CSV = [
+      ['{"name":"A","categoryId":1.5,"status":"sold"}', BAD_CSV[2]?.[1] ?? ''],
+      ['{"name":1}', 'The animal is not valid: name must be a string; categoryId is required.'],
+      ['{"name":"A","name":"B"}', 'The line repeats a member, or is nested too deeply.'],
+      ['[1]', 'The line is not a JSON object.'],
+      ['{"name"', 'The line is not JSON. Expected ":", but the text ends, at position 7.'],
+      ['{"name":"\xff"}', 'The line is not UTF-8.'],
+    ];
+    for (const [name, header, good, bad] of [
+      ['a.csv', HEADER, (number: number) => `Good ${number},1,sold\n`, BAD_CSV],
+      [
+        'a.ndjson',
+        '',
+        (number: number) => `{"name":"Good ${number}","categoryId":1,"status":"sold"}\n`,
+        BAD_JSON,
+      ],
+    ] as const) {
+      it(`rejects bad lines of ${name} with number, reason and all their bytes, and adds all others`, async () => {
+        const content = header + good(0) + bad.map(([line], index) => `${line}\n${good(index + 1)}`).join('');
+        const { code, out } = await imported(Buffer.from(content, 'latin1'), '', name);
+        expect(code).to.equal(1);
+        expect(out).to.match(
+          new RegExp(
+            `Rejected lines: ${bad.length}\\. They are in .*${name}\\.rejects, with the reasons\\.\n$`,
+          ),
+        );
+        expect(await names()).to.deep.equal([...bad, ''].map((_, index) => `Good ${index}`));
+        const first = header === '' ? 2 : 3;
+        const lines = bad.map(
+          ([line, reason], index) => `${first + 2 * index},${quoted(reason)},${quoted(line)}\n`,
+        );
+        expect(rejects(name)).to.equal(`line,reason,text\n${lines.join('')}`);
+      });
+    }
+
+    it('reads the same wherever chunks end', async () => {
+      // A record of each kind at every offset around the end of the first chunk, 65,536 bytes.
+      for (let shift = 0; shift < 60; shift += 1) {
+        store = openMemoryStore();
+        const padding = 'p'.repeat(65_536 - shift - 20);
+        await imported(
+          `name,categoryId,status,more\r\nA,1,sold,${padding}\r\n"ü\r\n""x",2,sold,\r\nC,3,sold,\r\n`,
+        );
+        expect(await names(), `${shift}`).to.deep.equal(['A', 'ü\r\n"x', 'C']);
+      }
+    });
+
+    it('removes the rejects of an earlier import of the file, but not for a wrong setting', async () => {
+      await imported(`${HEADER}A,x,sold\n`);
+      expect(statSync(path('a.csv.rejects')).mode & 0o777).to.equal(0o600);
+      const io = new TestIo({ STORE_URL: 'nonsense:' });
+      expect(await run(['import', path('a.csv')], io.io)).to.equal(2);
+      expect(await imported(`${HEADER}A,1,sold\n`, ' --map name=Name')).to.include({ code: 2 });
+      expect(rejects()).to.include('A,x,sold');
+      await imported(`${HEADER}"B\nB",1,sold\nA,y,sold\n`);
+      expect(rejects()).to.match(/^line,reason,text\n4,.*"A,y,sold"\n$/);
+      await imported(`${HEADER}A,1,sold\n`);
+      expect(existsSync(path('a.csv.rejects'))).to.equal(false);
+    });
+
+    it('stops after --max-errors, and says where', async () => {
+      const content = `${HEADER}A,1,sold\nB,x,sold\nC,1,sold\nD,x,sold\nE,1,sold\n`;
+      expect(await imported(content, ' --max-errors 2')).to.include({ code: 1 });
+      store = openMemoryStore();
+      const { code, out, err } = await imported(content, ' --max-errors 1');
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+      expect(err).to.equal(
+        `Stopped after line 5. Animals added: 2.\nRejected lines: 2, more than --max-errors. They are in ${path('a.csv.rejects')}.\n`,
+      );
+      expect(await names()).to.deep.equal(['A', 'C']);
+    });
+
+    it('checks every line and opens no store with --dry-run', async () => {
+      const { code, out } = await imported(`${HEADER}A,1,sold\nB,x,sold\n`, ' --dry-run --json', 'a.csv', {
+        add: fail,
+        check: fail,
+      });
+      expect(code).to.equal(1);
+      expect(JSON.parse(out)).to.deep.equal({
+        from: path('a.csv'),
+        added: 1,
+        withoutStatus: 0,
+        present: 0,
+        rejected: 1,
+        line: 3,
+        rejects: path('a.csv.rejects'),
+      });
+      expect(await names()).to.deep.equal([]);
+    });
+
+    it('adds each line of a file once with --once, even equal ones, whatever the file is called', async () => {
+      const content = `${HEADER}A,1,sold\nA,1,sold\n`;
+      await imported(content, ' --once');
+      const { code, out } = await imported(gzipSync(content), ' --once', 'b.csv.gz');
+      expect({ code, out }).to.deep.equal({
+        code: 0,
+        out: `Added animals: 0\nAdded before: 2\n  from ${path('b.csv.gz')}\n  to   shelf 1\n`,
+      });
+      await imported(`${content}B,1,sold\n`, ' --once'); // another file
+      expect(await names()).to.deep.equal(['A', 'A', 'A', 'A', 'B']);
+      await imported(`${content}B,1,sold\n`);
+      expect(await names()).to.have.length(8);
+    });
+
+    it('rejects a line that --once has added as another animal', async () => {
+      await imported('name,categoryId\nA,1\n', ' --once --status sold');
+      await imported('name,categoryId\nA,1\n', ' --once --status pending');
+      expect(rejects()).to.equal(
+        'line,reason,text\n2,"The line was imported before, as another animal.","A,1"\n',
+      );
+      expect(await stored()).to.deep.equal([['A', 1n, 'sold']]);
+    });
+
+    it('keeps ids only in an empty store, and only ascending ones: no animal hides another', async () => {
+      const content = `id,${HEADER}5,A,1,sold\n5,B,1,sold\n4,C,1,sold\nx,D,1,sold\n9,E,1,sold\n`;
+      expect((await imported(content, ' --keep-ids')).code).to.equal(1);
+      expect(rejects().match(/^\d+,"The id must be .*",/gm)).to.have.length(3);
+      expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([5n, 9n]);
+      const again = await imported(content, ' --keep-ids');
+      expect(again).to.include({
+        code: 1,
+        err: 'The store is not empty: --keep-ids needs a new one. Nothing was written.\n',
+      });
+      store = openMemoryStore();
+      await imported(`id,${HEADER}0,A,1,sold\n-1,B,1,sold\n`, ' --keep-ids');
+      expect(await names()).to.deep.equal([]);
+    });
+
+    it('keeps no id so high that fewer than 2^32 are left for new animals', async () => {
+      expect(MAX_GIVEN_ID).to.equal(INT64_MAX - 2n ** 32n);
+      await imported(`id,${HEADER}${MAX_GIVEN_ID},A,1,sold\n${MAX_GIVEN_ID + 1n},B,1,sold\n`, ' --keep-ids');
+      expect(rejects()).to.include(
+        `3,"The id must be an integer from ${MAX_GIVEN_ID + 1n}, after the one before, to`,
+      );
+      expect((await store.pets.add(FULL_PET)).pet.id).to.equal(MAX_GIVEN_ID + 1n);
+      expect(await names()).to.deep.equal(['A', FULL_PET.name]);
+    });
+
+    for (const count of [2499, 2500, 2501])
+      it(`keeps the ids of ${count} animals`, async () => {
+        const lines = Array.from({ length: count }, (_, index) => `${index + 1},Pet,1,sold\n`);
+        await imported(`id,${HEADER}${lines.join('')}`, ' --keep-ids');
+        expect((await store.pets.list({ limit: 9999 })).map(({ id }) => Number(id))).to.deep.equal(
+          Array.from({ length: count }, (_, index) => index + 1),
+        );
+      });
+
+    for (const count of [63, 64, 65])
+      it(`adds no more than 64 of ${count} animals at once`, async () => {
+        let [adding, most] = [0, 0];
+        const add: PetRepository['add'] = async (...given) => {
+          most = Math.max(most, (adding += 1));
+          await setImmediate();
+          adding -= 1;
+          return store.pets.add(...given);
+        };
+        await imported(
+          LONG_FILE.split('\n')
+            .slice(0, count + 1)
+            .join('\n'),
+          '',
+          'a.csv',
+          { add },
+        );
+        expect({ most, names: await names() }).to.deep.equal({
+          most: Math.min(count, 64),
+          names: Array.from({ length: count }, (_, index) => `Pet ${index}`),
+        });
+      });
+
+    for (const stored of [4000, 3, 64])
+      it(`goes on with --once where an unavailable store has stopped it, after ${stored} animals`, async () => {
+        let calls = 0;
+        // Within a batch, animals after the one that fails are stored.
+        const add: PetRepository['add'] = (...given) =>
+          (calls += 1) === stored + 1
+            ? Promise.reject(new UnavailableError('adding', { cause: new Error('disk is full') }))
+            : store.pets.add(...given);
+        const { code, out, err } = await imported(LONG_FILE, ' --once', 'a.csv', { add });
+        expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+        const line = 1 + 64 * Math.floor(stored / 64);
+        expect(err).to.equal(
+          `Stopped after line ${line === 1 ? 0 : line}. Animals added: ${(await names()).length}. Up to 64 more may be stored. The same command goes on from there.\nThe store is not available (adding). disk is full\n`,
+        );
+        expect((await imported(LONG_FILE, ' --once')).code).to.equal(0);
+        expect(await names()).to.have.members(Array.from({ length: 6000 }, (_, index) => `Pet ${index}`));
+      });
+
+    it('stops at a signal with 130', async () => {
+      writeFileSync(path('a.csv'), LONG_FILE);
+      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const add: PetRepository['add'] = async (...given) => {
+        io.emit('SIGINT', 'SIGINT');
+        return store.pets.add(...given);
+      };
+      const shelf = new Shelf({ ...store, pets: changed(store.pets, { add }) });
+      expect(await run(['import', path('a.csv')], io.io, [shelf.module])).to.equal(130);
+      expect(io.err).to.match(/^Stopped after line \d+\. Animals added: (\d+)\.\nInterrupted by SIGINT\.\n$/);
+      expect(io.err).to.include(`added: ${(await names()).length}.`);
+      expect(shelf.closed).to.equal(1);
+    });
+
+    it('reads standard input, whose rejects it never replaces', async () => {
+      const here = process.cwd();
+      process.chdir(folder);
+      try {
+        const line = 'import - --format ndjson';
+        expect(
+          (await shell(line, { stdin: '{"name":"A","categoryId":1,"status":"sold"}\nx\n' })).code,
+        ).to.equal(1);
+        expect(await names()).to.deep.equal(['A']);
+        expect(rejects('stdin')).to.match(/^2,The line is not JSON\. .*,x$/m);
+        const again = await shell(line, { stdin: 'y\n' });
+        expect(again).to.include({ code: 2, err: 'stdin.rejects exists: move it away first.\n' });
+      } finally {
+        process.chdir(here);
+      }
+    });
+
+    for (const [what, content, options, code, message] of [
+      ['an empty file', '', '', 2, 'a.csv is empty: its first line must name the columns.'],
+      [
+        'a missing column',
+        'Name,categoryId,status\n',
+        '',
+        2,
+        'a.csv must have one column name. It has: "Name", "categoryId", "status". Use --map name=COLUMN.',
+      ],
+      [
+        'a column that is there twice',
+        'name,name,categoryId\n',
+        '',
+        2,
+        'a.csv must have one column name. It has: ',
+      ],
+      [
+        'many long columns',
+        `${`${'x'.repeat(50)},`.repeat(21)}y\n`,
+        '',
+        2,
+        `, "${'x'.repeat(40)}", and more. Use`,
+      ],
+      ['a bad header', 'na"me,x\n', '', 2, 'a.csv must name the columns. The line is not CSV: '],
+      ['UTF-16', Buffer.from(`\ufeff${HEADER}`, 'utf16le'), '', 2, 'a.csv is UTF-16: convert it to UTF-8.'],
+      [
+        'UTF-16 without a mark',
+        Buffer.from(HEADER, 'utf16le'),
+        '',
+        2,
+        'a.csv is UTF-16: convert it to UTF-8.',
+      ],
+      [
+        'a gzip file of another name',
+        gzipSync(HEADER),
+        '',
+        2,
+        'a.csv is compressed: use --format csv.gz or ndjson.gz.',
+      ],
+      [
+        'lines that end with CR',
+        'name,categoryId\rA,1\r',
+        '',
+        2,
+        'a.csv ends its lines with CR alone: convert',
+      ],
+      [
+        'an unknown format',
+        '',
+        ' --format xml',
+        2,
+        'must be one of csv, ndjson, jsonl, csv.gz, ndjson.gz, jsonl.gz',
+      ],
+      [
+        'a line that never ends',
+        `${HEADER}${'x'.repeat(1_200_000)}`,
+        '',
+        1,
+        'a.csv is longer than 1 MiB: is a quote not closed?',
+      ],
+      [
+        'a quote that never ends',
+        `${HEADER}A,1,sold\n"${'x\n'.repeat(600_000)}`,
+        '',
+        1,
+        'The record on line 3 of ',
+      ],
+      ['what is no gzip', HEADER, ' --format csv.gz', 1, 'a.csv cannot be read. incorrect header check'],
+      [
+        'a cut gzip file',
+        gzipSync(LONG_FILE).subarray(0, 9000),
+        ' --format csv.gz',
+        1,
+        'a.csv cannot be read. unexpected end of file',
+      ],
+    ] as const) {
+      it(`says what is wrong with ${what}, in one line`, async () => {
+        const { code: ended, out, err } = await imported(content, options);
+        expect({ ended, out }).to.deep.equal({ ended: code, out: '' });
+        expect(err.split('\n').find((line) => line !== '' && !line.startsWith('Stopped'))).to.include(
+          message,
+        );
+      });
+    }
+
+    it('shows a bar with rate and remaining time, on a terminal only', async () => {
+      writeFileSync(path('a.csv'), LONG_FILE);
+      const { err } = await shell(`import ${path('a.csv')}`, { isTTY: true });
+      expect(err).to.match(/\[={20}\] 100 % \| 6000 animals \| \d+\/s \| 0 s left/);
+      expect((await imported(LONG_FILE)).err).to.equal('');
+    });
+  });
+
+  describe('export', () => {
+    it('never replaces a file, and leaves none when it fails', async () => {
+      await store.transfer.writePets(HARD);
+      const list: PetRepository['list'] = (range, call) =>
+        range.after === undefined ? store.pets.list(range, call) : Promise.reject(new Error('gone'));
+      expect(await shell(`export ${path('a.csv')}`, {}, { list })).to.include({
+        code: 1,
+        out: '',
+        err: 'gone\n',
+      });
+      expect(readdirSync(folder)).to.deep.equal([]);
+      const { out } = await shell(`export ${path('a.csv')} --json`);
+      expect(JSON.parse(out)).to.deep.equal({ from: 'shelf 1', to: path('a.csv'), exported: HARD.length });
+      const before = readFileSync(path('a.csv'));
+      expect((await shell(`export ${path('a.csv')}`)).code).to.equal(2);
+      expect(readFileSync(path('a.csv')).equals(before)).to.equal(true);
+    });
+
+    it('writes through no link, and over no file, that waits under the name of a part', async () => {
+      writeFileSync(path('mine'), 'mine');
+      symlinkSync(path('mine'), path('a.csv.part'));
+      await shell(`export ${path('a.csv')}`);
+      expect(readFileSync(path('mine'), 'utf8')).to.equal('mine');
+      expect(readdirSync(folder)).to.have.members(['a.csv', 'a.csv.part', 'mine']);
+    });
+
+    it('names a file that it cannot write, in one line', async () => {
+      const { code, err } = await shell(`export ${path('none/a.csv')}`);
+      expect({ code, lines: err.split('\n').length }).to.deep.equal({ code: 1, lines: 2 });
+      expect(err).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
+    });
+
+    it('stops at a signal, and leaves no file', async () => {
+      await store.transfer.writePets(HARD);
+      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const list: PetRepository['list'] = async (range) => {
+        io.emit('SIGTERM', 'SIGTERM');
+        return store.pets.list(range);
+      };
+      const shelf = new Shelf({ ...store, pets: changed(store.pets, { list }) });
+      expect(await run(['export', path('a.csv')], io.io, [shelf.module])).to.equal(143);
+      expect({ err: io.err, files: readdirSync(folder) }).to.deep.equal({
+        err: 'Interrupted by SIGTERM.\n',
+        files: [],
+      });
+    });
+
+    it('writes CSV and NDJSON that others read, exact to the digit', async () => {
+      await store.transfer.writePets([...HARD.slice(1, 3), ...HARD.slice(6, 7)]);
+      await shell(`export ${path('a.csv.gz')}`);
+      await shell(`export ${path('a.ndjson')}`);
+      expect(gunzipSync(readFileSync(path('a.csv.gz'))).toString()).to.equal(
+        'id,name,categoryId,status\n4,"a,b",9223372036854775807,pending\n7,"say ""hi""",-9223372036854775808,pending\n19,"end\r",-9223372036854775808,pending\n',
+      );
+      expect(readFileSync(path('a.ndjson'), 'utf8')).to.match(
+        /^\{"id":4,"name":"a,b","categoryId":9223372036854775807,"status":"pending"\}\n/,
+      );
+    });
+  });
+});

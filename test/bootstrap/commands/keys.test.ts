@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import { ContainerModule } from 'inversify';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { replace } from '../../../src/bootstrap/service/wiring.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { Shelf, changed, runLine, type Outcome } from '../test-io.js';
+
+const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
+
+const lineOf = ({ err }: Outcome): unknown => {
+  const { time: _, msg: _text, ...line } = JSON.parse(err) as Record<string, unknown>;
+  return line;
+};
+
+describe('The commands for keys', () => {
+  let apiKeys: ApiKeyRepository;
+  let shelf: Shelf;
+  let now: Date;
+  let broken: Partial<ApiKeyRepository>;
+  beforeEach(() => {
+    ({ apiKeys } = openMemoryStore());
+    broken = {};
+    shelf = new Shelf({ apiKeys: changed(apiKeys, broken) });
+    now = new Date('2026-11-22T12:00:00Z');
+  });
+
+  const modules = (): ContainerModule[] => [
+    shelf.module,
+    new ContainerModule((options) => replace(options, TOKENS.clock, { now: () => now })),
+  ];
+  const keys = (line: string, env: Record<string, string> = {}): Promise<Outcome> =>
+    runLine(`keys ${line}`, { STORE_URL: 'shelf:', ...env }, modules());
+
+  /** Issues a key and returns its id. */
+  async function issued(options = ''): Promise<string> {
+    const { out } = await keys(`issue --name till${options}`);
+    return KEY.exec(out)?.[1] ?? '';
+  }
+
+  describe('issue', () => {
+    it('prints the key alone, and notes what it may do and how long', async () => {
+      const { code, out, err } = await keys('issue --name till');
+      expect(code).to.equal(0);
+      const [key, id = ''] = KEY.exec(out) ?? [];
+      expect(err).to.equal(`Issued key ${id} (till) in shelf 1 with pets:read, pets:write. End: never\n`);
+      expect(err).to.not.include(key?.trim());
+      expect(shelf.closed).to.equal(1);
+    });
+
+    it('takes scopes, a lifetime by the clock of the keys, and the word of KEY_ENVIRONMENT', async () => {
+      const { out, err } = await keys('issue --name till --scope pets:read --expires 90d', {
+        KEY_ENVIRONMENT: 'test',
+      });
+      expect(out).to.match(/^ast_test_/);
+      expect(err).to.match(/with pets:read\. End: 2027-02-20T12:00:00\.000Z\n$/);
+    });
+
+    it('prints the key and all about it as JSON with --json, and no hash', async () => {
+      const { key, id, ...rest } = JSON.parse((await keys('issue --name till --json')).out) as {
+        key: string;
+        id: string;
+      };
+      expect(key).to.include(`_${id}_`);
+      expect(rest).to.deep.equal({
+        name: 'till',
+        scopes: ['pets:read', 'pets:write'],
+        createdAt: now.toISOString(),
+        state: 'active',
+      });
+    });
+  });
+
+  describe('list', () => {
+    it('prints aligned columns, oldest key first, and when each ends', async () => {
+      const first = await issued(' --expires 90d');
+      now = new Date(now.getTime() + 1);
+      const second = await issued(' --scope pets:read');
+      await keys(`revoke ${second} --after 1h`);
+      expect((await keys('list')).out).to.equal(
+        [
+          'ID        STATE    CREATED                   ENDS                      SCOPES                NAME',
+          `${first}  active   2026-11-22T12:00:00.000Z  2027-02-20T12:00:00.000Z  pets:read,pets:write  till`,
+          `${second}  active   2026-11-22T12:00:00.001Z  2026-11-22T13:00:00.001Z  pets:read             till`,
+          '',
+        ].join('\n'),
+      );
+    });
+
+    it('prints all that is known but the hash with --json', async () => {
+      expect(await keys('list --json')).to.deep.equal({ code: 0, out: '[]\n', err: '' });
+      const id = await issued();
+      const [listed, ...more] = JSON.parse((await keys('list --json')).out) as object[];
+      expect(more).to.deep.equal([]);
+      expect(listed).to.include({ id, name: 'till', state: 'active' }).and.not.have.any.keys('hash', 'key');
+    });
+
+    it('shows names and scopes that a terminal would obey with U+FFFD', async () => {
+      const record: ApiKeyRecord = {
+        id: 'x',
+        name: 'a\u001b[2J\nb\u202e',
+        hash: '',
+        scopes: ['\u0007'],
+        createdAt: now,
+      };
+      await apiKeys.add(record);
+      const [, line] = (await keys('list')).out.split('\n');
+      expect(line).to.match(/\ufffd {21}a\ufffd\[2J\ufffdb\ufffd$/);
+    });
+  });
+
+  it('note what happens to keys as lines of the log with LOG_FORMAT=json, for audits', async () => {
+    const json = { LOG_FORMAT: 'json' };
+    const all = { name: 'till', scopes: ['pets:read', 'pets:write'] };
+    const issuing = await keys('issue --name till', json);
+    const [key = '', keyId = ''] = KEY.exec(issuing.out) ?? [];
+    expect(issuing.err).to.not.include(key.trim());
+    expect(lineOf(issuing)).to.deep.equal({ level: 30, event: 'api_key_issued', keyId, ...all });
+    const revokedAt = '2026-11-22T12:00:00.000Z';
+    const line = { level: 30, event: 'api_key_revoked', keyId, ...all, revokedAt };
+    expect(lineOf(await keys(`revoke ${keyId}`, json))).to.deep.equal(line);
+  });
+
+  describe('revoke', () => {
+    it('ends a key at once, or later with --after, and says when', async () => {
+      for (const [options, end] of [
+        ['', '2026-11-22T12:00:00.000Z'],
+        [' --after 24h', '2026-11-23T12:00:00.000Z'],
+      ] as const) {
+        const id = await issued();
+        const err = `Revoked key ${id} (till). End: ${end}\n`;
+        expect(await keys(`revoke ${id}${options}`)).to.deep.equal({ code: 0, out: '', err });
+        expect((await apiKeys.findById(id))?.revokedAt).to.deep.equal(new Date(end));
+      }
+    });
+  });
+
+  describe('rotate', () => {
+    it('prints a key like the old one, which stays valid for the overlap of 24 hours', async () => {
+      const old = await issued(' --scope pets:read');
+      const { code, out, err } = await keys(`rotate ${old}`);
+      const [, id = ''] = KEY.exec(out) ?? [];
+      expect(code).to.equal(0);
+      expect(err).to.equal(
+        `Issued key ${id} (till). End: never\nRevoked key ${old}. End: 2026-11-23T12:00:00.000Z\n`,
+      );
+      expect((await apiKeys.findById(id))?.scopes).to.deep.equal(['pets:read']);
+    });
+
+    it('ends the old key at once with --overlap 0, and prints both with --json', async () => {
+      const old = await issued();
+      const rotated = JSON.parse((await keys(`rotate ${old} --overlap 0 --json`)).out) as { old: object };
+      expect(rotated).to.include({ name: 'till', state: 'active' });
+      expect(rotated.old).to.include({ id: old, state: 'revoked' });
+    });
+
+    it('prints the new key when the revocation fails, says that the old one may be valid, and ends with 1', async () => {
+      const old = await issued();
+      for (const lost of [false, true]) {
+        broken.revoke = async (id, at) => {
+          if (lost) await apiKeys.revoke(id, at);
+          throw new UnavailableError('revoking an API key', { cause: new Error('connection reset') });
+        };
+        const { code, out, err } = await keys(`rotate ${old}`);
+        const [, id = ''] = KEY.exec(out) ?? [];
+        expect(code).to.equal(1);
+        expect(err).to.equal(
+          `Issued key ${id} (till). End: never\n` +
+            `Key ${old} may still be valid, because its revocation failed: The store is not available (revoking an API key). connection reset\n` +
+            `Use the new key, and revoke the old one by: npm run -s cli -- keys revoke ${old}\n`,
+        );
+        expect((await apiKeys.findById(id))?.revokedAt).to.equal(undefined);
+      }
+      const { code, out } = await keys(`rotate ${await issued()} --json`);
+      expect(code).to.equal(1);
+      expect(JSON.parse(out)).to.include.keys('key', 'error').and.not.include.keys('old');
+    });
+  });
+
+  it('open an existing store only, unless they issue a key, and close it when they fail, too', async () => {
+    for (const line of ['issue --name a', 'list', 'revoke nosuchid', 'rotate nosuchid']) await keys(line);
+    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([undefined, true, true, true]);
+    expect(shelf.closed).to.equal(4);
+  });
+
+  for (const line of ['revoke', 'rotate']) {
+    it(`${line} ends with 1 and one line at an unknown id, without repeating it`, async () => {
+      const err = 'No API key has this id.\n';
+      expect(await keys(`${line} nosuchid`)).to.deep.equal({ code: 1, out: '', err });
+    });
+  }
+
+  it('say why they cannot reach the keys of a memory store, or of a store that keeps none', async () => {
+    const memory = await keys('list', { STORE_URL: 'memory:' });
+    expect(memory).to.include({ code: 1, out: '' });
+    expect(memory.err).to.match(/^A store in memory [^\n]*Use API_KEYS\.\n$/);
+    const without = new Shelf({ apiKeys: undefined }, 'none');
+    expect(await runLine('keys list', { STORE_URL: 'none:' }, [without.module])).to.deep.equal({
+      code: 1,
+      out: '',
+      err: 'This store keeps no API keys. Use API_KEYS.\n',
+    });
+    expect(without.closed).to.equal(1);
+  });
+});

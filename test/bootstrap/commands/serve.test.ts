@@ -1,0 +1,228 @@
+import { rejects } from 'node:assert/strict';
+import { expect } from 'chai';
+import { ContainerModule } from 'inversify';
+import { ManagedApiKeys } from '../../../src/adapters/api-keys/index.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { Store } from '../../../src/application/ports/store.js';
+import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { firstKey, firstKeyNotice } from '../../../src/bootstrap/commands/serve.js';
+import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { add, replace } from '../../../src/bootstrap/service/wiring.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { StoreClient, statusOf } from '../../service/store-client.js';
+import { KEY, Serving, Shelf, factory } from '../test-io.js';
+
+const ISSUE = 'npm run -s cli -- keys issue --name NAME';
+
+const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
+  new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
+
+describe('serve', () => {
+  afterEach(() => Serving.stopAll());
+
+  it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
+    const shelf = new Shelf();
+    const serving = serve({ API_KEYS: KEY }, shelf.module);
+    const url = await serving.ready();
+    const docs = new URL('/docs', url).href;
+    expect(await statusOf(docs)).to.equal(200);
+    expect(await serving.stop()).to.equal(0);
+    expect(serving.io.out).to.equal('');
+    expect(serving.io.messages).to.deep.equal([
+      `ready at ${url}, docs at ${docs}, animals in shelf 1, new API key: ${ISSUE}`,
+      'responded',
+      'stopping on SIGTERM',
+      'stopped',
+    ]);
+    expect(serving.io.lines[0]).to.include({ url, docs, store: 'shelf 1' });
+    expect(shelf.closed).to.equal(1);
+  });
+
+  it('prints a first key once, on stdout only, and accepts it; a later start says how to get a new one', async () => {
+    const shelf = new Shelf();
+    const first = serve({}, shelf.module);
+    const url = await first.ready();
+    const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
+    expect(first.io.out).to.equal(firstKeyNotice(key, url));
+    expect(await statusOf(`${url}/pets`, key)).to.equal(200);
+    expect(await first.stop('SIGINT')).to.equal(0);
+    expect(first.io.err).to.not.include(key).and.not.include(ISSUE);
+
+    const second = serve({}, shelf.module);
+    await second.ready();
+    expect(second.io.out).to.equal('');
+    expect(second.io.messages[0]).to.include(`, new API key: ${ISSUE}`);
+  });
+
+  it('does not name a command that cannot help: for a store in memory, or without keys, or another authenticator', async () => {
+    const nobody = new ContainerModule((options) =>
+      replace(options, TOKENS.authenticator, { authenticate: () => Promise.reject(new Error()) }),
+    );
+    const none = new Shelf({ apiKeys: undefined });
+    for (const serving of [
+      serve({ STORE_URL: 'memory:', API_KEYS: KEY }),
+      serve({ API_KEYS: KEY }, none.module),
+      serve({}, new Shelf().module, nobody),
+    ]) {
+      await serving.ready();
+      expect(serving.io.err).to.not.include('keys issue');
+      expect(serving.io.out).to.equal('');
+    }
+  });
+
+  it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
+    const shelf = new Shelf();
+    const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
+    expect(await serving.code).to.equal(1);
+    expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.\n`);
+    expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
+  });
+
+  it('ends with 1 and one line when it cannot listen', async () => {
+    const WHY = { '192.0.2.1': 'EADDRNOTAVAIL', 'nowhere.invalid': '(?:ENOTFOUND|EAI_AGAIN)' };
+    for (const [HOST, why] of Object.entries(WHY)) {
+      const serving = serve({ HOST, STORE_URL: 'memory:', API_KEYS: KEY });
+      expect(await serving.code).to.equal(1);
+      expect(serving.io.err)
+        .to.match(new RegExp(`^[^\\n]*${why}[^\\n]*\\n$`))
+        .and.include(HOST);
+    }
+  });
+
+  it('ends with 1 and one line when the port is taken, and has issued no key', async () => {
+    const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
+    const { apiKeys } = openMemoryStore();
+    const serving = serve({ PORT: port }, new Shelf({ apiKeys }).module);
+    expect(await serving.code).to.equal(1);
+    expect(serving.io.err).to.match(
+      /^[^\n]*EADDRINUSE[^\n]*\. Set HOST [^\n]*, and PORT \(or ADMIN_PORT\) to a free one or 0\.\n$/,
+    );
+    expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
+  });
+
+  it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
+    const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
+    const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
+    const pets = { add: away, findById: away, list: away, revoke: away, check: away, close: async () => {} };
+    const shelf = factory('shelf', async (_, options): Promise<Store> => {
+      options?.onNotice?.('not prepared yet: connect ECONNREFUSED');
+      return { pets, apiKeys: pets, location: 'away', close: pets.close };
+    });
+    const serving = serve({}, shelf);
+    const url = await serving.ready();
+    expect(serving.io.messages.slice(0, -1)).to.deep.equal([
+      'store: not prepared yet: connect ECONNREFUSED',
+      'the store is away: its API keys are unknown',
+    ]);
+    expect(serving.io.err.match(/ECONNREFUSED/g)).to.have.length(1);
+    expect(serving.io.out).to.equal('');
+    const [alive, ready] = [new URL('/livez', url).href, new URL('/readyz', url).href];
+    expect([await statusOf(alive), await statusOf(ready)]).to.deep.equal([200, 503]);
+  });
+
+  it('warns of static keys that can be guessed, without quoting them', async () => {
+    const serving = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
+    await serving.ready();
+    const [warning] = serving.io.messages;
+    expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
+    expect(serving.io.err).to.not.include('letters').and.not.include('short');
+  });
+
+  it('logs every response, and no key, body or query', async () => {
+    const serving = serve({ API_KEYS: 'the-good-key-of-this-test', STORE_URL: 'memory:' });
+    const url = await serving.ready();
+    const client = new StoreClient('the-good-key-of-this-test', false);
+    await client.add(url, 'in-the-body');
+    await client.get(`${url}/pets?limit=in-the-query`);
+    await statusOf(`${url}/pets`, 'the-bad-key-of-this-test');
+    const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
+    expect(responses.map(({ method, path, status, code }) => [method, path, status, code])).to.deep.equal([
+      ['POST', '/v1/pets', 201, undefined],
+      ['GET', '/v1/pets', 400, 'invalid_parameter'],
+      ['GET', '/v1/pets', 401, 'invalid_api_key'],
+    ]);
+    expect(serving.io.err).to.not.match(/the-good-key|the-bad-key|in-the-body|in-the-query/);
+  });
+
+  it('is stopped by a signal while its store opens, without waiting for it', async () => {
+    const opening = Promise.withResolvers<void>();
+    const serving = serve(
+      {},
+      factory('shelf', () => new Promise(() => opening.resolve())),
+    );
+    await opening.promise;
+    expect(await serving.stop()).to.equal(0);
+    expect(serving.io.exits).to.deep.equal([0]);
+  });
+
+  it('cuts off requests at the deadline, closes the store all the same, and ends with 1', async () => {
+    const asked = Promise.withResolvers<void>();
+    const endless = new ContainerModule((options) =>
+      replace(options, TOKENS.authenticator, {
+        authenticate: () => new Promise(() => asked.resolve()),
+      }),
+    );
+    const shelf = new Shelf();
+    const serving = serve({ SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' }, shelf.module, endless);
+    const url = await serving.ready();
+    const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
+    await asked.promise;
+    expect(await serving.stop()).to.equal(1);
+    expect(serving.io.messages).to.include('stopped; some requests were cut off');
+    expect([await cutOff, shelf.closed]).to.deep.equal(['cut off', 1]);
+  });
+
+  it('loads its own log before the adapters, which may replace it', async () => {
+    const seen: unknown[] = [];
+    const adapter = new ContainerModule((options) => {
+      replace(options, TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
+      replace(options, TOKENS.onDeprecatedCall, ({ operationId }) => void seen.push(operationId));
+      add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
+    });
+    const url = await serve({ API_KEYS: KEY }, adapter).ready();
+    await statusOf(`${url}/pets/1`, KEY);
+    expect(seen).to.deep.equal(['getPet', 404]);
+  });
+});
+
+describe('A first key', () => {
+  const LOCAL = readSettings({});
+  const PUBLIC = readSettings({ HOST: '0.0.0.0' });
+  let managed: ManagedApiKeys;
+  let warnings: string[];
+  beforeEach(() => {
+    managed = new ManagedApiKeys({ apiKeys: openMemoryStore().apiKeys, environment: 'test' });
+    warnings = [];
+  });
+  const ensured = (settings = LOCAL) => firstKey(settings, managed, (message) => warnings.push(message));
+
+  it('is one with every scope and without an end, issued once, unless static keys are set', async () => {
+    expect(await ensured(readSettings({ HOST: '0.0.0.0', API_KEY: 'one' }))).to.equal(undefined);
+    expect(await ensured()).to.match(/^ast_test_/);
+    expect(await ensured(), 'no second one').to.equal(undefined);
+    const [record, ...more] = await managed.list();
+    expect(more).to.deep.equal([]);
+    const scopes = ['pets:read', 'pets:write'];
+    expect(record).to.deep.include({ name: 'first start', state: 'active', scopes });
+    expect(record?.expiresAt).to.equal(undefined);
+  });
+
+  it('is not issued when there is a key, even a revoked one, but then warned about', async () => {
+    const { record } = await managed.issue({ name: 'shop' });
+    expect([await ensured(PUBLIC), warnings]).to.deep.equal([undefined, []]);
+    await managed.revoke(record.id);
+    for (const settings of [LOCAL, PUBLIC]) expect(await ensured(settings)).to.equal(undefined);
+    expect(warnings).to.deep.equal(Array(2).fill('every API key is expired or revoked'));
+  });
+
+  it('is refused without a command that cannot help, for a store in memory or without keys', async () => {
+    const MEMORY = readSettings({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
+    const why = { message: 'There is no API key: set API_KEYS.' };
+    await rejects(ensured(MEMORY), why);
+    await rejects(
+      firstKey(LOCAL, undefined, () => {}),
+      why,
+    );
+    expect(await managed.list()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,121 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ContainerModule, type Container } from 'inversify';
+import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
+import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { replace } from '../../../src/bootstrap/service/wiring.js';
+import { Shelf, factory } from '../test-io.js';
+
+const BELLA = { name: 'Bella', categoryId: 1n };
+
+/** The status of a request with a key. */
+async function statusOf(container: Container): Promise<number> {
+  const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
+  const headers = { Authorization: 'Bearer key-of-the-test' };
+  return (await handle(new Request('http://localhost/v1/pets', { headers }))).status;
+}
+
+const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
+  createContainer(readSettings(environment), modules);
+
+describe('The container', () => {
+  describe('chooses the store by STORE_URL:', () => {
+    it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-container-')));
+      const file = join(folder, 'a b?c=d', 'pets.db');
+      const made = await container({ STORE_URL: `sqlite:${file}` });
+      expect(existsSync(file)).to.equal(false);
+      const store = await made.getAsync(TOKENS.store);
+      expect([store.location, existsSync(file)]).to.deep.equal([file, true]);
+      await store.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    it('a scheme of an adapter, which gets the whole URL', async () => {
+      const urls: string[] = [];
+      const shelf = factory('shelf', async (url) => {
+        urls.push(url);
+        return openMemoryStore();
+      });
+      await (await container({ STORE_URL: 'shelf://third/from:left' }, shelf)).getAsync(TOKENS.animalStore);
+      expect(urls).to.deep.equal(['shelf://third/from:left']);
+    });
+
+    it('of two adapters with the same scheme the last one, so that an adapter can replace ours', async () => {
+      const [first, second] = [new Shelf({}, 'memory'), new Shelf({}, 'memory')];
+      const made = await container({ STORE_URL: 'memory:' }, first.module, second.module);
+      await made.getAsync(TOKENS.petRepository);
+      expect([first.opened.length, second.opened.length]).to.deep.equal([0, 1]);
+    });
+  });
+
+  it('opens one store, however many need it at once', async () => {
+    const shelf = new Shelf();
+    const made = await container({ STORE_URL: 'shelf:' }, shelf.module);
+    const { requestListener, animalStore, store } = TOKENS;
+    await Promise.all([made.getAsync(requestListener), made.getAsync(animalStore), made.getAsync(store)]);
+    expect(shelf.opened).to.have.length(1);
+  });
+
+  it('serves with static keys on a store that keeps none', async () => {
+    const shelf = new Shelf({ apiKeys: undefined });
+    const settings = { STORE_URL: 'shelf:' };
+    expect(
+      await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
+    ).to.equal(200);
+    expect(await statusOf(await container(settings, shelf.module))).to.equal(401);
+  });
+
+  it('tells the HTTP interface its own settings, and no secret', async () => {
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test', BODY_LIMIT: '7' };
+    const http = await (await container(settings)).getAsync(TOKENS.httpInterface);
+    expect(http.settings.bodyLimit).to.equal(7);
+    expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));
+  });
+
+  it('lets an adapter replace the clock', async () => {
+    let now = new Date('2026-11-20T10:00:00Z');
+    const clock = new ContainerModule((options) => replace(options, TOKENS.clock, { now: () => now }));
+    const animalStore = await (await container({ STORE_URL: 'memory:' }, clock)).getAsync(TOKENS.animalStore);
+    const idempotencyKey = { scope: 'shop', key: 'once' };
+    const create = async () => (await animalStore.createPet(BELLA, { idempotencyKey })).replayed;
+    expect([await create(), await create()]).to.deep.equal([false, true]);
+    now = new Date('2026-11-21T10:00:00Z');
+    expect(await create()).to.equal(false);
+  });
+
+  describe('with RATE_LIMIT', () => {
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test,another', RATE_LIMIT: '2/2s' };
+
+    it('limits each key, and serves it again in the next window', async () => {
+      const made = await container(settings);
+      const rateLimiter = await made.getAsync(TOKENS.rateLimiter);
+      const began = performance.now();
+      expect([await statusOf(made), await statusOf(made), await statusOf(made)]).to.deep.equal([
+        200, 200, 429,
+      ]);
+      const { resetsIn = 0, ...quota } = (await rateLimiter?.take('a new key')) ?? {};
+      expect(quota).to.deep.equal({ allowed: true, remaining: 1 });
+      expect(resetsIn).to.be.within(1, 2000);
+      while ((await statusOf(made)) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(performance.now() - began).to.be.above(1_900);
+    });
+
+    it('lets an adapter count in another place', async () => {
+      const limiter = new ContainerModule((options) =>
+        replace(options, TOKENS.rateLimiter, {
+          limit: { requests: 7, seconds: 60 },
+          take: async () => ({ allowed: false, remaining: 0, resetsIn: 1 }),
+        }),
+      );
+      const made = await container({ ...settings, RATE_LIMIT: '' }, limiter);
+      expect(await statusOf(made)).to.equal(429);
+      expect((await made.getAsync(TOKENS.httpInterface)).settings.rateLimit?.requests).to.equal(7);
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { Container } from 'inversify';
+import { loadAdapters } from '../../../src/bootstrap/service/load-adapters.js';
+
+/** Looks like a module that another copy of Inversify made. */
+const adapter = (id: number): string =>
+  `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
+
+const NO_ADAPTER = 'exports no adapter, a ContainerModule of inversify';
+
+describe('The modules of ADAPTERS', () => {
+  let folder: string;
+  let file: string;
+  const cwd = process.cwd();
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'animal-store-load-'));
+    file = join(folder, 'adapter.mjs');
+    process.chdir(folder);
+  });
+  afterEach(() => {
+    process.chdir(cwd);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are found by path, by URL and as packages of the working directory, and load in their order', async () => {
+    writeFileSync(file, adapter(1));
+    mkdirSync('node_modules/@others/shelf', { recursive: true });
+    writeFileSync('node_modules/@others/shelf/package.json', '{"type":"module","exports":"./shelf.js"}');
+    writeFileSync('node_modules/@others/shelf/shelf.js', adapter(3));
+    const url = `data:text/javascript,${encodeURIComponent(adapter(2))}`;
+    const specifiers = [url, file, './adapter.mjs', pathToFileURL(file).href, '@others/shelf'];
+    const { adapters, faults } = await loadAdapters(specifiers);
+    expect(faults).to.deep.equal([]);
+    const container = new Container();
+    await container.loadAsync(...adapters);
+    expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
+  });
+
+  it('say where the leading dot of a file is missing', async () => {
+    writeFileSync(file, adapter(1));
+    const { faults } = await loadAdapters(['adapter.mjs']);
+    expect(faults[0]).to.match(/^ADAPTERS: adapter\.mjs .*\(did you mean \.\/adapter\.mjs\?\)$/);
+  });
+
+  const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> = [
+    ['does not exist', undefined, 'cannot be loaded: Cannot find module '],
+    ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
+    ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
+    ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
+    ['throws', "throw new Error('no licence\\nsecond line');", 'cannot be loaded: no licence'],
+    ['throws a text', "throw 'in the towel';", 'cannot be loaded: in the towel'],
+    ['is not JavaScript', 'export const = 1;', 'cannot be loaded: Unexpected token'],
+    [
+      'imports what is missing',
+      "import 'no-such-package';",
+      "cannot be loaded: Cannot find package 'no-such",
+    ],
+  ];
+  it('that cannot be used are all named, each in one line', async () => {
+    const names = FAULTS.map(([, source], index) => {
+      if (source !== undefined) writeFileSync(`${index}.mjs`, source);
+      return `./${index}.mjs`;
+    });
+    const { adapters, faults } = await loadAdapters(names);
+    expect(adapters).to.deep.equal([]);
+    expect(faults).to.have.length(FAULTS.length);
+    for (const [index, [title, , fault]] of FAULTS.entries()) {
+      expect(faults[index], title).to.match(/^[^\n]*$/);
+      expect(
+        faults[index]?.startsWith(`ADAPTERS: ./${index}.mjs ${fault}`),
+        `${title}: ${faults[index]}`,
+      ).to.equal(true);
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect } from 'chai';
+import { createLogger, deprecatedCallLogTo, httpLogTo } from '../../../src/bootstrap/service/logger.js';
+import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { TestIo } from '../test-io.js';
+
+describe('The log', () => {
+  let io: TestIo;
+  beforeEach(() => {
+    io = new TestIo();
+  });
+  const logger = (environment: Record<string, string> = {}) =>
+    createLogger(readSettings(environment), io.io.stderr);
+
+  it('is lines of JSON off a terminal, with the time in UTC', async () => {
+    (await logger()).info({ url: 'http://a' }, 'ready');
+    const [{ time, ...rest } = {}, ...more] = io.lines;
+    expect([rest, more]).to.deep.equal([{ level: 30, url: 'http://a', msg: 'ready' }, []]);
+    expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(io.out).to.equal('');
+  });
+
+  it('is made for people on a terminal, and says nothing twice', async () => {
+    io = new TestIo({}, { isTTY: true });
+    (await logger()).info({ url: 'a', docs: 'b', store: 'c', port: 1 }, 'ready at a');
+    expect(stripVTControlCharacters(io.err)).to.match(/^\d\d:\d\d:\d\d ready at a \{"port":1\}\n$/);
+  });
+
+  it('has the format and the level that are set', async () => {
+    (await logger({ LOG_FORMAT: 'pretty' })).info('ready');
+    expect(io.err).to.match(/^[\d:]+ ready\n$/);
+    for (const [LOG_LEVEL, messages] of Object.entries({ trace: ['a', 'b', 'c'], error: ['c'] })) {
+      io = new TestIo({}, { isTTY: true });
+      const log = await logger({ LOG_LEVEL, LOG_FORMAT: 'json' });
+      log.debug('a');
+      log.warn('b');
+      log.error('c');
+      expect(io.messages).to.deep.equal(messages);
+    }
+  });
+
+  const REQUEST = { requestId: 'r-1', method: 'POST', path: '/v1/pets', operation: 'createPet' } as const;
+  const CLIENT = { clientAddress: '192.0.2.1', userAgent: 'till/2', keyId: 'k-1' };
+  const RESPONSE = { ...REQUEST, ...CLIENT, status: 201, bytes: 60, milliseconds: 1.23456 };
+  const unavailable = new UnavailableError('too many requests at once');
+
+  it('has a line for every response, its time to the microsecond', async () => {
+    (await httpLogTo(await logger())).responded({
+      ...RESPONSE,
+      isProbe: undefined,
+      code: undefined,
+      error: undefined,
+    });
+    const [{ time: _, ...rest } = {}] = io.lines;
+    expect(rest).to.deep.equal({ level: 30, ...RESPONSE, milliseconds: 1.235, msg: 'responded' });
+  });
+
+  it('has one short line for it on a terminal', async () => {
+    io = new TestIo({}, { isTTY: true });
+    const log = await httpLogTo(await logger());
+    log.responded(RESPONSE);
+    log.responded({ ...RESPONSE, status: 400, code: 'invalid_pet' });
+    log.responded({ ...RESPONSE, status: 503, code: 'service_unavailable', error: unavailable });
+    expect(
+      stripVTControlCharacters(io.err)
+        .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
+        .split('\n'),
+    ).to.deep.equal([
+      'TIME POST /v1/pets 201 1 ms k-1',
+      'TIME POST /v1/pets 400 1 ms k-1 invalid_pet',
+      'TIME WARN POST /v1/pets 503 1 ms k-1 service_unavailable {"reason":"The store is not available (too many requests at once)."}',
+      '',
+    ]);
+  });
+
+  it('has a line for audits when a key is used that is expired or revoked, and none for a wrong one', async () => {
+    const log = await httpLogTo(await logger());
+    const refused = { ...RESPONSE, keyId: undefined, status: 401, code: 'invalid_api_key' } as const;
+    for (const keyFault of ['expired', 'unknown', 'revoked'] as const)
+      log.responded({ ...refused, keyFault });
+    const events = io.lines.filter(({ event }) => event !== undefined);
+    for (const line of events) delete line['time'];
+    const of = { level: 40, requestId: 'r-1', clientAddress: '192.0.2.1' };
+    expect(events).to.deep.equal([
+      { ...of, event: 'api_key_expired_used', msg: 'an API key was used that is expired' },
+      { ...of, event: 'api_key_revoked_used', msg: 'an API key was used that is revoked' },
+    ]);
+    expect(io.lines).to.have.length(5);
+  });
+
+  it('has health checks at debug', async () => {
+    (await httpLogTo(await logger())).responded({ ...RESPONSE, isProbe: true });
+    (await httpLogTo(await logger({ LOG_LEVEL: 'debug' }))).responded({ ...RESPONSE, isProbe: true });
+    expect(io.lines.map(({ level }) => level)).to.deep.equal([20]);
+  });
+
+  it('has the stack and the causes of a fault of the program', async () => {
+    const log = await httpLogTo(await logger());
+    const error = new TypeError('not a function', { cause: new Error('the disk is on fire') });
+    log.responded({ ...RESPONSE, status: 500, error });
+    log.responded({ ...RESPONSE, requestId: 'r-2', status: 500, error: 'a string' });
+    expect(io.lines[0]).to.include({ level: 50, requestId: 'r-1' });
+    expect(JSON.stringify(io.lines[0])).to.include('logger.test').and.include('the disk is on fire');
+    expect(io.lines[1]).to.include({ requestId: 'r-2', err: 'a string' });
+  });
+
+  it('says why a driven side is not available, each cause once and without a stack', async () => {
+    const log = await httpLogTo(await logger());
+    const cause = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
+    log.responded({ ...RESPONSE, status: 503, error: new UnavailableError('reading an animal', { cause }) });
+    log.responded({ ...RESPONSE, status: 503, error: unavailable });
+    expect(io.lines.map(({ level, reason, err }) => [level, reason, err])).to.deep.equal([
+      [50, 'The store is not available (reading an animal). ECONNREFUSED', undefined],
+      [40, 'The store is not available (too many requests at once).', undefined],
+    ]);
+  });
+
+  it('warns of deprecated calls once a day in UTC for each key and operation', async () => {
+    let now = new Date('2026-11-20T23:59:59.999Z');
+    const sunset = new Date('2030-12-05T00:00:00Z');
+    const called = deprecatedCallLogTo(await logger(), { now: () => now });
+    for (const keyId of ['k-1', 'k-2', 'k-1', 'k-2']) called({ operationId: 'getPet', keyId, sunset });
+    now = new Date('2026-11-21T00:00:00Z');
+    called({ operationId: 'getPet', keyId: 'k-1', sunset });
+    expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1', 'k-2', 'k-1']);
+    const { time: _, ...rest } = io.lines[0] ?? {};
+    const msg = 'deprecated operation called';
+    expect(rest).to.deep.equal({ level: 40, operationId: 'getPet', keyId: 'k-1', sunset: '2030-12-05', msg });
+  });
+});

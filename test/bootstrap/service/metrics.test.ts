@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { rejects } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { BusyError } from '../../../src/adapters/http/admission.js';
+import { Metrics } from '../../../src/bootstrap/service/metrics.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { missingMetrics } from '../../docs/metric-names.js';
+import { PATH, needing } from '../../docs/needing.js';
+import { temporaryFolder } from '../../service/running-service.js';
+import { statusOf } from '../../service/store-client.js';
+import { KEY, Serving, runLine } from '../test-io.js';
+
+/** The samples of a page, by their name and labels. */
+const samplesOf = (page: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    page.split('\n').flatMap((line) => {
+      const [, sample, value] = /^([^# ][^ ]*) (.*)$/.exec(line) ?? [];
+      return sample === undefined ? [] : [[sample, Number(value)]];
+    }),
+  );
+
+describe('The metrics', () => {
+  afterEach(() => Serving.stopAll());
+
+  it('count requests, store, commits, keys and deprecated calls, on a port of their own', async () => {
+    const file = join(await temporaryFolder(), 'animals.db');
+    const serving = new Serving({
+      STORE_URL: `sqlite:${file}`,
+      API_KEYS: KEY,
+      ADMIN_PORT: '0',
+      RATE_LIMIT: '4/1h',
+    });
+    const url = await serving.ready();
+    const metrics = String(serving.io.lines[0]?.['metrics']);
+    expect(metrics).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+    const body = '{"name":"Bella","categoryId":1}';
+    expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
+    for (const [path, key] of [
+      ['/pets/1', KEY],
+      ['/pets/1', KEY],
+      ['/pets/2', KEY],
+      ['/pets', KEY],
+      ['/pets', 'x'],
+    ] as const)
+      await statusOf(url + path, key);
+    await statusOf(new URL('/livez', url).href);
+    const page = await (await fetch(metrics)).text();
+    expect(samplesOf(page)).to.include({
+      'animal_store_requests_total{operation="createPet",status="201"}': 1,
+      'animal_store_requests_total{operation="getPet",status="200"}': 2,
+      'animal_store_requests_total{operation="getPet",status="404"}': 1,
+      'animal_store_requests_total{operation="listPets",status="429"}': 1,
+      'animal_store_requests_total{operation="probe",status="200"}': 1,
+      'animal_store_request_duration_seconds_count{operation="getPet"}': 3,
+      'animal_store_requests_refused_total{reason="limited"}': 1,
+      animal_store_requests_in_flight: 0,
+      'animal_store_key_checks_total{result="valid"}': 5,
+      'animal_store_key_checks_total{result="unknown"}': 1,
+      'animal_store_store_duration_seconds_count{operation="findById"}': 3,
+      animal_store_commit_writes_count: 1,
+      animal_store_commit_writes_sum: 1,
+    });
+    expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
+    expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
+    expect(missingMetrics(page)).to.deep.equal([]);
+    expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
+    expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
+    expect(await serving.stop()).to.equal(0);
+  });
+
+  it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
+    const metrics = new Metrics();
+    for (const error of [new BusyError('too many'), new UnavailableError('answering within the deadline')]) {
+      const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
+      metrics.responded({ ...request, status: 503, code: 'service_unavailable', error });
+    }
+    expect(samplesOf(await metrics.registry.metrics())).to.include({
+      'animal_store_requests_refused_total{reason="busy"}': 1,
+    });
+  });
+
+  it('are not served any more when the service cannot start', async () => {
+    const taken = await new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }).ready();
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port: ADMIN_PORT } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: String(ADMIN_PORT) };
+    const { code } = await runLine('serve', { ...environment, PORT: new URL(taken).port });
+    expect(code).to.equal(1);
+    await rejects(fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`));
+  });
+
+  const PROMTOOL = 'promtool';
+  needing([PROMTOOL], 'are as Prometheus wants them', async () => {
+    const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0' });
+    await statusOf(`${await serving.ready()}/pets/1`, KEY);
+    const input = await (await fetch(String(serving.io.lines[0]?.['metrics']))).text();
+    const { stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], {
+      input,
+      encoding: 'utf8',
+      env: { PATH },
+    });
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => /animal_store|error/.test(line));
+    expect(ours).to.deep.equal([]);
+  });
+});

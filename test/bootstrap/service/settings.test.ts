@@ -1,0 +1,220 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
+import {
+  SETTINGS,
+  SettingsError,
+  isLoopback,
+  readSettings,
+  type Environment,
+  type Settings,
+} from '../../../src/bootstrap/service/settings.js';
+
+/** The faults of an environment; none if it is valid. */
+function faultsOf(environment: Environment): readonly string[] {
+  try {
+    readSettings(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+}
+
+/** What `configure` judges, since modules may bring stores. */
+const JUDGED_LATER = ['STORE_URL', 'ADAPTERS'];
+
+describe('The settings', () => {
+  it('are all in the README, with their defaults', () => {
+    const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
+    const rows = readme.split('\n').filter((row) => /^\| *`[A-Z_]+`/.test(row));
+    const named = rows.flatMap((row) => (row.split('|')[1] ?? '').match(/[A-Z_]{2,}/g) ?? []);
+    expect(named).to.have.members(SETTINGS.map(({ name }) => name));
+    for (const { name, default: value } of SETTINGS) {
+      const row = rows.find((each) => each.includes(`\`${name}\``)) ?? '';
+      if (value && value !== 'auto') expect(row, name).to.include(value);
+    }
+  });
+
+  it('have defaults for one laptop', () => {
+    const { bodyDeadline: _, ...http } = DEFAULT_HTTP_SETTINGS; // not a setting of the service
+    expect(readSettings({})).to.deep.equal({
+      host: '127.0.0.1',
+      port: 8080,
+      ...http,
+      maxInFlight: 256,
+      adminPort: undefined,
+      trustedProxies: [],
+      storeUrl: 'sqlite:data/animal-store.db',
+      adapters: [],
+      apiKeys: [],
+      apiKey: [],
+      apiKeysFile: [],
+      staticKeys: [],
+      keyEnvironment: 'live',
+      drainDelay: 0,
+      shutdownDeadline: 25_000,
+      logLevel: 'info',
+      logFormat: 'auto',
+    } satisfies Settings);
+  });
+
+  it('leave time to drain where others reach the service', () => {
+    expect(readSettings({ HOST: '0.0.0.0' }).drainDelay).to.equal(5000);
+    expect(readSettings({ HOST: '0.0.0.0', DRAIN_DELAY: '0' }).drainDelay).to.equal(0);
+  });
+
+  it('that are empty count as not set', () => {
+    const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']));
+    expect(readSettings(empty)).to.deep.equal(readSettings({}));
+  });
+
+  const VALID: ReadonlyArray<readonly [name: string, text: string, value: unknown]> = [
+    ['HOST', '[::1]', '::1'],
+    ['PORT', '0', 0],
+    ['PORT', '065535', 65_535],
+    ['BASE_PATH', '/animals/of~the_shop.eu/v1', '/animals/of~the_shop.eu/v1'],
+    ['PUBLIC_URL', 'HTTPS://Example.ORG/Shop/v1', 'https://example.org/Shop/v1'],
+    ['STAGING_URL', 'https://bücher.example/v1', 'https://xn--bcher-kva.example/v1'],
+    ['BODY_LIMIT', '64KB', 65_536],
+    ['BODY_LIMIT', '16mb', 16_777_216],
+    ['REQUEST_DEADLINE', '1ms', 1],
+    ['REQUEST_DEADLINE', '24d', 2_073_600_000],
+    ['MAX_IN_FLIGHT', '100000', 100_000],
+    ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
+    ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
+    ['RATE_LIMIT', '100/10s', { requests: 100, seconds: 10 }],
+    ['RATE_LIMIT', '999999999/1d', { requests: 999_999_999, seconds: 86_400 }],
+    ['RATE_LIMIT', '1/60m', { requests: 1, seconds: 3600 }],
+    ['ADMIN_PORT', '0', 0],
+    ['TRUSTED_PROXIES', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+    ['CORS_ORIGINS', '*', ['*']],
+    ['CORS_ORIGINS', 'https://a.example, http://b:1', ['https://a.example', 'http://b:1']],
+    ['STORE_URL', 'sqlite:/a b/c,d.db', 'sqlite:/a b/c,d.db'],
+    ['STORE_URL', 'x+y.z-1://h/p?q', 'x+y.z-1://h/p?q'],
+    ['ADAPTERS', ' ./one.js,@scope/two ,\n/three.js,', ['./one.js', '@scope/two', '/three.js']],
+    ['API_KEYS', 'one, two\r\nthree\n\n,', ['one', 'two', 'three']],
+    ['API_KEYS', 'a-._~+/9==', ['a-._~+/9==']],
+    ['API_KEYS', ' , \n', []],
+    ['API_KEY', 'one,two', ['one', 'two']],
+    ['KEY_ENVIRONMENT', 'staging2', 'staging2'],
+    ['DRAIN_DELAY', '0', 0],
+  ];
+  describe('accept', () => {
+    for (const [name, text, value] of VALID) {
+      it(`${name}=${JSON.stringify(text)}`, () => {
+        const key = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+        expect(readSettings({ [name]: text }))
+          .to.have.property(key)
+          .that.deep.equals(value);
+      });
+    }
+  });
+
+  describe('name what is wrong:', () => {
+    const DURATION = 'must be a duration from 1ms to 24d, such as 5s';
+    const SIZE = 'must be a size from 1b to 16mb, such as 256kb';
+    const DATE = 'must be a date such as 2026-11-20';
+    const SUNSET = 'must not be later than the sunset of getPet, 2030-12-05';
+    const PATH = 'must be a path that ends in /v1, such as /animals/v1';
+    const ADDRESS = 'must be an http or https URL that ends in /v1, without user and query';
+    const NETWORK = 'must hold IP addresses or networks such as 10.0.0.0/8: correct number';
+    const ORIGIN = 'must be * or origins such as https://animals.example: correct number';
+    const TOKEN = 'must hold bearer tokens (RFC 6750): correct number';
+    const LEVEL = 'must be one of trace, debug, info, warn, error, fatal, silent';
+    const INTEGER = 'must be an integer from';
+    const WORD = 'must be 1 to 16 lower-case letters (a-z) and digits';
+    const WRONG: ReadonlyArray<readonly [name: string, fault: string, texts: readonly string[]]> = [
+      ['HOST', 'must be a host name or an address', ['http://localhost', 'a b', ' ', '127.0.0.1/8']],
+      [
+        'PORT',
+        `${INTEGER} 0 to 65535`,
+        ['65536', '-1', '+1', '80.0', '8e1', 'http', ' 80', '0x50', '٣', '1\n'],
+      ],
+      ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
+      ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
+      ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
+      ['PUBLIC_URL', ADDRESS, ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a']],
+      ['STAGING_URL', ADDRESS, ['a.b/v1', 'https://a.b/v1?', 'https://a.b/a b/v1', 'https:///v1\n']],
+      ['BODY_LIMIT', SIZE, ['0', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb']],
+      ['REQUEST_DEADLINE', DURATION, ['5', 'soon', '-5s', '1.5s', '0', '0ms', '597h', '25d', '999999999d']],
+      ['MAX_IN_FLIGHT', `${INTEGER} 1 to 100000`, ['0', '100001', 'all']],
+      ['DEPRECATED_SINCE', DATE, ['tomorrow', '2026-13-01', '2026-02-29', '20261120', '1795132800']],
+      ['DEPRECATED_SINCE', DATE, ['2026-11-20T10:20:30Z', '2026-11', '+002026-11-20', ' 2026-11-20']],
+      ['DEPRECATED_SINCE', SUNSET, ['2030-12-06', '9999-12-31']],
+      ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
+      ['TRUSTED_PROXIES', `${NETWORK} 1`, ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1']],
+      ['CORS_ORIGINS', `${ORIGIN} 1`, ['one.example', 'https://one.example/', 'https://a:443', 'null']],
+      ['CORS_ORIGINS', `${ORIGIN} 1`, ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a']],
+      [
+        'RATE_LIMIT',
+        'must be requests and a window from 1s to 1d, such as 100/10s',
+        ['100', '0/10s', '100/0s', '100/500ms', '100/2d', '100/10', '-1/10s', '1.5/1s', '100/10s/1', '01/1s'],
+      ],
+      ['CORS_ORIGINS', `${ORIGIN} 2, 3`, ['https://one.example,*,two']],
+      ['KEY_ENVIRONMENT', WORD, ['Live', 'a_b', 'a'.repeat(17)]],
+      ['DRAIN_DELAY', 'must be a duration from 0ms to 24d, such as 5s', ['-1s', '5', '25d']],
+      ['SHUTDOWN_DEADLINE', DURATION, ['0']],
+      ['LOG_LEVEL', LEVEL, ['verbose', 'INFO']],
+      ['LOG_FORMAT', 'must be one of auto, pretty, json', ['text']],
+      ['API_KEYS', `${TOKEN} 1`, ['a b', '"quoted"', 'schlüssel', '=']],
+      ['API_KEYS', `${TOKEN} 2, 4`, ['one,t wo,three\nf!ve']],
+      ['API_KEY', `${TOKEN} 1`, ['a b']],
+    ];
+    for (const [line, rows] of Map.groupBy(WRONG, ([name, fault]) => `${name} ${fault}`)) {
+      it(line, () => {
+        for (const [name, , texts] of rows)
+          for (const text of texts)
+            expect(faultsOf({ [name]: text }), JSON.stringify(text)).to.deep.equal([line]);
+      });
+    }
+
+    it('all at once, in the order of the table', () => {
+      const environment: Record<string, string> = { API_KEYS_FILE: '/no/such/file' };
+      for (const [name, , [text = '']] of WRONG) environment[name] = text;
+      const named = faultsOf(environment).map((fault) => fault.split(' ', 1)[0]);
+      const all = SETTINGS.map(({ name }) => name).filter((name) => !JUDGED_LATER.includes(name));
+      expect(named).to.deep.equal(all);
+    });
+
+    it('never quoting a value, which may be a secret', () => {
+      const secret = 'hunter2 hunter2';
+      const environment = Object.fromEntries(SETTINGS.map(({ name }) => [name, `//user:${secret}@host`]));
+      const faults = faultsOf(environment);
+      expect(faults).to.have.length(SETTINGS.length - JUDGED_LATER.length);
+      expect(faults.join('\n')).to.not.include('hunter2');
+    });
+  });
+
+  describe('with API_KEYS_FILE', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
+    const file = join(folder, 'keys');
+    after(() => rmSync(folder, { recursive: true }));
+
+    it('say what is wrong with the file', () => {
+      const fault = (): readonly string[] => faultsOf({ API_KEYS_FILE: file });
+      expect(fault()).to.deep.equal(['API_KEYS_FILE names a file that cannot be read (ENOENT)']);
+      writeFileSync(file, ' \n,\n');
+      expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
+      writeFileSync(file, 'one\nsec ret\n');
+      expect(fault()).to.deep.equal(['API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2']);
+    });
+
+    it('hold its keys beside those of API_KEYS and API_KEY', () => {
+      writeFileSync(file, 'five\n\n six , seven\r\n');
+      const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEY: 'three', API_KEYS_FILE: file });
+      expect(staticKeys).to.deep.equal(['one', 'two', 'three', 'five', 'six', 'seven']);
+    });
+  });
+});
+
+describe('A host', () => {
+  it('on the loopback is reached by this machine only', () => {
+    for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '::1', '[::1]'])
+      expect(isLoopback(host), host).to.equal(true);
+    for (const host of ['0.0.0.0', '::', '192.168.0.1', '127.0.0.1.example.org', 'localhost.example.org'])
+      expect(isLoopback(host), host).to.equal(false);
+  });
+});

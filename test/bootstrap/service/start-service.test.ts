@@ -1,0 +1,120 @@
+import { rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { createContainer } from '../../../src/bootstrap/service/container.js';
+import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
+import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { StoreClient } from '../../service/store-client.js';
+import { changed, factory } from '../test-io.js';
+
+/** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
+class SlowStore {
+  readonly events: string[] = [];
+  readonly listing = Promise.withResolvers<void>();
+  readonly mayList = Promise.withResolvers<void>();
+  mayClose = Promise.resolve();
+  readonly module = factory('slow', async () => {
+    const { pets } = openMemoryStore();
+    const list = async (): Promise<[]> => {
+      this.listing.resolve();
+      await this.mayList.promise;
+      this.events.push('listed');
+      return [];
+    };
+    const close = (): Promise<void> => {
+      this.events.push('closing');
+      return this.mayClose;
+    };
+    return { pets: changed(pets, { list }), location: 'slow', close };
+  });
+}
+
+/** A response to a client that wants to keep its connection. */
+async function ask(url: string): Promise<{ status: number; connection: unknown; body: string }> {
+  const client = new StoreClient('key-of-the-test');
+  const { status, headers, body } = await client.get(url).finally(() => client.close());
+  return { status, connection: headers['connection'], body };
+}
+
+const origin = ({ url }: Service): string => new URL(url).origin;
+
+describe('The service', () => {
+  let store: SlowStore;
+  const services: Service[] = [];
+  beforeEach(() => {
+    store = new SlowStore();
+  });
+  afterEach(async () => {
+    store.mayList.resolve();
+    for (const service of services.splice(0)) await service.stop(0);
+  });
+
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const settings = { PORT: '0', STORE_URL: 'slow:', API_KEYS: 'key-of-the-test', ...environment };
+    const service = await startService(await createContainer(readSettings(settings), [store.module]));
+    services.push(service);
+    return service;
+  }
+
+  for (const [HOST, address] of [
+    ['0.0.0.0', /^http:\/\/127\.0\.0\.1:\d+\/v1$/],
+    ['::1', /^http:\/\/\[::1\]:\d+\/v1$/],
+    ['::', /^http:\/\/\[::1\]:\d+\/v1$/],
+  ] as const) {
+    it(`on ${HOST} has an address that works on this machine`, async function () {
+      const service = await start({ HOST }).catch((error: NodeJS.ErrnoException) => {
+        if (HOST.includes(':') && /^EA(?:DDRNOTAVAIL|FNOSUPPORT)$/.test(error.code ?? '')) this.skip();
+        throw error;
+      });
+      expect(service.url).to.match(address);
+      expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200 });
+    });
+  }
+
+  it('has the base path in its address, and a docs page at the root', async () => {
+    const service = await start({ BASE_PATH: '/animals/v1' });
+    expect(service.url).to.match(/:\d+\/animals\/v1$/);
+    expect(service.docsUrl).to.equal(`${origin(service)}/docs`);
+    expect(await ask(service.docsUrl)).to.include({ status: 200 });
+  });
+
+  it('closes the store again when the port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await rejects(start({ PORT: String(port) }), { code: 'EADDRINUSE' });
+    expect(store.events).to.deep.equal(['closing']);
+    server.close();
+  });
+
+  it('stops in order: not ready, responses close connections, requests in flight finish, store closed', async () => {
+    const service = await start();
+    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 200, connection: 'keep-alive' });
+    const inFlight = ask(`${service.url}/pets`);
+    await store.listing.promise;
+    const stopped = service.stop(500);
+    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 503, connection: 'close' });
+    expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200, connection: 'close' });
+    store.mayList.resolve();
+    expect(await inFlight).to.deep.equal({ status: 200, connection: 'close', body: '[]' });
+    expect(await stopped).to.equal(true);
+    expect(store.events).to.deep.equal(['listed', 'closing']);
+    await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
+  });
+
+  it('accepts requests for DRAIN_DELAY before it stops', async () => {
+    const service = await start({ DRAIN_DELAY: '200ms' });
+    const began = performance.now();
+    expect(await service.stop()).to.equal(true);
+    expect(performance.now() - began).to.be.at.least(195);
+  });
+
+  it('waits no longer than the deadline for a store that does not close', async () => {
+    const closing = Promise.withResolvers<void>();
+    store.mayClose = closing.promise;
+    expect(await (await start({ SHUTDOWN_DEADLINE: '50ms' })).stop(0)).to.equal(false);
+    closing.resolve();
+  });
+});
