@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { ManagedApiKeys } from 'animal-store/api-keys';
+import { ManagedApiKeys, apiKeyGenerator } from 'animal-store/api-keys';
 import { SITUATIONS } from 'animal-store/contract';
 import { openMemoryStore } from 'animal-store/memory';
 import { readDocsFiles } from 'animal-store/node';
@@ -32,8 +32,8 @@ const anHourAgo = () => new Date(Date.now() - 3_600_000);
 /** Every key of the contract, and the records of the managed ones. */
 async function issueKeys() {
   const { apiKeys } = openMemoryStore();
-  const managed = new ManagedApiKeys({ apiKeys });
-  const before = new ManagedApiKeys({ apiKeys, clock: { now: anHourAgo } });
+  const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
+  const before = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock: { now: anHourAgo } });
   const issue = async (name, { scopes = SCOPES, refused, from = managed, ...options } = {}) => {
     const { key, record } = await from.issue({ name, scopes, ...options });
     return { name, key, keyId: record.id, scopes, refused };

@@ -12,7 +12,7 @@ import {
   type AnimalStore,
   type Pet,
 } from 'animal-store';
-import { ApiKeyAuthenticator, ManagedApiKeys } from 'animal-store/api-keys';
+import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from 'animal-store/api-keys';
 import { createContainer, readSettings, startService, type Service } from 'animal-store/bootstrap';
 import { AnimalStoreClient } from 'animal-store/client';
 import { petRepositoryContract, runContract, type Contract, type StoreSubject } from 'animal-store/contract';
@@ -45,7 +45,10 @@ await file.close();
 await assert.rejects(async () => openMongoStore('mongodb://127.0.0.1/no.name'));
 
 // /api-keys, /http, /fetch, /koa, /node
-const { key } = await new ManagedApiKeys({ apiKeys }).issue({ name: 'shop', scopes: ['pets:read'] });
+const { key } = await new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() }).issue({
+  name: 'shop',
+  scopes: ['pets:read'],
+});
 const http = new HttpInterface({
   animalStore: store,
   authenticator: new ApiKeyAuthenticator({ apiKeys }),

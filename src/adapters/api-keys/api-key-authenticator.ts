@@ -1,4 +1,5 @@
 import type { Call } from '../../application/animal-store.js';
+import { apiKeyState } from '../../application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
   SCOPES,
@@ -8,7 +9,7 @@ import {
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { InvalidParameterError, type Fault } from '../../domain/errors.js';
-import { apiKeyState, hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
+import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
 import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
 
 /** Which keys are valid. Without any, every credential is refused. */

@@ -18,7 +18,7 @@ interface LookUp {
   found: ApiKeyRecord | undefined;
 }
 
-/** Finds the key with this id. Resolves to `undefined` if there is none, or if its hash is another. */
+/** Finds the key with this id. Resolves to `undefined` if there is none, or if its hash is another. Pass no aborted signal. */
 export type FindKey = (id: string, hash: string, call?: Call) => Promise<ApiKeyRecord | undefined>;
 
 /**
@@ -57,7 +57,6 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
     lookUp.waiting += 1;
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = (): void => reject(signal?.reason);
-    if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort);
     try {
       return await Promise.race([lookUp.result, aborted]);

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
+import { InvalidParameterError } from '../../domain/errors.js';
 
 /*
  * A managed key is `ast_<environment>_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
@@ -13,14 +13,22 @@ const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-
 export const environmentFault = (environment: string): string | undefined =>
   /^[a-z0-9]{1,16}$/.test(environment) ? undefined : 'must be 1 to 16 lower-case letters (a-z) and digits';
 
-/** Generates a key with 256 secret bits and a random id. The hash is stored; the key itself is shown once. */
-export function generateApiKey(environment: string): { id: string; key: string; hash: string } {
-  const id = base62(BigInt(randomInt(62 ** 8)), 8);
-  // 62^43 is just above 2^256.
-  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
-  const content = `ast_${environment}_${id}_${secret}`;
-  const key = `${content}_${checksum(content)}`;
-  return { id, key, hash: hashApiKey(key) };
+/**
+ * Returns a generator of keys with 256 secret bits and a random id.
+ * @param environment the word in the keys that says where they belong: 1 to 16 of a-z and 0-9. Default: `live`
+ * @throws {InvalidParameterError} the word is not valid.
+ */
+export function apiKeyGenerator(environment = 'live'): () => { id: string; key: string; hash: string } {
+  const message = environmentFault(environment);
+  if (message !== undefined) throw new InvalidParameterError([{ field: 'environment', message }]);
+  return () => {
+    const id = base62(BigInt(randomInt(62 ** 8)), 8);
+    // 62^43 is just above 2^256.
+    const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
+    const content = `ast_${environment}_${id}_${secret}`;
+    const key = `${content}_${checksum(content)}`;
+    return { id, key, hash: hashApiKey(key) };
+  };
 }
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
@@ -41,16 +49,6 @@ export const staticKeyId = (key: string): string =>
 
 /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is right: 256 random bits cannot be searched. */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
-
-/** Whether a key is accepted; only `active` keys are. `revoked` takes precedence over `expired`. */
-export type ApiKeyState = 'active' | 'expired' | 'revoked';
-
-/** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on. */
-export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): ApiKeyState {
-  // Compared as "is it still before", so that an invalid date ends a key and never extends it.
-  if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
-  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
-}
 
 const checksum = (content: string): string => base62(BigInt(crc32(content)), 6);
 

@@ -1,10 +1,8 @@
 /**
- * Authentication by API keys, static and managed. Managed keys can be issued, listed, revoked and rotated.
+ * Authentication by API keys, static and managed, and the use case that manages keys.
  *
  * @packageDocumentation
  */
-export type { ApiKeyState } from './api-key.js';
-export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';
 export {
   ApiKeyError,
   ManagedApiKeys,
@@ -13,4 +11,6 @@ export {
   type ManagedApiKey,
   type ManagedApiKeysOptions,
   type RotatedApiKey,
-} from './managed-api-keys.js';
+} from '../../application/manage-api-keys.js';
+export { apiKeyGenerator } from './api-key.js';
+export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ManagedApiKey, ManagedApiKeys } from '../../adapters/api-keys/managed-api-keys.js';
+import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions } from '../../application/ports/store.js';

@@ -2,7 +2,7 @@ import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import { readApiKeyId } from '../../adapters/api-keys/api-key.js';
-import type { ManagedApiKeys } from '../../adapters/api-keys/managed-api-keys.js';
+import type { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './command-line.js';
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable } from '../service/logger.js';

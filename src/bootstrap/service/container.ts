@@ -3,13 +3,14 @@ import { hash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { ManagedApiKeys } from '../../adapters/api-keys/managed-api-keys.js';
+import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
 import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
 import type { HttpInterface, DeprecatedCall } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
 import type { Readiness } from '../../adapters/http/health.js';
 import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
 import { createAnimalStore } from '../../application/create-animal-store.js';
+import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
 import type * as core from '../../index.js';
 import { loadAdapters } from './load-adapters.js';
@@ -93,7 +94,8 @@ const application = new ContainerModule((options) => {
 const apiKeyAuthentication = new ContainerModule((options) => {
   add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
   add(options, t.managedApiKeys, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
-    return apiKeys && new ManagedApiKeys({ apiKeys, clock, environment: settings.keyEnvironment });
+    const generate = apiKeyGenerator(settings.keyEnvironment);
+    return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
   });
   add(options, t.authenticator, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
     return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });

@@ -1,7 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
-import { ManagedApiKeys } from '../../../src/adapters/api-keys/index.js';
+import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
+import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
@@ -191,7 +192,7 @@ describe('A first key', () => {
   let managed: ManagedApiKeys;
   let warnings: string[];
   beforeEach(() => {
-    managed = new ManagedApiKeys({ apiKeys: openMemoryStore().apiKeys, environment: 'test' });
+    managed = new ManagedApiKeys({ apiKeys: openMemoryStore().apiKeys, generate: apiKeyGenerator('test') });
     warnings = [];
   });
   const ensured = (settings = LOCAL) => firstKey(settings, managed, (message) => warnings.push(message));

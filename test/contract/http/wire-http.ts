@@ -1,4 +1,8 @@
-import { ApiKeyAuthenticator, ManagedApiKeys } from '../../../src/adapters/api-keys/index.js';
+import {
+  ApiKeyAuthenticator,
+  ManagedApiKeys,
+  apiKeyGenerator,
+} from '../../../src/adapters/api-keys/index.js';
 import { HttpInterface, Readiness, type HttpSettings } from '../../../src/adapters/http/index.js';
 import { AdmissionControl, readDocsFiles } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
@@ -138,10 +142,14 @@ export const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e
 
 /** The static keys, and managed keys that are issued in this store. */
 export async function issueKeys(apiKeys: ApiKeyRepository): Promise<HttpKeys> {
-  const managed = new ManagedApiKeys({ apiKeys });
+  const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
   const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
     (await managed.issue({ name, scopes })).key;
-  const anHourAgo = new ManagedApiKeys({ apiKeys, clock: { now: () => new Date(Date.now() - HOUR) } });
+  const anHourAgo = new ManagedApiKeys({
+    apiKeys,
+    generate: apiKeyGenerator(),
+    clock: { now: () => new Date(Date.now() - HOUR) },
+  });
   const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
   const revoked = await managed.issue({ name: 'revoked' });
   await managed.revoke(revoked.record.id);

@@ -1,13 +1,12 @@
-import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
-import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
-import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { InvalidParameterError, UnavailableError } from '../../domain/errors.js';
-import { apiKeyState, environmentFault, generateApiKey, type ApiKeyState } from './api-key.js';
+import { InvalidParameterError, UnavailableError } from '../domain/errors.js';
+import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
+import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
+import { systemClock, type Clock } from './ports/clock.js';
 
 /** What people may see of a managed key: neither the key nor its hash. */
 export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
-  /** The state at the time it was read. */
-  readonly state: ApiKeyState;
+  /** The state at the time it was read. Only `active` keys are accepted. */
+  readonly state: 'active' | 'expired' | 'revoked';
 }
 
 /** A new key. */
@@ -40,10 +39,10 @@ export interface ApiKeyRequest {
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. Whoever opened it closes it. */
   readonly apiKeys: ApiKeyRepository;
+  /** Makes a new key with a random id: `apiKeyGenerator()` of `animal-store/api-keys`. */
+  readonly generate: () => { readonly id: string; readonly key: string; readonly hash: string };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** The word in new keys that says where they belong: 1 to 16 of a-z and 0-9. Default: `live`. */
-  readonly environment?: string | undefined;
 }
 
 /** An operation on managed keys is not possible. The message never repeats the id: it may be a key, given by mistake. */
@@ -61,16 +60,13 @@ export class ApiKeyError extends Error {
 /** Issues, lists, revokes and rotates managed keys. Every operation may reject with `UnavailableError`. */
 export class ManagedApiKeys {
   readonly #apiKeys: ApiKeyRepository;
+  readonly #generate: ManagedApiKeysOptions['generate'];
   readonly #clock: Clock;
-  readonly #environment: string;
 
-  /** @throws {InvalidParameterError} the environment word is not valid. */
-  constructor({ apiKeys, clock = systemClock, environment = 'live' }: ManagedApiKeysOptions) {
-    const fault = environmentFault(environment);
-    if (fault !== undefined) throw new InvalidParameterError([{ field: 'environment', message: fault }]);
+  constructor({ apiKeys, generate, clock = systemClock }: ManagedApiKeysOptions) {
     this.#apiKeys = apiKeys;
+    this.#generate = generate;
     this.#clock = clock;
-    this.#environment = environment;
   }
 
   /**
@@ -91,8 +87,8 @@ export class ManagedApiKeys {
       rule === true ? [] : [{ field, message: rule }],
     );
     if (faults.length > 0) throw new InvalidParameterError(faults);
-    const fields = { name, scopes: SCOPES.filter((scope) => scopes.includes(scope)), createdAt: now };
-    return this.#add({ ...fields, ...(expiresAt && { expiresAt: new Date(expiresAt) }) });
+    const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
+    return this.#add({ name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) });
   }
 
   /** Returns every key, oldest first. */
@@ -141,7 +137,7 @@ export class ManagedApiKeys {
   }
 
   async #add(fields: Omit<ApiKeyRecord, 'id' | 'hash'>): Promise<IssuedApiKey> {
-    const { key, ...generated } = generateApiKey(this.#environment);
+    const { key, ...generated } = this.#generate();
     const record = { ...generated, ...fields };
     if (await this.#apiKeys.add(record)) return { key, record: withoutHash(record, record.createdAt) };
     // Two of 62^8 random ids almost never collide.
@@ -158,6 +154,13 @@ function later(now: Date, milliseconds: number, field: string): Date {
 function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
   const { hash: _, ...rest } = apiKey;
   return { ...rest, state: apiKeyState(apiKey, now) };
+}
+
+/** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */
+export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): ManagedApiKey['state'] {
+  // Compared as "is it still before", so that an invalid date ends a key and never extends it.
+  if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
+  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
 /** Bidirectional controls could make a name look like another one. */
