@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { BusyError } from '../../../src/adapters/http/admission.js';
-import { Metrics } from '../../../src/bootstrap/service/metrics.js';
+import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
+import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
@@ -73,12 +75,16 @@ describe('The metrics', () => {
   });
 
   it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
-    const metrics = new Metrics();
+    const container = await createContainer(readSettings({ STORE_URL: 'memory:' }));
+    const metrics = await serveMetrics(container, 0);
+    const log = await container.getAsync(TOKENS.httpLog);
     for (const error of [new BusyError('too many'), new UnavailableError('answering within the deadline')]) {
       const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
-      metrics.responded({ ...request, status: 503, code: 'service_unavailable', error });
+      log.responded({ ...request, status: 503, code: 'service_unavailable', error });
     }
-    expect(samplesOf(await metrics.registry.metrics())).to.include({
+    const page = await (await fetch(metrics.url)).text();
+    await metrics.stop();
+    expect(samplesOf(page)).to.include({
       'animal_store_requests_refused_total{reason="busy"}': 1,
     });
   });
