@@ -43,4 +43,4 @@ export {
 } from './http/wire-http.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
-export type { StorePorts, StoreSubject } from './store-subject.js';
+export { storeSubject, type StorePorts, type StoreSubject } from './store-subject.js';

@@ -17,6 +17,46 @@ export interface StoreSubject extends Subject, StorePorts {
   readonly ordered?: boolean | undefined;
 }
 
+/** What a store promises beyond the common cases. Default of each: false. */
+export interface StorePromises {
+  /** It survives the end of the process. */
+  readonly durable?: boolean | undefined;
+  /** Several processes may use it at the same time. */
+  readonly shared?: boolean | undefined;
+  /** New animals become visible in ascending order of id, in every process. */
+  readonly ordered?: boolean | undefined;
+}
+
+/**
+ * Opens an empty store as a subject.
+ * @param open opens the same store whenever it is called
+ * @param remove removes what was stored, after every handle is closed
+ */
+export async function storeSubject(
+  open: () => Promise<Store>,
+  remove: () => Promise<void>,
+  { durable = false, shared = false, ordered = false }: StorePromises = {},
+): Promise<StoreSubject> {
+  const opened: Store[] = [];
+  const another = async (): Promise<Store> => {
+    const store = await open();
+    opened.push(store);
+    return store;
+  };
+  const close = async (): Promise<void> => {
+    for (const store of opened.splice(0)) await store.close();
+  };
+  const dispose = (): Promise<void> => close().then(remove);
+  try {
+    const { pets, apiKeys, transfer } = await another();
+    const reopen = durable ? () => close().then(another) : undefined;
+    return { pets, apiKeys, transfer, reopen, another: shared ? another : undefined, ordered, dispose };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
 export type StoreCase = ContractCase<StoreSubject>;
 
 /** For `unless`: a case about what only some stores can do, and their subjects declare. */

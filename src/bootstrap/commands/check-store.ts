@@ -12,11 +12,27 @@ import { readSettings } from '../service/settings.js';
 
 interface Options {
   readonly url?: string;
+  readonly only?: string;
   readonly durable?: boolean;
   readonly shared?: boolean;
   readonly ordered?: boolean;
-  readonly only?: string;
 }
+
+/** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
+interface Suites {
+  readonly storeContracts: ReadonlyArray<{ port: string; cases: ReadonlyArray<{ name: string }> }>;
+  readonly storeSubject: (
+    open: () => Promise<Store>,
+    remove: () => Promise<void>,
+    promises: Options,
+  ) => Promise<Subject>;
+  readonly runContract: (of: object, open: OpenSubject, options: object) => Promise<readonly CaseResult[]>;
+}
+
+type Subject = { readonly dispose: () => Promise<void> };
+
+/** Opens a fresh store for a case. */
+type OpenSubject = () => Promise<Subject>;
 
 interface CaseResult {
   readonly name: string;
@@ -25,18 +41,7 @@ interface CaseResult {
   readonly error?: unknown;
 }
 
-/** Opens a fresh store for a case. The suites say what else it may have. */
-type OpenSubject = () => Promise<{ readonly pets: unknown; readonly dispose: () => Promise<void> }>;
-
-/** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
-interface Suites {
-  readonly storeContracts: ReadonlyArray<{ port: string; cases: ReadonlyArray<{ name: string }> }>;
-  readonly runContract: (of: object, open: OpenSubject, options: object) => Promise<readonly CaseResult[]>;
-}
-
 const SUITES: string = 'animal-store/contract';
-
-const importSuites = async (): Promise<Suites> => import(SUITES);
 
 /** Adds `check-store`. */
 export function addCheckStoreCommand(program: Command, commands: Commands): void {
@@ -57,7 +62,7 @@ async function checkStore(commands: Commands, module: string, options: Options):
   const { io } = commands;
   const handlesBefore = process.getActiveResourcesInfo();
   const open = await subjectsOf(module, options);
-  const { storeContracts, runContract } = await importSuites();
+  const { storeContracts, runContract } = (await import(SUITES)) as Suites;
   const isWanted = (name: string): boolean => name.includes(only);
   const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
   if (wanted.length === 0) throw new UsageError('No case has the text of --only in its name.');
@@ -76,10 +81,8 @@ async function checkStore(commands: Commands, module: string, options: Options):
 }
 
 /** How to open fresh stores: by `openStore` of the module, or by the store factory of its `adapter`. */
-async function subjectsOf(
-  module: string,
-  { url, durable, shared, ordered }: Options,
-): Promise<OpenSubject> {
+async function subjectsOf(module: string, options: Options): Promise<OpenSubject> {
+  const { url } = options;
   const { openStore: open, adapter } = await importModule(module).catch((cause: Error) => {
     throw new UsageError(cause.message, { cause });
   });
@@ -97,20 +100,9 @@ async function subjectsOf(
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));
     const name = `check_${randomBytes(8).toString('hex')}`;
     const unique = url.replaceAll('{folder}', folder).replaceAll('{name}', name);
-    const opened: Store[] = [];
-    const another = async (): Promise<Store> => {
-      opened.push(await openStore('--url', unique, factories));
-      return opened.at(-1) as Store;
-    };
-    const close = async (): Promise<void> => {
-      for (const store of opened.splice(0)) await store.close();
-    };
-    const dispose = async (): Promise<void> => {
-      await close();
-      await rm(folder, { recursive: true, force: true });
-    };
-    const reopen = durable && (() => close().then(another));
-    return { ...(await another()), reopen, another: shared && another, ordered, dispose };
+    const { storeSubject } = (await import(SUITES)) as Suites;
+    const remove = () => rm(folder, { recursive: true, force: true });
+    return storeSubject(() => openStore('--url', unique, factories), remove, options);
   };
 }
 

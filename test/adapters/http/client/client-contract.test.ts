@@ -1,7 +1,7 @@
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
-import { TOKENS, createContainer } from '../../../../src/bootstrap/container.js';
-import { readSettings } from '../../../../src/bootstrap/settings.js';
+import { TOKENS, createContainer } from '../../../../src/bootstrap/service/container.js';
+import { readSettings } from '../../../../src/bootstrap/service/settings.js';
 import { animalStoreContract, type AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
 import { bindContract } from '../../../contract/bind-contract.js';
 
