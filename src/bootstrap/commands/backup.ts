@@ -1,6 +1,14 @@
 import type { Command } from 'commander';
 import type { Backup, BackupOptions, Restored } from '../../adapters/sqlite/sqlite-backup.js';
-import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
+import {
+  JSON_OPTION,
+  UsageError,
+  addCommand,
+  interruptible,
+  note,
+  print,
+  type Commands,
+} from './command-line.js';
 import { integer } from '../service/setting-values.js';
 import { readSettings } from '../service/settings.js';
 
@@ -15,7 +23,7 @@ export function addBackupCommands(program: Command, commands: Commands): void {
   addCommand(program, 'backup', backup, 'animal-store backup /backup/animals.db --keep 7')
     .argument('<FILE>', 'the backup; only you can read it')
     .option('--keep <number>', 'replace FILE, and keep earlier ones as FILE.1 and so on', integer(1, 1000))
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((file: string, { keep, json }: Options) =>
       onSqliteStore(commands, 'backup', json, async (path, call) => {
         const { backUpSqliteStore } = await import('../../adapters/sqlite/sqlite-backup.js');
@@ -26,7 +34,7 @@ export function addBackupCommands(program: Command, commands: Commands): void {
     'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.';
   addCommand(program, 'restore', restore, 'animal-store restore /backup/animals.db')
     .argument('<FILE>', 'the backup; it stays where it is')
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((file: string, { json }: Options) =>
       onSqliteStore(commands, 'restore', json, async (path, call) => {
         const { restoreSqliteStore } = await import('../../adapters/sqlite/sqlite-backup.js');
@@ -47,7 +55,7 @@ async function onSqliteStore(
   const onNotice = (line: string): void => note(io, line);
   const path = storeUrl.slice('sqlite:'.length);
   const done = await interruptible(io, (signal) => work(path, { signal, onNotice }));
-  io.stdout.write(json ? `${JSON.stringify(done)}\n` : sentences(done));
+  print(io.stdout, json, done, sentences(done));
 }
 
 function sentences(done: Backup | Restored): string {

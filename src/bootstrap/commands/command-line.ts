@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
+import { stringify } from '../../exact-json.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
 export type Io = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
@@ -92,6 +93,13 @@ const withoutArguments = (message: string): string =>
 /** Adds a command, with an example that works as it stands. */
 export const addCommand = (parent: Command, name: string, summary: string, example: string): Command =>
   parent.command(name).description(summary).addHelpText('after', `\nExample:\n  ${example}`);
+
+/** The option of commands whose result machines may read. */
+export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
+
+/** Prints the result of a command: text, or one line of JSON. */
+export const print = (stream: NodeJS.WritableStream, json: true | undefined, result: object, text: string) =>
+  void stream.write(json ? `${stringify(result)}\n` : text);
 
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import * as copying from '../../application/copy-catalogue.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { stringify } from '../../exact-json.js';
-import { UsageError, addCommand, interruptible, note } from './command-line.js';
-import type { Commands, Io } from './command-line.js';
-import { progressBar } from './progress.js';
+import { JSON_OPTION, UsageError, addCommand, interruptible, note, print } from './command-line.js';
+import type { Commands } from './command-line.js';
+import { showing } from './progress.js';
 import { READING } from './with-store.js';
 
 interface Options {
@@ -21,7 +20,7 @@ export function addCopyCommand(program: Command, commands: Commands): void {
   addCommand(program, 'copy', summary, example)
     .requiredOption('--from <url>', 'store to copy, written as in STORE_URL')
     .requiredOption('--to <url>', 'empty store to copy to; it is created if it does not exist')
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((options: Options) => interruptible(commands.io, (signal) => copy(commands, options, signal)));
 }
 
@@ -37,6 +36,7 @@ async function copy(
   const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const opened: Store[] = [];
+  let started = false;
   const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
     const onNotice = (line: string): void => note(io, `${option}: ${line}`);
     opened.unshift(await openStore(option, url, factories, { ...how, onNotice }));
@@ -47,39 +47,25 @@ async function copy(
     const target = await open('--to', to, {});
     if (source.location === target.location) throw new UsageError('--from and --to name the same store.');
     for (const { pets } of opened) await pets.check({ signal });
+    started = true;
     const start = copying.copyCatalogue({ source, target, clock: await container.getAsync(TOKENS.clock) });
-    const copied = await shown(io, (onProgress) => start({ signal, onProgress }));
+    let progress: copying.CopyProgress = { phase: 'copying', done: 0, total: 0 };
+    const onProgress = (now: copying.CopyProgress): void => void (progress = now);
+    // Every animal is copied, then compared.
+    const before = () => (progress.phase === 'copying' ? 0 : progress.total);
+    const done = () => before() + progress.done;
+    const part = () => done() / Math.max(1, 2 * progress.total);
+    const unit = 'animals copied or compared';
+    const copied = await showing(io, { done, part, unit }, () => start({ signal, onProgress }));
     const report = { from: source.location, to: target.location, ...copied };
-    io.stdout.write(json ? `${stringify(report)}\n` : sentences(report));
-  } finally {
-    for (const store of opened) await store.close();
-  }
-}
-
-/** Shows on a terminal how far a copy is, with a bar for each phase. If the copy fails, says what became of the target. */
-async function shown(
-  io: Io,
-  start: (onProgress: (progress: copying.CopyProgress) => void) => Promise<copying.CopyReport>,
-): Promise<copying.CopyReport> {
-  const format = '{phase} [{bar}] {percentage} % | {value} of {total} | {eta_formatted} left';
-  const bar = await progressBar(io, format);
-  let shown = '';
-  const onProgress = ({ phase, done, total }: copying.CopyProgress): void => {
-    if (phase !== shown) {
-      bar.stop();
-      bar.start(total, 0, { phase });
-      shown = phase;
-    }
-    bar.setTotal(total);
-    bar.update(done);
-  };
-  try {
-    return await start(onProgress).finally(() => bar.stop());
+    print(io.stdout, json, report, sentences(report));
   } catch (error) {
     // A CopyError says so itself, or that nothing was written.
-    if (!(error instanceof copying.CopyError))
+    if (started && !(error instanceof copying.CopyError))
       note(io, 'The target is incomplete: start again with a new target.');
     throw error;
+  } finally {
+    for (const store of opened) await store.close();
   }
 }
 

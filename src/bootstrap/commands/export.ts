@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
-import { UsageError, addCommand, interruptible, type Commands } from './command-line.js';
+import { JSON_OPTION, UsageError, addCommand, interruptible, print, type Commands } from './command-line.js';
 import { COLUMNS, FORMAT_OPTION, csvLine, formatOf, type Format } from './pet-file.js';
 import { showing } from './progress.js';
 import { READING, withStore } from './with-store.js';
@@ -23,7 +23,7 @@ export function addExportCommand(program: Command, commands: Commands): void {
   addCommand(program, 'export', summary, 'animal-store export animals.csv')
     .argument('<FILE>', 'file to create; - for standard output')
     .option(...FORMAT_OPTION)
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((file: string, options: Options) =>
       interruptible(commands.io, (signal) => exportFile(commands, file, options, signal)),
     );
@@ -62,7 +62,7 @@ async function exportFile(
     const report = { from: store.location, to: file, exported };
     const sentences = `Exported animals: ${exported}\n  from ${report.from}\n  to   ${file}\n`;
     // Standard output may hold the animals.
-    (file === '-' ? io.stderr : io.stdout).write(json ? `${JSON.stringify(report)}\n` : sentences);
+    print(file === '-' ? io.stderr : io.stdout, json, report, sentences);
   });
 }
 

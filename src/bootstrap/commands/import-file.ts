@@ -5,7 +5,7 @@ import { ADDS_AT_ONCE } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError, InvalidPetError, isAnimalStoreError } from '../../domain/errors.js';
 import { isInt64 } from '../../domain/int64.js';
 import * as domain from '../../domain/pet.js';
-import { UsageError, note, type Commands } from './command-line.js';
+import { UsageError, note, print, type Commands } from './command-line.js';
 import { COLUMNS, csvLine, formatOf, nameOf, openInput, type Format } from './pet-file.js';
 import { readRows, type Row } from './pet-rows.js';
 import { showing } from './progress.js';
@@ -119,7 +119,7 @@ export async function importFile(
   }
   if (report.rejected > 0) commands.exitCode = 1;
   else removeRejects();
-  io.stdout.write(json ? `${JSON.stringify(report)}\n` : sentences(report, options));
+  print(io.stdout, json, report, sentences(report, options));
 }
 
 /** 128 bits of a SHA-256 of the uncompressed content, in hexadecimal. */

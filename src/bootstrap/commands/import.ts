@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_STATUS, PET_STATUSES, type Pet } from '../../domain/pet.js';
-import { addCommand, interruptible, type Commands } from './command-line.js';
+import { JSON_OPTION, addCommand, interruptible, type Commands } from './command-line.js';
 import { COLUMNS, FORMAT_OPTION } from './pet-file.js';
 import { integer, oneOf, refuse } from '../service/setting-values.js';
 import type { ImportOptions } from './import-file.js';
@@ -27,7 +27,7 @@ export function addImportCommand(program: Command, commands: Commands): void {
     .option('--keep-ids', 'keep the ids of the file; the store must be empty, and nothing else may use it')
     .option('--dry-run', 'check every line, store nothing')
     .option('--max-errors <number>', 'stop if more lines than this are not valid', integer(0, 999_999_999))
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((file: string, options: ImportOptions) =>
       interruptible(commands.io, async (signal) => {
         const { importFile } = await import('./import-file.js');

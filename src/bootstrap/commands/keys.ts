@@ -3,7 +3,7 @@ import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions } from '../../application/ports/store.js';
-import { PROGRAM, addCommand, note, type Commands } from './command-line.js';
+import { JSON_OPTION, PROGRAM, addCommand, note, print, type Commands } from './command-line.js';
 import { createLogger, reasonOf } from '../service/logger.js';
 import { duration, list, refuse } from '../service/setting-values.js';
 import { READING, withStore } from './with-store.js';
@@ -20,8 +20,6 @@ interface Options {
 /** Adds `keys issue`, `keys list`, `keys revoke` and `keys rotate`. */
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
-  const print = (json: true | undefined, value: unknown, text: string): void =>
-    void io.stdout.write(json ? `${JSON.stringify(value)}\n` : text);
   const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
   const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', example);
 
@@ -29,12 +27,12 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
     .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
       withKeys(commands, {}, async (managed, { clock, location, say }) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
-        print(json, { key, ...record }, `${key}\n`);
+        print(io.stdout, json, { key, ...record }, `${key}\n`);
         say(
           'api_key_issued',
           record,
@@ -44,11 +42,11 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 
   addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action(({ json }: Options) =>
       withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
-        print(json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
+        print(io.stdout, json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
       }),
     );
 
@@ -71,12 +69,12 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'rotate', rotate, 'animal-store keys rotate 4fZk02Qa --overlap 24h')
     .argument('<ID>', 'id of the old key, as keys list shows it')
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
-    .option('--json', 'print JSON, for machines')
+    .option(...JSON_OPTION)
     .action((id: string, { overlap = duration('24h'), json }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed, { say }) => {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
-        print(json, { key, ...record, old, error }, `${key}\n`);
+        print(io.stdout, json, { key, ...record, old, error }, `${key}\n`);
         say('api_key_issued', record, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
         if (old) return say('api_key_revoked', old, `Revoked key ${id}. End: ${endOf(old)}`);
         commands.exitCode = 1;

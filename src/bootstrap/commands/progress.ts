@@ -1,17 +1,11 @@
-import type { SingleBar } from 'cli-progress';
 import { note, type Io } from './command-line.js';
-
-/** A progress bar on stderr, which is shown on a terminal only. */
-export async function progressBar({ stderr }: Io, format: string): Promise<SingleBar> {
-  const { SingleBar } = (await import('cli-progress')).default;
-  // `linewrap` cuts what is too long for the terminal.
-  return new SingleBar({ stream: stderr, format, barsize: 20, linewrap: true });
-}
 
 /** How far a command has come. */
 export interface Progress {
-  /** Returns how many animals are done. */
+  /** Returns how much is done. */
   readonly done: () => number;
+  /** What `done` counts. Default: animals. */
+  readonly unit?: string;
   /** Returns the part of the work that is done, from 0 to 1; `undefined` if nobody knows. */
   readonly part: () => number | undefined;
 }
@@ -20,19 +14,26 @@ export interface Progress {
 const LINE_EVERY = 5000;
 
 /** Shows on stderr, while `work` runs, how far it is, its rate and the remaining time: by a bar on a terminal. */
-export async function showing<T>(io: Io, { done, part }: Progress, work: () => Promise<T>): Promise<T> {
+export async function showing<T>(
+  io: Io,
+  { done, unit = 'animals', part }: Progress,
+  work: () => Promise<T>,
+): Promise<T> {
   const start = performance.now();
   const text = (): string => {
     const seconds = (performance.now() - start) / 1000;
     const ready = part() ?? 0;
     const left = ready > 0 ? ` | ${Math.ceil(seconds / ready - seconds)} s left` : '';
-    return `${done()} animals | ${Math.round(done() / seconds)}/s${left}`;
+    return `${done()} ${unit} | ${Math.round(done() / seconds)}/s${left}`;
   };
   if (!io.stderr.isTTY) {
     const timer = setInterval(() => note(io, text()), LINE_EVERY);
     return work().finally(() => clearInterval(timer));
   }
-  const bar = await progressBar(io, part() === undefined ? '{text}' : '[{bar}] {percentage} % | {text}');
+  const { SingleBar } = (await import('cli-progress')).default;
+  const format = part() === undefined ? '{text}' : '[{bar}] {percentage} % | {text}';
+  // `linewrap` cuts what is too long for the terminal.
+  const bar = new SingleBar({ stream: io.stderr, format, barsize: 20, linewrap: true });
   const update = (): void => bar.update(Math.round((part() ?? 0) * 100), { text: text() });
   bar.start(100, 0, { text: '' });
   const timer = setInterval(update, 100);

@@ -72,13 +72,11 @@ describe('copy', () => {
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
-  it('draws a bar for each phase, on a terminal only', async () => {
+  it('draws a bar, on a terminal only', async () => {
     const [from, to] = shelves();
     const terminal = new TestIo({}, { isTTY: true });
     expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
-    for (const phase of ['copying', 'comparing'])
-      expect(terminal.err).to.include(`${phase} [${'='.repeat(20)}] 100 % | 3 of 3`);
-    expect(terminal.err).to.include('\u001b[');
+    expect(terminal.err).to.include(`[${'='.repeat(20)}] 100 % | 6 animals copied or compared | `);
     [old, target] = [target, openMemoryStore()];
     expect((await copy()).err).to.equal('');
   });
