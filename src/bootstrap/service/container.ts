@@ -14,7 +14,7 @@ import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
 import type * as core from '../../index.js';
 import { loadAdapters } from './load-adapters.js';
-import { SettingsError, judgeSettings, type Environment, type Settings } from './settings.js';
+import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { add, every, token } from './wiring.js';
 
 /** Everything that is bound, and can be replaced or decorated. */
@@ -182,7 +182,7 @@ export async function configure(
   environment: Environment,
   modules: readonly ContainerModule[] = [],
 ): Promise<Container> {
-  const { settings, faults } = judgeSettings(environment);
+  const { settings, faults } = parseSettings(environment);
   const loaded = await loadAdapters(settings.adapters);
   faults.push(...loaded.faults);
   const container = await createContainer(settings, [...modules, ...loaded.adapters]);

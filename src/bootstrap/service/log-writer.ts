@@ -37,12 +37,8 @@ export class LogWriter {
       return;
     }
     if (this.#dropped > 0) {
-      const warning = {
-        level: 40,
-        time: new Date(),
-        dropped: this.#dropped,
-        msg: 'lines of the log were dropped',
-      };
+      const msg = 'lines of the log were dropped';
+      const warning = { level: 40, time: new Date(), dropped: this.#dropped, msg };
       this.#waiting += `${JSON.stringify(warning)}\n`;
       this.#dropped = 0;
     }
@@ -70,17 +66,16 @@ export class LogWriter {
 
   #writeBytes(bytes: Buffer): void {
     write(this.#fd, bytes, (error, written) => {
-      if (error?.code === 'EAGAIN') return this.#writeLater(bytes);
+      if (error?.code === 'EAGAIN') {
+        const timer = setTimeout(() => this.#writeBytes(bytes), RETRY);
+        if (performance.now() - this.#lastActive > PATIENCE) timer.unref();
+        return;
+      }
       this.#lastActive = performance.now();
       if (error === null && written < bytes.length) return this.#writeBytes(bytes.subarray(written));
       this.#isWriting = false;
       this.#writeSoon();
     });
-  }
-
-  #writeLater(bytes: Buffer): void {
-    const timer = setTimeout(() => this.#writeBytes(bytes), RETRY);
-    if (performance.now() - this.#lastActive > PATIENCE) timer.unref();
   }
 
   #writeLast(): void {

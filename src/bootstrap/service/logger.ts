@@ -97,20 +97,19 @@ export async function httpLogTo(logger: Logger): Promise<HttpLog> {
 /** Logs one warning a day (in UTC) for each key and deprecated operation. */
 export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: DeprecatedCall) => void {
   const logged = new Set<string>();
-  let today = 0;
+  let today = '';
   return ({ operationId, keyId, sunset }) => {
-    const day = Math.floor(clock.now().getTime() / DAY);
+    const day = dayOf(clock.now());
     if (day !== today || logged.size >= 10_000) logged.clear();
     today = day;
-    const before = logged.size;
-    if (logged.add(`${operationId} ${keyId}`).size === before) return;
-    const date = sunset.toISOString().slice(0, 10);
-    logger.warn({ operationId, keyId, sunset: date }, 'deprecated operation called');
+    const call = `${operationId} ${keyId}`;
+    if (logged.has(call)) return;
+    logged.add(call);
+    logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
   };
 }
 
-/** In milliseconds. */
-const DAY = 86_400_000;
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 
 /** Whether a driven side, such as the store, cannot do its work now. */
 export const isUnavailable = (error: unknown): error is Error =>

@@ -26,10 +26,6 @@ const quantity =
 export const integer = (minimum: number, maximum: number) =>
   quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
 
-const port = integer(0, 65_535);
-
-export const optionalPort = (text: string): number | undefined => (text === '' ? undefined : port(text));
-
 const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
@@ -39,19 +35,13 @@ export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h 
 export const milliseconds = (minimum: number) =>
   quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
 
-/** Requests in a window of whole seconds, `100/10s`, or none. */
-export function rateLimit(text: string): RateLimit | undefined {
-  const [requests = '', window = ''] = text.split('/');
-  if (text === '') return undefined;
-  const isLimit = /^[1-9]\d{0,8}\/\d{1,5}[smhd]$/.test(text);
-  const seconds = isLimit ? duration(window) / 1000 : 0;
+/** Requests in a window of whole seconds: `100/10s`. */
+export function rateLimit(text: string): RateLimit {
+  const [, requests, window = ''] = /^([1-9]\d{0,8})\/(\d{1,5}[smhd])$/.exec(text) ?? [];
+  const seconds = requests === undefined ? 0 : duration(window) / 1000;
   if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
   return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
 }
-
-/** None by default: it depends on the host. */
-export const drainDelay = (text: string): number | undefined =>
-  text === '' ? undefined : milliseconds(0)(text);
 
 /** A size in bytes: `65536`, `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
 const SIZES = { '': 1, b: 1, kb: 1024, mb: 2 ** 20 };
@@ -90,9 +80,14 @@ export const networks = listOf('must hold IP addresses or networks such as 10.0.
   return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
 });
 
-/** A text that matches. */
-const matching = (pattern: RegExp, rule: string) => (text: string) =>
-  pattern.test(text) ? text : refuse(rule);
+/** A text that a rule accepts: `faultOf` returns the rule that it breaks. */
+const checked = (faultOf: (text: string) => string | undefined) => (text: string) => {
+  const fault = faultOf(text);
+  return fault === undefined ? text : refuse(fault);
+};
+
+const matching = (pattern: RegExp, rule: string) =>
+  checked((text) => (pattern.test(text) ? undefined : rule));
 
 /** A host name or an address, without the brackets of IPv6. */
 export const host = (text: string): string =>
@@ -103,9 +98,8 @@ export const basePath = matching(
   'must be a path that ends in /v1, such as /animals/v1',
 );
 
-/** The full address of a server, or none. */
-export function serverUrl(text: string): string | undefined {
-  if (text === '') return undefined;
+/** The full address of a server. */
+export function serverUrl(text: string): string {
   const href = URL.parse(text)?.href ?? '';
   if (/^https?:\/\/[^@?#]+\/v1$/.test(href) && !/[\s?#@]/.test(text)) return href;
   return refuse('must be an http or https URL that ends in /v1, without user and query');
@@ -118,15 +112,11 @@ const originList = listOf('must be * or origins such as https://animals.example'
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
 export const origins = (text: string): readonly string[] => (text.trim() === '*' ? ['*'] : originList(text));
 
-export function keyEnvironment(text: string): string {
-  const fault = environmentFault(text);
-  return fault === undefined ? text : refuse(fault);
-}
+export const keyEnvironment = checked(environmentFault);
 
 export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
 
 export function keysFile(file: string): readonly string[] {
-  if (file === '') return [];
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

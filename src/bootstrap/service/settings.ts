@@ -13,8 +13,13 @@ const setting = <T>(name: string, text: string, reader: (text: string) => T, hel
   help,
 });
 
+/** A setting that may be missing. */
+const optional = <T>(name: string, reader: (text: string) => T, help: string) =>
+  setting(name, '', (text) => (text === '' ? undefined : reader(text)), help);
+
 type Setting = ReturnType<typeof setting<unknown>>;
 
+const PORT = read.integer(0, 65_535);
 const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
 const STORE = 'sqlite:data/animal-store.db';
@@ -22,31 +27,26 @@ const STORE = 'sqlite:data/animal-store.db';
 /** All settings. `readSettings`, `serve --help` and the check of the README follow this table. */
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
-  port: setting('PORT', '8080', read.integer(0, 65_535), 'port to listen on; 0 takes a free one'),
-  adminPort: setting(
-    'ADMIN_PORT',
-    '',
-    read.optionalPort,
-    'port of /metrics, for Prometheus; 0 takes a free one',
-  ),
+  port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
+  adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
-  publicUrl: setting('PUBLIC_URL', '', read.serverUrl, 'address that clients use, ending in v1'),
-  stagingUrl: setting('STAGING_URL', '', read.serverUrl, 'address of staging, ending in v1'),
+  publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
+  stagingUrl: optional('STAGING_URL', read.serverUrl, 'address of staging, ending in v1'),
   bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
   requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
   maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
-  rateLimit: setting('RATE_LIMIT', '', read.rateLimit, 'requests of each API key, such as 100/10s'),
+  rateLimit: optional('RATE_LIMIT', read.rateLimit, 'requests of each API key, such as 100/10s'),
   trustedProxies: setting('TRUSTED_PROXIES', '', read.networks, 'addresses of proxies, such as 10.0.0.0/8'),
   corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
   storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
   apiKeys: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
   apiKey: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
-  apiKeysFile: setting('API_KEYS_FILE', '', read.keysFile, 'file with static API keys'),
+  apiKeysFile: optional('API_KEYS_FILE', read.keysFile, 'file with static API keys'),
   keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
-  drainDelay: setting('DRAIN_DELAY', '', read.drainDelay, 'delay of the stop (default: 5s; loopback 0s)'),
+  drainDelay: optional('DRAIN_DELAY', read.milliseconds(0), 'delay of the stop (default: 5s; loopback 0s)'),
   shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.milliseconds(1), 'longest time for the stop'),
   logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
   logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
@@ -85,13 +85,13 @@ export class SettingsError extends Error {
  * @throws {SettingsError} naming every invalid setting.
  */
 export function readSettings(environment: Environment): Settings {
-  const { settings, faults } = judgeSettings(environment);
+  const { settings, faults } = parseSettings(environment);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
 }
 
 /** Reads all settings, with defaults in place of the invalid ones, which `faults` names. */
-export function judgeSettings(environment: Environment): { settings: Settings; faults: string[] } {
+export function parseSettings(environment: Environment): { settings: Settings; faults: string[] } {
   const faults: string[] = [];
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
@@ -103,7 +103,7 @@ export function judgeSettings(environment: Environment): { settings: Settings; f
   };
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
-  const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile].flat();
+  const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile ?? []].flat();
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }

@@ -51,7 +51,7 @@ describe('The settings', () => {
       adapters: [],
       apiKeys: [],
       apiKey: [],
-      apiKeysFile: [],
+      apiKeysFile: undefined,
       staticKeys: [],
       keyEnvironment: 'live',
       drainDelay: 0,
