@@ -3,9 +3,9 @@ import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions } from '../../application/ports/store.js';
-import { JSON_OPTION, PROGRAM, addCommand, note, print, type Commands } from './command-line.js';
 import { createLogger, reasonOf } from '../service/logger.js';
 import { duration, list, refuse } from '../service/setting-values.js';
+import { JSON_OPTION, PROGRAM, addCommand, note, print, type Commands } from './command-line.js';
 import { READING, withStore } from './with-store.js';
 
 interface Options {
@@ -33,11 +33,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         print(io.stdout, json, { key, ...record }, `${key}\n`);
-        say(
-          'api_key_issued',
-          record,
-          `Issued key ${record.id} (${name}) in ${location} with ${record.scopes.join(', ')}. End: ${endOf(record)}`,
-        );
+        say('Issued', record, ` in ${location} with ${record.scopes.join(', ')}`);
       }),
     );
 
@@ -46,7 +42,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
-        print(io.stdout, json, all, [HEAD, ...all.map(cellsOf)].map(tableLine).join(''));
+        print(io.stdout, json, all, [Object.keys(COLUMNS), ...all.map(cellsOf)].map(lineOf).join(''));
       }),
     );
 
@@ -56,12 +52,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
     .action((id: string, { after }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed, { say }) => {
-        const revoked = await managed.revoke(id, { after });
-        say(
-          'api_key_revoked',
-          revoked,
-          `Revoked key ${revoked.id} (${revoked.name}). End: ${endOf(revoked)}`,
-        );
+        say('Revoked', await managed.revoke(id, { after }));
       }),
     );
 
@@ -75,8 +66,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
         const error = old ? undefined : reasonOf(revocationError);
         print(io.stdout, json, { key, ...record, old, error }, `${key}\n`);
-        say('api_key_issued', record, `Issued key ${record.id} (${record.name}). End: ${endOf(record)}`);
-        if (old) return say('api_key_revoked', old, `Revoked key ${id}. End: ${endOf(old)}`);
+        say('Issued', record);
+        if (old) return say('Revoked', old);
         commands.exitCode = 1;
         note(
           io,
@@ -93,7 +84,7 @@ interface Tools {
   /** The store, as the service shows it. */
   readonly location: string;
   /** Says on stderr what happened to a key. With LOG_FORMAT=json it is a line of the log, for audits. */
-  readonly say: (event: 'api_key_issued' | 'api_key_revoked', key: ManagedApiKey, text: string) => void;
+  readonly say: (what: 'Issued' | 'Revoked', key: ManagedApiKey, more?: string) => void;
 }
 
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
@@ -113,8 +104,11 @@ async function withKeys(
     await use(managed, {
       clock: await container.getAsync(TOKENS.clock),
       location,
-      say(event, { id: keyId, name, scopes, expiresAt, revokedAt }, text) {
-        if (logger) logger.info({ event, keyId, name, scopes, expiresAt, revokedAt }, text);
+      say(what, key, more = '') {
+        const { id: keyId, name, scopes, expiresAt, revokedAt } = key;
+        const text = `${what} key ${keyId} (${name})${more}. End: ${endOf(key)}`;
+        const line = { event: `api_key_${what.toLowerCase()}`, keyId, name, scopes, expiresAt, revokedAt };
+        if (logger) logger.info(line, text);
         else note(commands.io, text);
       },
     });
@@ -131,17 +125,18 @@ function scopes(text: string): readonly Scope[] {
 const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
   [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
 
-/** The cells of a line and their widths. A key's name may be longer than any: it is last. */
-const HEAD = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
-const WIDTHS = [8, 7, 24, 24, 20, 0];
-
-/** A line of a table. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-const tableLine = (cells: readonly string[]): string => {
-  const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');
-  return `${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed()}\n`;
-};
+/** The headings of a list, and the widths of its columns. A key's name may be longer than any: it is last. */
+const COLUMNS = { ID: 8, STATE: 7, CREATED: 24, ENDS: 24, SCOPES: 20, NAME: 0 };
 
 const cellsOf = (key: ManagedApiKey): string[] => {
   const { id, state, createdAt, scopes, name } = key;
   return [id, state, createdAt.toISOString(), endOf(key), scopes.join(','), name];
 };
+
+/** A line of a list. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+const lineOf = (cells: readonly string[]): string => {
+  const text = Object.values(COLUMNS).map((width, column) => cells[column]?.padEnd(width));
+  return `${text.join('  ').replaceAll(CONTROLS, '\ufffd').toWellFormed()}\n`;
+};
+
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;

@@ -143,7 +143,7 @@ describe('The commands for keys', () => {
       const [, id = ''] = KEY.exec(out) ?? [];
       expect(code).to.equal(0);
       expect(err).to.equal(
-        `Issued key ${id} (till). End: never\nRevoked key ${old}. End: 2026-11-23T12:00:00.000Z\n`,
+        `Issued key ${id} (till). End: never\nRevoked key ${old} (till). End: 2026-11-23T12:00:00.000Z\n`,
       );
       expect((await apiKeys.findById(id))?.scopes).to.deep.equal(['pets:read']);
     });
