@@ -1,18 +1,11 @@
 import { expect } from 'chai';
-import { join } from 'node:path';
-import { openMongoStore } from '../../src/adapters/mongodb/index.js';
-import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
-import type { FullStore } from '../../src/application/ports/store.js';
 import {
-  clientOf,
   describeOnMongo,
   describeOnOwnServers,
   inDatabase,
   uriOf,
 } from '../adapters/mongodb/mongo-server.js';
-import { apiKey, claimOn, rex } from '../adapters/mongodb/mongo-store-tests.js';
 import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
-import { inFolder } from '../adapters/sqlite/temporary-store.js';
 import { StoreClient, expectShared, untilStatus, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
@@ -108,27 +101,6 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
 
 const copy = (from: string, to: string): Promise<Outcome> => runLine(`copy --from ${from} --to ${to}`);
 
-type Opened = Omit<FullStore, 'location'>;
-
-/** All that a store holds, for comparisons. */
-async function contentOf({ pets, apiKeys, transfer }: Opened): Promise<object> {
-  return {
-    pets: await pets.list({ limit: 1000 }),
-    apiKeys: await apiKeys.list(),
-    claims: new Set(await transfer.readClaims({ limit: 1000, now: new Date() })),
-    lastId: (await transfer.survey()).lastId,
-  };
-}
-
-async function using<T>(opening: Promise<Opened>, use: (store: Opened) => Promise<T>): Promise<T> {
-  const store = await opening;
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
-
 describeOnMongo('The service on MongoDB', (server) => {
   afterEach(() => Serving.stopAll());
 
@@ -144,44 +116,6 @@ describeOnMongo('The service on MongoDB', (server) => {
       for (const url of [one, other]) {
         expect((await new StoreClient(out.trim(), false).get(`${url}/pets?limit=1`)).status).to.equal(200);
       }
-      const hostile = await runLine('keys revoke {"$ne":null}', settings);
-      expect(hostile).to.include({ code: 1, out: '' });
-      expect((await new StoreClient(out.trim(), false).get(`${one}/pets?limit=1`)).status).to.equal(200);
     }),
-  ).timeout(60_000);
-
-  it(
-    'is copied from SQLite and back with its ids, keys and live claims; a mistyped source is refused',
-    inDatabase(server, async (database) =>
-      inFolder(async (folder) => {
-        const uri = uriOf(server, database);
-        const file = (name: string): string => join(folder, name);
-        const claim = claimOn('t');
-        const before = await using(openSqliteStore(file('old.db')), async (store) => {
-          for (const categoryId of [-(2n ** 63n), 2n ** 63n - 1n])
-            await store.pets.add({ ...rex, categoryId });
-          await store.transfer.reserveIds(2n ** 53n);
-          await store.pets.add(rex, { claim });
-          await store.apiKeys.add({ ...apiKey, scopes: ['pets:read', 'unknown'], revokedAt: new Date(1) });
-          return contentOf(store);
-        });
-        const there = await copy(`sqlite:${file('old.db')}`, uri);
-        expect(there.code, there.err).to.equal(0);
-        expect(await using(openMongoStore(uri), contentOf)).to.deep.equal(before);
-        const back = await copy(uri, `sqlite:${file('new.db')}`);
-        expect(back.code, back.err).to.equal(0);
-        expect(await using(openSqliteStore(file('new.db')), contentOf)).to.deep.equal(before);
-        await using(openMongoStore(uri), async ({ pets }) => {
-          expect((await pets.add(rex, { claim })).replayed).to.equal(true);
-          expect((await pets.add(rex)).pet.id > 2n ** 53n + 1n).to.equal(true);
-        });
-
-        const mistyped = await copy(uriOf(server, `${database}x`), `sqlite:${file('newer.db')}`);
-        expect(mistyped).to.include({ code: 1, out: '' });
-        expect(mistyped.err).to.match(/holds no animal store: name the database of one\.\n/);
-        const { databases } = await clientOf(server).db('admin').admin().listDatabases();
-        expect(databases.map(({ name }) => name)).to.not.include(`${database}x`);
-      })(),
-    ),
   ).timeout(60_000);
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, readdir, realpath } from 'node:fs/promises';
+import { chmod, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
@@ -68,13 +68,6 @@ describe('The program', () => {
       expect(await client.add(again, 'one more')).to.equal('13');
       client.close();
       expect(second.io.out).to.equal('');
-    });
-
-    it('ends with 2 at invalid settings, before it makes anything', async () => {
-      const { code, out, err } = await runLine('serve', { PORT: 'x', STORE_URL: 'nosuch://h' });
-      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-      expect(err).to.match(/^Invalid settings:\n {2}PORT [^\n]+\n {2}STORE_URL [^\n]+\n$/);
-      expect(await readdir(folder)).to.deep.equal([]);
     });
   });
 

@@ -21,22 +21,6 @@ async function beginAdding(url: string): Promise<RawConnection> {
   return connection;
 }
 
-/** A service whose list is of 25 MB, and a client that asked for it and has read only the beginning. */
-async function stalledReader(settings: Readonly<Record<string, string>>) {
-  const folder = await temporaryFolder();
-  const store = await openSqliteStore(join(folder, 'animals.db'));
-  const name = 'x'.repeat(250_000);
-  for (let count = 0; count < 100; count += 1)
-    await store.pets.add({ name, categoryId: 1n, status: 'available' });
-  await store.close();
-  const { child, url } = await startedService(folder, { STORE_URL: 'sqlite:animals.db', ...settings });
-  const lines = ['GET /v1/pets?limit=100 HTTP/1.1', 'Host: a', `Authorization: Bearer ${KEY}`, '', ''];
-  const connection = await RawConnection.open(Number(new URL(url).port), lines.join('\r\n'));
-  await connection.until((received) => received.length > 0);
-  connection.socket.pause();
-  return { child, connection };
-}
-
 const messages = (log: string): string[] => Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg);
 
 describe('The program, told to stop', () => {
@@ -73,37 +57,6 @@ describe('The program, told to stop', () => {
     const { code, err } = await child.ended;
     expect(code).to.equal(0);
     expect(err).to.not.match(/debugger|inspector/i);
-  });
-
-  it('sends the whole of a long response to a slow client', async () => {
-    const { child, connection } = await stalledReader({});
-    child.signal('SIGTERM');
-    await child.said(/stopping on SIGTERM/);
-    connection.socket.resume();
-    const [response] = await connection.allResponses();
-    expect(JSON.parse(response?.body ?? '')).to.have.length(100);
-    const { code, err } = await child.ended;
-    expect([code, messages(err).at(-1)]).to.deep.equal([0, 'stopped']);
-  });
-
-  it('exits with 1 and says so when the deadline cuts off a response', async () => {
-    const { child, connection } = await stalledReader({ SHUTDOWN_DEADLINE: '100ms' });
-    const { code, err } = await child.stop();
-    expect([code, messages(err).at(-1)]).to.deep.equal([1, 'stopped; some requests were cut off']);
-    connection.socket.resume();
-    await connection.closed;
-    expect(connection.received.length).to.be.within(1, 24_000_000);
-  });
-
-  it('ends at once by a second Ctrl-C, whatever is in flight', async () => {
-    const { child, url } = await startedService(await temporaryFolder());
-    await beginAdding(url);
-    child.signal('SIGINT');
-    // Only one that comes a second after the first is a second one.
-    const again = setInterval(() => child.signal('SIGINT'), 100);
-    const { code, err } = await child.ended.finally(() => clearInterval(again));
-    expect(code).to.equal(130);
-    expect(messages(err).slice(1)).to.deep.equal(['stopping on SIGINT']);
   });
 
   it('loses no request of keep-alive clients over a rolling restart', async () => {

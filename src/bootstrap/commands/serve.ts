@@ -95,7 +95,7 @@ async function announce(
  * @param managed `undefined` if the store keeps no keys
  * @throws {Error} there is no key and none is issued; the message says what to do.
  */
-export async function firstKey(
+async function firstKey(
   { staticKeys, host, storeUrl }: Settings,
   managed: ManagedApiKeys | undefined,
   warn: (message: string) => void,
@@ -111,7 +111,7 @@ export async function firstKey(
 }
 
 /** What a first start prints: the key, once, and commands that work when pasted. */
-export const firstKeyNotice = (key: string, url: string): string => `\
+const firstKeyNotice = (key: string, url: string): string => `\
 There was no API key, so the service issued one. It is shown only this once:
 
   ${key}

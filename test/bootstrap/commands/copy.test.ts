@@ -96,16 +96,6 @@ describe('copy', () => {
     });
   }
 
-  it('ends with 1 and says why nothing was written, when the target is not empty or cannot be copied to', async () => {
-    await target.pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
-    const full = await copy();
-    expect(full).to.include({ code: 1, out: '' });
-    expect(full.err).to.equal('The target is not empty: choose a new one. Nothing was written.\n');
-    const without = await copy(LINE, shelves({ transfer: undefined }));
-    expect(without).to.include({ code: 1, out: '' });
-    expect(without.err).to.match(/does not support copying/);
-  });
-
   it('that fails half-way ends with 1, says why once, and to start again with a new target', async () => {
     const cause = new Error('disk is full');
     const writeClaims = () => Promise.reject(new UnavailableError('writing claims', { cause }));

@@ -1,4 +1,3 @@
-import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
@@ -6,8 +5,6 @@ import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
-import { firstKey, firstKeyNotice } from '../../../src/bootstrap/commands/serve.js';
-import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { add, replace } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
@@ -44,7 +41,7 @@ describe('serve', () => {
     const first = serve({}, shelf.module);
     const url = await first.ready();
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
-    expect(first.io.out).to.equal(firstKeyNotice(key, url));
+    expect(first.io.out).to.include(`curl ${url}/pets -H 'Authorization: Bearer ${key}'\n`);
     expect(await statusOf(`${url}/pets`, key)).to.equal(200);
     expect(await first.stop('SIGINT')).to.equal(0);
     expect(first.io.err).to.not.include(key).and.not.include(ISSUE);
@@ -71,12 +68,27 @@ describe('serve', () => {
     }
   });
 
+  it('issues no key where all are revoked, but warns of it', async () => {
+    const { apiKeys } = openMemoryStore();
+    const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
+    await managed.revoke((await managed.issue({ name: 'shop' })).record.id);
+    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+      const serving = serve({ HOST }, new Shelf({ apiKeys }).module);
+      await serving.ready();
+      expect(serving.io.messages[0]).to.equal('every API key is expired or revoked');
+      expect(serving.io.out).to.equal('');
+    }
+  });
+
   it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.\n`);
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
+    const memory = serve({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
+    expect(await memory.code).to.equal(1);
+    expect(memory.io.err).to.equal('There is no API key: set API_KEYS.\n');
   });
 
   it('ends with 1 and one line when it cannot listen', async () => {
@@ -183,47 +195,5 @@ describe('serve', () => {
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
     await statusOf(`${url}/pets/1`, KEY);
     expect(seen).to.deep.equal(['getPet', 404]);
-  });
-});
-
-describe('A first key', () => {
-  const LOCAL = readSettings({});
-  const PUBLIC = readSettings({ HOST: '0.0.0.0' });
-  let managed: ManagedApiKeys;
-  let warnings: string[];
-  beforeEach(() => {
-    managed = new ManagedApiKeys({ apiKeys: openMemoryStore().apiKeys, generate: apiKeyGenerator('test') });
-    warnings = [];
-  });
-  const ensured = (settings = LOCAL) => firstKey(settings, managed, (message) => warnings.push(message));
-
-  it('is one with every scope and without an end, issued once, unless static keys are set', async () => {
-    expect(await ensured(readSettings({ HOST: '0.0.0.0', API_KEY: 'one' }))).to.equal(undefined);
-    expect(await ensured()).to.match(/^ast_test_/);
-    expect(await ensured(), 'no second one').to.equal(undefined);
-    const [record, ...more] = await managed.list();
-    expect(more).to.deep.equal([]);
-    const scopes = ['pets:read', 'pets:write'];
-    expect(record).to.deep.include({ name: 'first start', state: 'active', scopes });
-    expect(record?.expiresAt).to.equal(undefined);
-  });
-
-  it('is not issued when there is a key, even a revoked one, but then warned about', async () => {
-    const { record } = await managed.issue({ name: 'shop' });
-    expect([await ensured(PUBLIC), warnings]).to.deep.equal([undefined, []]);
-    await managed.revoke(record.id);
-    for (const settings of [LOCAL, PUBLIC]) expect(await ensured(settings)).to.equal(undefined);
-    expect(warnings).to.deep.equal(Array(2).fill('every API key is expired or revoked'));
-  });
-
-  it('is refused without a command that cannot help, for a store in memory or without keys', async () => {
-    const MEMORY = readSettings({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
-    const why = { message: 'There is no API key: set API_KEYS.' };
-    await rejects(ensured(MEMORY), why);
-    await rejects(
-      firstKey(LOCAL, undefined, () => {}),
-      why,
-    );
-    expect(await managed.list()).to.deep.equal([]);
   });
 });

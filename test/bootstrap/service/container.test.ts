@@ -2,16 +2,13 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ContainerModule, type Container } from 'inversify';
+import type { Container, ContainerModule } from 'inversify';
 import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { Shelf, factory } from '../test-io.js';
-
-const BELLA = { name: 'Bella', categoryId: 1n };
 
 /** The status of a request with a key. */
 async function statusOf(container: Container): Promise<number> {
@@ -78,17 +75,6 @@ describe('The container', () => {
     expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));
   });
 
-  it('lets an adapter replace the clock', async () => {
-    let now = new Date('2026-11-20T10:00:00Z');
-    const clock = new ContainerModule((options) => replace(options, TOKENS.clock, { now: () => now }));
-    const animalStore = await (await container({ STORE_URL: 'memory:' }, clock)).getAsync(TOKENS.animalStore);
-    const idempotencyKey = { scope: 'shop', key: 'once' };
-    const create = async () => (await animalStore.createPet(BELLA, { idempotencyKey })).replayed;
-    expect([await create(), await create()]).to.deep.equal([false, true]);
-    now = new Date('2026-11-21T10:00:00Z');
-    expect(await create()).to.equal(false);
-  });
-
   describe('with RATE_LIMIT', () => {
     const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test,another', RATE_LIMIT: '2/2s' };
 
@@ -104,18 +90,6 @@ describe('The container', () => {
       expect(resetsIn).to.be.within(1, 2000);
       while ((await statusOf(made)) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
       expect(performance.now() - began).to.be.above(1_900);
-    });
-
-    it('lets an adapter count in another place', async () => {
-      const limiter = new ContainerModule((options) =>
-        replace(options, TOKENS.rateLimiter, {
-          limit: { requests: 7, seconds: 60 },
-          take: async () => ({ allowed: false, remaining: 0, resetsIn: 1 }),
-        }),
-      );
-      const made = await container({ ...settings, RATE_LIMIT: '' }, limiter);
-      expect(await statusOf(made)).to.equal(429);
-      expect((await made.getAsync(TOKENS.httpInterface)).settings.rateLimit?.requests).to.equal(7);
     });
   });
 });
