@@ -1,20 +1,46 @@
-import { savedPet, type UnsavedPet } from '../domain/pet.js';
+import { IdempotencyKeyReusedError, InvalidPetError } from '../domain/errors.js';
+import { isInt64 } from '../domain/int64.js';
+import * as domain from '../domain/pet.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import type { Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
 
-/** A valid animal from elsewhere. */
-export interface ImportedPet {
-  /** Names the animal within its source: 1 to 255 characters. */
-  readonly key: string;
-  readonly pet: UnsavedPet;
-  /** Its id there. Needed to keep ids. */
-  readonly id?: bigint | undefined;
+/** An animal from elsewhere. */
+export interface PetRow {
+  /** Its number in the source: the line of a file. */
+  readonly line: number;
+  /** What is said of each field, unchecked, or why it cannot be read. */
+  readonly fields: PetFields | string;
 }
 
-/** What became of an animal: stored now, stored by an earlier import of the same source, or why it is not. */
-type Outcome = 'added' | 'present' | { readonly refused: unknown };
+export type PetFields = { -readonly [Field in keyof domain.Pet]?: unknown };
+
+/** What an import has done so far. */
+export interface ImportReport {
+  added: number;
+  /** How many of the added got the default status. */
+  withoutStatus: number;
+  /** Animals that an earlier import of the same source had added. */
+  present: number;
+  rejected: number;
+  /** Everything up to this line is done. */
+  line: number;
+}
+
+/** How to import rows. */
+export interface ImportOptions<Row extends PetRow> {
+  /** For animals without one. Default: `available`. */
+  readonly status?: domain.PetStatus | undefined;
+  /** Reject rows whose ids do not ascend, or are greater than `MAX_GIVEN_ID`. Default: ids are ignored. */
+  readonly keepIds?: boolean | undefined;
+  /** Stop when more rows than this are rejected. Default: never. */
+  readonly maxErrors?: number | undefined;
+  /** Called with each row that is not stored, and why. */
+  readonly reject: (row: Row, reason: string) => void;
+  /** Updated after every batch. */
+  readonly report: ImportReport;
+}
 
 /** Stores animals batch by batch, one batch at a time. */
 export interface PetImporter {
@@ -24,8 +50,17 @@ export interface PetImporter {
   readonly store: (batch: readonly ImportedPet[]) => Promise<readonly Outcome[]>;
 }
 
+/** A valid row. The id is 0 unless ids are kept. */
+type ImportedPet = { readonly line: number; readonly pet: domain.UnsavedPet; readonly id: bigint };
+
+/** What became of an animal: stored now, stored by an earlier import of the same source, or why it is not. */
+type Outcome = 'added' | 'present' | { readonly refused: unknown };
+
 /** How long an animal that was added once is recognised, in milliseconds: a year. */
 const CLAIM_LIFETIME = 365 * 24 * 60 * 60 * 1000;
+
+/** Stores nothing. */
+export const DRY_RUN: PetImporter = { batchSize: 1000, store: async (batch) => batch.map(() => 'added') };
 
 /**
  * Adds animals under new ids. Others may use the store meanwhile.
@@ -37,8 +72,8 @@ export const addPets = (pets: PetRepository, clock: Clock, source?: string): Pet
     const now = clock.now();
     const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
     // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-    const claimFor = (scope: string, { key, pet }: ImportedPet) => ({
-      claim: { scope, key, fingerprint: fingerprintText(pet), keepUntil },
+    const claimFor = (scope: string, { line, pet }: ImportedPet) => ({
+      claim: { scope, key: String(line), fingerprint: fingerprintText(pet), keepUntil },
       now,
     });
     const adding = batch.map((entry) => pets.add(entry.pet, source ? claimFor(source, entry) : {}));
@@ -50,16 +85,76 @@ export const addPets = (pets: PetRepository, clock: Clock, source?: string): Pet
 });
 
 /**
- * Stores animals under their ids, which must ascend up to `MAX_GIVEN_ID`. Nothing else may use the store meanwhile. When
- * a batch rejects, any part of it may have been stored.
+ * Stores animals under their ids. Nothing else may use the store meanwhile. When a batch rejects, any part of it may
+ * have been stored.
  */
 export const keepPets = (transfer: CatalogueTransfer): PetImporter => ({
   batchSize: 2500,
   async store(batch) {
-    const pets = batch.flatMap(({ id, pet }) => (id === undefined ? [] : [savedPet(id, pet)]));
-    const last = pets.at(-1);
+    const last = batch.at(-1);
     if (last !== undefined) await transfer.reserveIds(last.id);
-    await transfer.writePets(pets);
+    await transfer.writePets(batch.map(({ id, pet }) => domain.savedPet(id, pet)));
     return batch.map(() => 'added');
   },
 });
+
+/** Stores the valid rows and rejects the others. */
+export async function importPets<Row extends PetRow>(
+  rows: AsyncIterable<readonly Row[]>,
+  { batchSize, store }: PetImporter,
+  options: ImportOptions<Row>,
+): Promise<void> {
+  const { reject, report, maxErrors = Infinity } = options;
+  const parsed = rowParser(options);
+  let batch: Array<readonly [Row, ImportedPet]> = [];
+  let line = 0;
+  const storeBatch = async (): Promise<void> => {
+    const outcomes = await store(batch.map(([, entry]) => entry));
+    const failures: unknown[] = [];
+    for (const [index, [row]] of batch.entries()) {
+      const outcome = outcomes[index] ?? 'added';
+      if (typeof outcome === 'string') report[outcome] += 1;
+      else if (outcome.refused instanceof IdempotencyKeyReusedError)
+        reject(row, 'The line was imported before, as another animal.');
+      else failures.push(outcome.refused);
+    }
+    if (failures.length > 0) throw failures[0];
+    report.line = line;
+    batch = [];
+  };
+  for await (const chunk of rows)
+    for (const row of chunk) {
+      const entry = parsed(row);
+      if (typeof entry === 'string') reject(row, entry);
+      else batch.push([row, entry]);
+      line = row.line;
+      const isOver = report.rejected > maxErrors;
+      if (isOver || batch.length === batchSize) await storeBatch();
+      if (isOver) return;
+    }
+  await storeBatch();
+}
+
+/** Returns a function that makes an animal of a row, or says why it is none. */
+function rowParser({
+  keepIds = false,
+  status: defaultStatus,
+  report,
+}: Omit<ImportOptions<never>, 'reject'>): (row: PetRow) => ImportedPet | string {
+  let lastId = 0n;
+  return ({ line, fields }) => {
+    if (typeof fields === 'string') return fields;
+    const { id, status } = fields;
+    try {
+      const pet = domain.unsavedPet({ ...fields, status: status ?? defaultStatus } as domain.NewPet);
+      if (keepIds && (!isInt64(id) || id <= lastId || id > domain.MAX_GIVEN_ID))
+        return `The id must be an integer from ${lastId + 1n}, after the one before, to ${domain.MAX_GIVEN_ID}.`;
+      if (keepIds) lastId = id as bigint;
+      report.withoutStatus += status === undefined || status === null ? 1 : 0;
+      return { line, pet, id: lastId };
+    } catch (error) {
+      if (error instanceof InvalidPetError) return error.message;
+      throw error;
+    }
+  };
+}

@@ -1,22 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, type Options, type Parser } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
+import type { PetFields, PetRow } from '../../application/import-pets.js';
 import { isInt64, parseInt64 } from '../../domain/int64.js';
 import { PET_RULES, newPetFaults, type Pet } from '../../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson } from '../../exact-json.js';
 import { UsageError } from './command-line.js';
 
 /** A record of a file of animals: a line, or in CSV several lines with quotes around their line breaks. */
-export interface Row {
-  /** The number of its first line, from 1. */
-  readonly line: number;
+export interface Row extends PetRow {
   /** Its bytes, each as one character (latin1). */
   readonly bytes: string;
-  /** What it says of each field, unchecked, or why it cannot be read. */
-  readonly fields: Fields | string;
 }
-
-type Fields = { -readonly [Field in keyof Pet]?: unknown };
 
 /** How a file is written. */
 export interface RowsOptions {
@@ -34,7 +29,7 @@ interface Syntax {
   /** For csv-parse. */
   readonly options: Options;
   readonly isRecord: (bytes: string) => boolean;
-  readonly fieldsOf: (cells: readonly string[], text: string) => Fields | string;
+  readonly fieldsOf: (cells: readonly string[], text: string) => PetFields | string;
 }
 
 /** What csv-parse makes of a record. */
@@ -129,7 +124,7 @@ function rowReader(head: Buffer, options: RowsOptions) {
   return { parser, read, rowsOf };
 }
 
-function fieldsOf(bytes: string, syntax: Syntax, cells?: readonly string[]): Fields | string {
+function fieldsOf(bytes: string, syntax: Syntax, cells?: readonly string[]): PetFields | string {
   if (!syntax.isRecord(bytes)) return MISPLACED_QUOTE;
   const text = textOf(bytes);
   if (text === undefined) return 'The line is not UTF-8.';
@@ -158,7 +153,7 @@ const jsonSyntax = ({ columns }: RowsOptions): Syntax => ({
         return 'The line is not a JSON object.';
       if (duplicates.length > 0 || tooDeep) return 'The line repeats a member, or is nested too deeply.';
       const members = new Map(Object.entries(Object(value)));
-      const fields: Fields = {};
+      const fields: PetFields = {};
       for (const [field, name] of columns) {
         const member = members.get(name);
         fields[field] = member instanceof JsonNumber ? (member.toInt64() ?? member) : member;
@@ -202,7 +197,7 @@ function csvSyntax(start: string, { name, columns, delimiter: given }: RowsOptio
     isRecord,
     fieldsOf(cells) {
       if (cells.length !== header.length) return `The line has ${cells.length} fields, not ${header.length}.`;
-      const fields: Fields = {};
+      const fields: PetFields = {};
       for (const [field, place] of places) {
         const text = textOf(cells[place] ?? '') ?? '';
         if (text !== '') fields[field] = accepts(field, text) ? text : (parseInt64(text) ?? text);

@@ -20,8 +20,9 @@ describe('serve', () => {
 
   it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
     const shelf = new Shelf();
-    const serving = serve({ API_KEYS: KEY }, shelf.module);
+    const serving = serve({ API_KEYS: KEY, BASE_PATH: '/animals/v1' }, shelf.module);
     const url = await serving.ready();
+    expect(url).to.match(/:\d+\/animals\/v1$/);
     const docs = new URL('/docs', url).href;
     expect(await statusOf(docs)).to.equal(200);
     expect(await serving.stop()).to.equal(0);
@@ -105,12 +106,13 @@ describe('serve', () => {
   it('ends with 1 and one line when the port is taken, and has issued no key', async () => {
     const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
     const { apiKeys } = openMemoryStore();
-    const serving = serve({ PORT: port }, new Shelf({ apiKeys }).module);
+    const shelf = new Shelf({ apiKeys });
+    const serving = serve({ PORT: port }, shelf.module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.match(
       /^[^\n]*EADDRINUSE[^\n]*\. Set HOST [^\n]*, and PORT \(or ADMIN_PORT\) to a free one or 0\.\n$/,
     );
-    expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
+    expect([serving.io.out, await apiKeys.list(), shelf.closed]).to.deep.equal(['', [], 1]);
   });
 
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {

@@ -1,6 +1,4 @@
 import { rejects } from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
@@ -72,22 +70,6 @@ describe('The service', () => {
       expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200 });
     });
   }
-
-  it('has the base path in its address, and a docs page at the root', async () => {
-    const service = await start({ BASE_PATH: '/animals/v1' });
-    expect(service.url).to.match(/:\d+\/animals\/v1$/);
-    expect(service.docsUrl).to.equal(`${origin(service)}/docs`);
-    expect(await ask(service.docsUrl)).to.include({ status: 200 });
-  });
-
-  it('closes the store again when the port is taken', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await rejects(start({ PORT: String(port) }), { code: 'EADDRINUSE' });
-    expect(store.events).to.deep.equal(['closing']);
-    server.close();
-  });
 
   it('stops in order: not ready, responses close connections, requests in flight finish, store closed', async () => {
     const service = await start();
