@@ -1,15 +1,14 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { KEY } from '../bootstrap/test-io.js';
-import { Child, cleanUp } from '../service/running-service.js';
+import { Child, cleanUp, temporaryFolder } from '../service/running-service.js';
 import { ROOT, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 
@@ -41,12 +40,9 @@ describe('The files for deployment', function () {
 
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-deployment-'));
+    folder = await temporaryFolder();
   });
-  afterEach(async () => {
-    await cleanUp();
-    await rm(folder, { recursive: true, maxRetries: 3 });
-  });
+  afterEach(cleanUp);
 
   /** Runs a checker in the root of the repository, and returns what it says. */
   const told = async (program: string, ...args: readonly string[]): Promise<string> => {

@@ -9,8 +9,6 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { copyFileSync, cpSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,6 +22,7 @@ import type { FullStore } from '../../src/application/ports/store.js';
 import { unsavedPet } from '../../src/domain/pet.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
+import { cleanUp, temporaryFolder } from '../service/running-service.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 
@@ -40,9 +39,9 @@ describe('The pages for operators', function () {
 
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-operations-'));
+    folder = await temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, maxRetries: 3 }));
+  afterEach(cleanUp);
 
   const env = (): NodeJS.ProcessEnv => ({ PATH, HOME: folder });
 

@@ -79,14 +79,6 @@ describe('docs/write-an-adapter.md', function () {
     );
     expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
   });
-
-  it('creates no store for a command that needs an existing one', async () => {
-    const env = { ADAPTERS: './adapter.mjs', STORE_URL: 'lines:nowhere', API_KEYS: 'a-key' };
-    const { code, err } = await page.line('keys list', env);
-    expect(code).to.equal(1);
-    expect(err).to.include('ENOENT');
-    expect(page.has('nowhere')).to.equal(false);
-  });
 });
 
 describe('docs/contract-suites.md', function () {

@@ -114,5 +114,7 @@ export async function temporaryFolder(): Promise<string> {
 /** Ends what a test left running, and removes its folders. */
 export async function cleanUp(): Promise<void> {
   await Child.endAll();
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+  await Promise.all(
+    folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 })),
+  );
 }

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { cleanUp, startedService } from '../../service/running-service.js';
+import { cleanUp, startedService, temporaryFolder } from '../../service/running-service.js';
 import { TestIo, runLine } from '../test-io.js';
 
 describe('backup and restore', () => {
@@ -12,17 +11,14 @@ describe('backup and restore', () => {
   let file: string;
   let env: Record<string, string>;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-backup-'));
+    folder = await temporaryFolder();
     file = join(folder, 'b.db');
     const store = await openSqliteStore(join(folder, 'a.db'));
     await store.pets.add({ name: 'Bella', categoryId: 1n, status: 'sold' });
     await store.close();
     env = { STORE_URL: `sqlite:${join(folder, 'a.db')}` };
   });
-  afterEach(async () => {
-    await cleanUp();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(cleanUp);
 
   it('says what it backed up, from where and to where', async () => {
     const { code, out, err } = await runLine(`backup ${file}`, env);

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -13,7 +11,7 @@ import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { MAX_GIVEN_ID, NEW_PET_FIELDS, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { FULL_PET } from '../../contract/samples.js';
-import { MAIN, cleanUp, program, Child } from '../../service/running-service.js';
+import { Child, MAIN, cleanUp, program, temporaryFolder } from '../../service/running-service.js';
 import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
 
 const HEADER = 'name,categoryId,status\n';
@@ -38,10 +36,10 @@ describe('import and export', () => {
   let folder: string;
   let store: FullStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-import-'));
+    folder = await temporaryFolder();
     store = openMemoryStore();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(cleanUp);
 
   const path = (name: string): string => join(folder, name);
 
@@ -119,7 +117,6 @@ describe('import and export', () => {
       code: 0,
       out: `Added animals: 6000\n  from -\n  to   ${path('to.db')}\n`,
     });
-    await cleanUp();
   });
 
   describe('import', () => {

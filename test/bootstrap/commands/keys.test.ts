@@ -140,13 +140,8 @@ describe('The commands for keys', () => {
         `Issued key ${id} (till). End: never\nRevoked key ${old} (till). End: 2026-11-23T12:00:00.000Z\n`,
       );
       expect((await apiKeys.findById(id))?.scopes).to.deep.equal(['pets:read']);
-    });
-
-    it('ends the old key at once with --overlap 0, and prints both with --json', async () => {
-      const old = await issued();
-      const rotated = JSON.parse((await keys(`rotate ${old} --overlap 0 --json`)).out) as { old: object };
-      expect(rotated).to.include({ name: 'till', state: 'active' });
-      expect(rotated.old).to.include({ id: old, state: 'revoked' });
+      const rotated = JSON.parse((await keys(`rotate ${id} --overlap 0 --json`)).out) as { old: object };
+      expect(rotated.old).to.include({ id, state: 'revoked' });
     });
 
     it('prints the new key when the revocation fails, says that the old one may be valid, and ends with 1', async () => {

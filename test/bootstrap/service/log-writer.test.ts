@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogWriter } from '../../../src/bootstrap/service/log-writer.js';
-import { temporaryFolder } from '../../service/running-service.js';
+import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 
 const lines = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${JSON.stringify({ index, msg: 'é'.repeat(500) })}\n`);
@@ -46,6 +46,8 @@ async function isAtOnce(path: string): Promise<boolean> {
 }
 
 describe('The log', () => {
+  afterEach(cleanUp);
+
   it('is written in order, many lines together', async () => {
     const path = join(await temporaryFolder(), 'log');
     const fd = openSync(path, 'w');

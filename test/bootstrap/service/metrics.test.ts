@@ -11,7 +11,7 @@ import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
-import { temporaryFolder } from '../../service/running-service.js';
+import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { statusOf } from '../../service/store-client.js';
 import { KEY, Serving, runLine } from '../test-io.js';
 
@@ -25,7 +25,7 @@ const samplesOf = (page: string): Readonly<Record<string, number>> =>
   );
 
 describe('The metrics', () => {
-  afterEach(() => Serving.stopAll());
+  afterEach(() => Serving.stopAll().then(cleanUp));
 
   it('count requests, store, commits, keys and deprecated calls, on a port of their own', async () => {
     const file = join(await temporaryFolder(), 'animals.db');

@@ -37,12 +37,6 @@ describe('The wiring', () => {
       expect(container.get(call)()).to.equal('called');
     });
 
-    it('awaits a promise of a value, also for those that depend on it', async () => {
-      add(container, one, [], async () => '1');
-      add(container, two, [one], (value) => `${value}2`);
-      expect(await container.getAsync(two)).to.equal('12');
-    });
-
     it('adds to what is bound: every passes all values in the order of binding', () => {
       for (const value of ['a', 'b', 'c']) add(container, one, value);
       add(container, both, [every(one), every(two)], (values, none) => values.join('') + none.length);
