@@ -135,7 +135,7 @@ export async function importPets<Row extends PetRow>(
   await storeBatch();
 }
 
-/** Returns a function that makes an animal of a row, or says why it is none. */
+/** Returns a function that makes an animal of a row, or returns why the row is invalid. */
 function rowParser({
   keepIds = false,
   status: defaultStatus,

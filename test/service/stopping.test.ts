@@ -49,7 +49,7 @@ describe('The program, told to stop', () => {
     await store.close();
   });
 
-  it('opens no inspector at SIGUSR1, and goes on', async () => {
+  it('opens no inspector at SIGUSR1, and keeps serving', async () => {
     const { child, url } = await startedService(await temporaryFolder());
     child.signal('SIGUSR1');
     for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
@@ -96,7 +96,7 @@ describe('The program, told to stop', () => {
     expect([...animals.keys()]).to.have.members(acknowledged);
   }).timeout(60_000);
 
-  it('goes on when nobody reads its log or its output any more', async () => {
+  it('keeps serving when nobody reads its log or its output any more', async () => {
     const { child, url } = await startedService(await temporaryFolder());
     child.process.stderr.destroy();
     for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);

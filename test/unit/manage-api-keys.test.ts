@@ -27,7 +27,7 @@ describe('ManagedApiKeys', () => {
   });
 
   /** Whether the key is good now, by an authenticator that remembers nothing. */
-  async function judge(key: string): Promise<string> {
+  async function resultOf(key: string): Promise<string> {
     const answer = await new ApiKeyAuthenticator({ apiKeys, clock }).authenticate(key);
     return answer.ok ? 'accepted' : answer.reason;
   }
@@ -44,7 +44,7 @@ describe('ManagedApiKeys', () => {
         state: 'active',
       });
       clock.advance(100_000 * DAY);
-      expect(await judge(key)).to.equal('accepted');
+      expect(await resultOf(key)).to.equal('accepted');
     });
 
     it('lists scopes once and in their own order, however they were given', async () => {
@@ -123,9 +123,9 @@ describe('ManagedApiKeys', () => {
   describe('revoke', () => {
     it('ends the key at this instant', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
-      expect(await judge(key)).to.equal('accepted');
+      expect(await resultOf(key)).to.equal('accepted');
       expect(await managed.revoke(record.id)).to.deep.include({ revokedAt: clock.now(), state: 'revoked' });
-      expect(await judge(key)).to.equal('revoked');
+      expect(await resultOf(key)).to.equal('revoked');
     });
 
     it('can revoke a key later, and then at the earliest of several instants', async () => {
@@ -134,7 +134,7 @@ describe('ManagedApiKeys', () => {
       expect(revoked).to.deep.include({ revokedAt: clock.in(1000), state: 'active' });
       expect((await managed.revoke(record.id, { after: DAY })).revokedAt).to.deep.equal(clock.in(1000));
       clock.advance(1000);
-      expect(await judge(key)).to.equal('revoked');
+      expect(await resultOf(key)).to.equal('revoked');
     });
 
     it('says when no key has the id', async () => {
@@ -149,9 +149,9 @@ describe('ManagedApiKeys', () => {
       expect(record).to.deep.include({ name: 'shop', scopes: ['pets:read'], state: 'active' });
       expect(old).to.deep.include({ id: issued.record.id, revokedAt: clock.in(1000), state: 'active' });
       clock.advance(999);
-      expect([await judge(issued.key), await judge(key)]).to.deep.equal(['accepted', 'accepted']);
+      expect([await resultOf(issued.key), await resultOf(key)]).to.deep.equal(['accepted', 'accepted']);
       clock.advance(1);
-      expect([await judge(issued.key), await judge(key)]).to.deep.equal(['revoked', 'accepted']);
+      expect([await resultOf(issued.key), await resultOf(key)]).to.deep.equal(['revoked', 'accepted']);
     });
 
     it('gives the new key as long a life as the old one had', async () => {
@@ -160,7 +160,7 @@ describe('ManagedApiKeys', () => {
       const { key, record } = await managed.rotate(old.record.id, { overlap: 0 });
       expect(record.expiresAt).to.deep.equal(clock.in(90 * DAY));
       clock.advance(90 * DAY);
-      expect(await judge(key)).to.equal('expired');
+      expect(await resultOf(key)).to.equal('expired');
     });
 
     it('refuses a key that is revoked, will be, or has expired, and adds none', async () => {
@@ -185,7 +185,7 @@ describe('ManagedApiKeys', () => {
         await rejects(managed.rotate(record.id, { overlap: time }), InvalidParameterError);
       }
       expect(await apiKeys.list()).to.have.length(1);
-      expect(await judge(key)).to.equal('accepted');
+      expect(await resultOf(key)).to.equal('accepted');
     });
 
     it('returns the new key, valid, when the store does not confirm the revocation of the old one', async () => {
@@ -195,7 +195,10 @@ describe('ManagedApiKeys', () => {
       const rotated = await managed.rotate(issued.record.id, { overlap: 0 });
       expect(rotated.revocationError).to.equal(failure);
       expect(rotated).to.not.have.property('old');
-      expect([await judge(issued.key), await judge(rotated.key)]).to.deep.equal(['accepted', 'accepted']);
+      expect([await resultOf(issued.key), await resultOf(rotated.key)]).to.deep.equal([
+        'accepted',
+        'accepted',
+      ]);
     });
   });
 

@@ -90,7 +90,7 @@ const withoutArguments = (message: string): string =>
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 
-/** Adds a command, with an example that works as it stands. */
+/** Adds a command, with an example that works when pasted. */
 export const addCommand = (parent: Command, name: string, summary: string, example: string): Command =>
   parent.command(name).description(summary).addHelpText('after', `\nExample:\n  ${example}`);
 

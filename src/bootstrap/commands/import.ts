@@ -189,6 +189,6 @@ function stopped({ added, line }: Report, { once, keepIds }: Options, error: unk
   const lines = [`Stopped after line ${line}. Animals added: ${added}.`];
   if (keepIds) lines.push('Start again with a new store.');
   else if (isAnimalStoreError(error)) lines.push(`Up to ${ADDS_AT_ONCE} more may be stored.`);
-  if (once) lines.push('The same command goes on from there.');
+  if (once) lines.push('Run the same command again to continue.');
   return lines.join(' ');
 }

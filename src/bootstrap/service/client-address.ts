@@ -14,11 +14,9 @@ export function clientAddressBehind(
   return (request) => {
     const { remoteAddress } = request;
     if (remoteAddress === undefined) return undefined;
-    // As much of Node's request as proxy-addr reads.
-    const sent = {
-      connection: { remoteAddress },
-      headers: { 'x-forwarded-for': request.header('x-forwarded-for') },
-    };
-    return proxyAddress(sent as unknown as Parameters<typeof proxyAddress>[0], isTrusted);
+    // The part of Node's request that proxy-addr reads.
+    const headers = { 'x-forwarded-for': request.header('x-forwarded-for') };
+    const sent = { connection: { remoteAddress }, headers } as unknown;
+    return proxyAddress(sent as Parameters<typeof proxyAddress>[0], isTrusted);
   };
 }

@@ -50,6 +50,6 @@ function whyNotLoaded(specifier: string, error: unknown): string {
   return isFile ? `${reason} (did you mean ./${specifier}?)` : reason;
 }
 
-/** Judged by form, not class: another copy of inversify may have made the module. */
+/** Checks the shape, not the class: another copy of inversify may have made the module. */
 export const isContainerModule = (value: unknown): value is ContainerModule =>
   typeof value === 'object' && value !== null && 'load' in value && 'id' in value;

@@ -64,7 +64,7 @@ function isoTime(): string {
   return isoText;
 }
 
-/** Logs one line for each response: health checks at debug, what was refused under load or came late at warn, faults at error. */
+/** Logs one line for each response: health checks at debug, requests refused under load or late at warn, faults at error. */
 export async function httpLogTo(logger: Logger): Promise<HttpLog> {
   const { pino } = await import('pino');
   const parts = logger as unknown as Record<symbol, { write(line: string): void } | undefined>;

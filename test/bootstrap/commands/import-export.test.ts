@@ -367,7 +367,7 @@ describe('import and export', () => {
       });
 
     for (const stored of [4000, 3, 64])
-      it(`goes on with --once where an unavailable store has stopped it, after ${stored} animals`, async () => {
+      it(`continues with --once where an unavailable store stopped it, after ${stored} animals`, async () => {
         let calls = 0;
         // Within a batch, animals after the one that fails are stored.
         const add: PetRepository['add'] = (...given) =>
@@ -378,7 +378,7 @@ describe('import and export', () => {
         expect({ code, out }).to.deep.equal({ code: 1, out: '' });
         const line = 1 + 64 * Math.floor(stored / 64);
         expect(err).to.equal(
-          `Stopped after line ${line === 1 ? 0 : line}. Animals added: ${(await names()).length}. Up to 64 more may be stored. The same command goes on from there.\nThe store is not available (adding). disk is full\n`,
+          `Stopped after line ${line === 1 ? 0 : line}. Animals added: ${(await names()).length}. Up to 64 more may be stored. Run the same command again to continue.\nThe store is not available (adding). disk is full\n`,
         );
         expect((await imported(LONG_FILE, ' --once')).code).to.equal(0);
         expect(await names()).to.have.members(Array.from({ length: 6000 }, (_, index) => `Pet ${index}`));

@@ -23,8 +23,8 @@ function faultsOf(environment: Environment): readonly string[] {
   }
 }
 
-/** What `configure` judges, since modules may bring stores. */
-const JUDGED_LATER = ['STORE_URL', 'ADAPTERS'];
+/** What `configure` checks, since modules may bring stores. */
+const CHECKED_LATER = ['STORE_URL', 'ADAPTERS'];
 
 describe('The settings', () => {
   it('are all in the README, with their defaults', () => {
@@ -175,7 +175,7 @@ describe('The settings', () => {
       const environment: Record<string, string> = { API_KEYS_FILE: '/no/such/file' };
       for (const [name, , [text = '']] of WRONG) environment[name] = text;
       const named = faultsOf(environment).map((fault) => fault.split(' ', 1)[0]);
-      const all = SETTINGS.map(({ name }) => name).filter((name) => !JUDGED_LATER.includes(name));
+      const all = SETTINGS.map(({ name }) => name).filter((name) => !CHECKED_LATER.includes(name));
       expect(named).to.deep.equal(all);
     });
 
@@ -183,7 +183,7 @@ describe('The settings', () => {
       const secret = 'hunter2 hunter2';
       const environment = Object.fromEntries(SETTINGS.map(({ name }) => [name, `//user:${secret}@host`]));
       const faults = faultsOf(environment);
-      expect(faults).to.have.length(SETTINGS.length - JUDGED_LATER.length);
+      expect(faults).to.have.length(SETTINGS.length - CHECKED_LATER.length);
       expect(faults.join('\n')).to.not.include('hunter2');
     });
   });
