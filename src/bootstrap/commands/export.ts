@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Pet } from '../../domain/pet.js';
@@ -79,8 +79,9 @@ async function write(
 ): Promise<void> {
   const isFile = file !== '-';
   const part = `${file}.${randomUUID()}.part`;
-  const target = isFile ? createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }) : stdout;
   try {
+    // Opened first: a file that a stream opens may appear after its removal.
+    const target = isFile ? (await open(part, 'wx', 0o600)).createWriteStream({ flush: true }) : stdout;
     await pipeline([texts, ...(gzip ? [createGzip()] : []), target] as never, { signal, end: isFile });
     if (isFile) await rename(part, file);
   } catch (cause) {
