@@ -102,10 +102,25 @@ export const keepPets = (transfer: CatalogueTransfer): PetImporter => ({
 export async function importPets<Row extends PetRow>(
   rows: AsyncIterable<readonly Row[]>,
   { batchSize, store }: PetImporter,
-  options: ImportOptions<Row>,
+  { status: defaultStatus, keepIds = false, maxErrors = Infinity, reject, report }: ImportOptions<Row>,
 ): Promise<void> {
-  const { reject, report, maxErrors = Infinity } = options;
-  const parsed = rowParser(options);
+  let lastId = 0n;
+  /** Returns the animal of a row, or why the row is invalid. */
+  const parsed = ({ line, fields }: PetRow): ImportedPet | string => {
+    if (typeof fields === 'string') return fields;
+    const { id, status } = fields;
+    try {
+      const pet = domain.unsavedPet({ ...fields, status: status ?? defaultStatus } as domain.NewPet);
+      if (keepIds && (!isInt64(id) || id <= lastId || id > domain.MAX_GIVEN_ID))
+        return `The id must be an integer from ${lastId + 1n}, after the one before, to ${domain.MAX_GIVEN_ID}.`;
+      if (keepIds) lastId = id as bigint;
+      report.withoutStatus += status === undefined || status === null ? 1 : 0;
+      return { line, pet, id: lastId };
+    } catch (error) {
+      if (error instanceof InvalidPetError) return error.message;
+      throw error;
+    }
+  };
   let batch: Array<readonly [Row, ImportedPet]> = [];
   let line = 0;
   const storeBatch = async (): Promise<void> => {
@@ -133,28 +148,4 @@ export async function importPets<Row extends PetRow>(
       if (isOver) return;
     }
   await storeBatch();
-}
-
-/** Returns a function that makes an animal of a row, or returns why the row is invalid. */
-function rowParser({
-  keepIds = false,
-  status: defaultStatus,
-  report,
-}: Omit<ImportOptions<never>, 'reject'>): (row: PetRow) => ImportedPet | string {
-  let lastId = 0n;
-  return ({ line, fields }) => {
-    if (typeof fields === 'string') return fields;
-    const { id, status } = fields;
-    try {
-      const pet = domain.unsavedPet({ ...fields, status: status ?? defaultStatus } as domain.NewPet);
-      if (keepIds && (!isInt64(id) || id <= lastId || id > domain.MAX_GIVEN_ID))
-        return `The id must be an integer from ${lastId + 1n}, after the one before, to ${domain.MAX_GIVEN_ID}.`;
-      if (keepIds) lastId = id as bigint;
-      report.withoutStatus += status === undefined || status === null ? 1 : 0;
-      return { line, pet, id: lastId };
-    } catch (error) {
-      if (error instanceof InvalidPetError) return error.message;
-      throw error;
-    }
-  };
 }

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
-import { copyFileSync, cpSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,9 +16,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
-import type { Backup } from '../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
-import type { FullStore } from '../../src/application/ports/store.js';
 import { unsavedPet } from '../../src/domain/pet.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
@@ -159,42 +157,24 @@ describe('The pages for operators', function () {
     expect(stdout + stderr).to.include('Valid configuration');
   });
 
-  it('back up a store in use and restore it by one line each, whatever a crash left', async () => {
+  it('back up a store in use, and restore it, by one line each', async () => {
     // The folders of the page below that of the test.
     const here = (place: string): Promise<Outcome> => {
       const code = codeAt(place).replaceAll(/\/(?:var\/lib\/animal-store|backup)\//g, `${folder}/`);
       const [, url = '', args = ''] = /^STORE_URL=(\S+) animal-store (.*)$/m.exec(code) ?? [];
-      return runLine(`${args} --json`, { STORE_URL: url });
+      return runLine(args, { STORE_URL: url });
     };
-
+    const pet = unsavedPet({ name: 'Bella', categoryId: 1n });
     const file = join(folder, 'animal-store.db');
     const serving = await openSqliteStore(file);
-    const acknowledged: bigint[] = [];
-    const writing = new AbortController();
-    const writer = (async () => {
-      while (!writing.signal.aborted && acknowledged.length < 1000)
-        acknowledged.push((await add(serving)).pet.id);
-    })();
-    while (acknowledged.length < 10) await delay(1);
-    const before = [...acknowledged];
-    const { code, out, err } = await here('docs/operations/deploy.md > Backing up an SQLite store > 1');
-    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    writing.abort();
-    await writer;
-    for (const suffix of ['-wal', '-shm']) copyFileSync(file + suffix, `${file}.crashed${suffix}`);
+    await serving.pets.add(pet);
+    const done = { code: 0, err: '' };
+    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 1')).to.include(done);
+    await serving.pets.add(pet);
     await serving.close();
-    for (const suffix of ['-wal', '-shm']) renameSync(`${file}.crashed${suffix}`, file + suffix);
-    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include({
-      code: 0,
-      err: '',
-    });
+    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include(done);
     const restored = await openSqliteStore(file);
-    const ids = await all(restored);
-    expect(ids.slice(0, before.length), 'acknowledged before the backup').to.deep.equal(before);
-    expect(ids, 'as of the backup').to.have.length((JSON.parse(out) as Backup).pets);
-    expect(ids, 'nothing but what was acknowledged').to.deep.equal(acknowledged.slice(0, ids.length));
-    const { pet } = await add(restored);
-    expect(pet.id).to.equal((ids.at(-1) ?? 0n) + 1n);
+    expect((await restored.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([1n]);
     await restored.close();
   });
 
@@ -214,10 +194,6 @@ describe('The pages for operators', function () {
     for (const path of folders) expect(statSync(join(ROOT, path)).isDirectory(), path).to.equal(true);
   });
 });
-
-const add = (store: FullStore) => store.pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
-
-const all = async (store: FullStore) => (await store.pets.list({ limit: 1000 })).map(({ id }) => id);
 
 async function answerTo(sent: ClientRequest) {
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
