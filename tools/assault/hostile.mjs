@@ -181,7 +181,7 @@ async function attackIn(folder, { short, show }) {
     });
 
     // A regular expression can take a minute to read what takes a microsecond to send.
-    const READ = 'Accept Authorization Content-Type Expect Forwarded Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
+    const READ = 'Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
     const long = READ.split(' ').flatMap((name) =>
       [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
         [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
