@@ -37,21 +37,16 @@ const SAME_SIGNAL = 1000;
 /**
  * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one, a
  * second or more later, ends the process at once.
- * @param now a clock in milliseconds that never goes back
  */
-export async function interruptible<T>(
-  io: Io,
-  work: (signal: AbortSignal) => Promise<T>,
-  now: () => number = () => performance.now(),
-): Promise<T> {
+export async function interruptible<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   let firstAt: number | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
     const error = new InterruptedError(name);
     if (firstAt === undefined) {
-      firstAt = now();
+      firstAt = performance.now();
       stop.abort(error);
-    } else if (now() - firstAt >= SAME_SIGNAL) io.exit(error.exitCode);
+    } else if (performance.now() - firstAt >= SAME_SIGNAL) io.exit(error.exitCode);
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) io.on(name, onSignal);
   try {

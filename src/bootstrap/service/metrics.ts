@@ -8,17 +8,11 @@ import { MANIFEST } from './node-version.js';
 import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
 
-/** A server of metrics. */
-export interface MetricsServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 /**
  * Counts what the service does, and serves it to Prometheus at `/metrics` of a port of its own, without a key. Must be
  * called before the container makes the HTTP interface and the store.
  */
-export async function serveMetrics(container: Container, port: number): Promise<MetricsServer> {
+export async function serveMetrics(container: Container, port: number) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   count(container, registry);

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
@@ -172,8 +173,11 @@ describe('The command line', () => {
 });
 
 describe('A command that can be interrupted', () => {
+  afterEach(() => mock.restoreAll());
+
   it('is told by the first signal, and ended at once by one that comes a second later or more', async () => {
     let now = 0;
+    mock.method(performance, 'now', () => now);
     const io = new TestIo();
     const work = interruptible(
       io.io,
@@ -181,7 +185,6 @@ describe('A command that can be interrupted', () => {
         new Promise((_, reject) =>
           signal.addEventListener('abort', () => setImmediate(reject, signal.reason)),
         ),
-      () => now,
     );
     io.emit('SIGINT', 'SIGINT');
     io.emit('SIGINT', 'SIGINT'); // the same Ctrl-C
