@@ -81,7 +81,7 @@ interface HeldCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** A store whose calls end when the test says so. It ignores their signals. */
+/** A store whose calls end when the test says so. It refuses aborted calls, as every store does, and ignores later aborts. */
 export class HeldPetRepository implements PetRepository {
   readonly calls: HeldCall[] = [];
   #arrival = Promise.withResolvers<void>();
@@ -108,7 +108,8 @@ export class HeldPetRepository implements PetRepository {
 
   async close(): Promise<void> {}
 
-  #hold<T>(call: Call | undefined, result: T): Promise<T> {
+  async #hold<T>(call: Call | undefined, result: T): Promise<T> {
+    call?.signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.calls.push({ signal: call?.signal, resolve: () => resolve(result), reject });
     this.#arrival.resolve();
