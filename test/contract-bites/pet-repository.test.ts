@@ -106,9 +106,8 @@ const adding: PetBites = {
 const claiming: PetBites = {
   'stores one animal for a claim and replays it': addsWith((options) => ({ ...options, claim: undefined })),
   'refuses a claim with another fingerprint': claimsOther(() => ({ fingerprint: '' })),
-  'separates claims that differ only in the scope': claimsOther(() => ({ scope: '' })),
-  'separates claims that differ only in the key': claimsOther(() => ({ key: '' })),
-  'separates scopes and keys that are equal when joined': claimsOther(({ scope, key }) => ({
+  'separates scopes and keys': claimsOther(() => ({ key: '' })),
+  'scopes and keys that are equal when joined': claimsOther(({ scope, key }) => ({
     scope: '',
     key: `${scope}:${key}`,
   })),
@@ -202,7 +201,7 @@ const ending: PetBites = {
   [`${ABORTED}: add with a claim`]: hasty('add'),
   'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
   // Keeps a claim in progress for ever whose add was aborted.
-  'lets a claim be made or replayed after an add with it was aborted': (pets) => {
+  'others go on, and its claim can be made': (pets) => {
     const inProgress = new Set<string>();
     return {
       async add(pet, { claim, signal, ...options } = {}) {

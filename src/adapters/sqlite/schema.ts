@@ -11,7 +11,7 @@ export const APPLICATION_ID = 0x416e5374;
  * The steps that made the schema: the step at index n leads from version n to n + 1. Only ever append to them, because
  * files of every version exist. Times are milliseconds since 1970.
  */
-export const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE pets (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -110,7 +110,7 @@ export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): 
 /** Replaces the claim with the same scope and key. */
 export const PUT_CLAIM = insertInto('claims', CLAIM_COLUMNS).replace('INSERT', 'INSERT OR REPLACE');
 
-export const readPragma = (database: DatabaseSync, name: string): unknown =>
+const readPragma = (database: DatabaseSync, name: string): unknown =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 
 /**

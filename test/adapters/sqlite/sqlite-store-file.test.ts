@@ -99,18 +99,6 @@ describe('openSqliteStore', () => {
     }
 
     it(
-      'a URL in place of a path',
-      inFolder(async (folder) => {
-        const error = await rejection(openSqliteStore(`sqlite:${join(folder, 'animals.db')}`));
-        expect(error).to.be.instanceOf(StoreFileError);
-        expect(error)
-          .to.have.property('message')
-          .that.matches(/is a URL: give the path in it alone\.$/);
-        expect(await readdir(folder)).to.deep.equal([]);
-      }),
-    );
-
-    it(
       'a database that another program is writing to, with a journal or a log',
       inFolder(async (folder) => {
         for (const mode of ['DELETE', 'WAL']) {
@@ -166,17 +154,57 @@ describe('openSqliteStore', () => {
     );
   });
 
+  const PATHS: Readonly<
+    Record<
+      string,
+      readonly [make: (path: string) => Promise<void>, path: string, problem: RegExp, options?: object]
+    >
+  > = {
+    'a folder': [(path) => mkdir(path), 'folder', /is not a regular file: name/],
+    'a path through a file': [
+      (path) => writeFile(dirname(path), ''),
+      'file/animals.db',
+      /cannot be used \(ENOTDIR/,
+    ],
+    'a link that leads nowhere': [(path) => symlink('nowhere', path), 'link', /cannot be used \(ENOENT/],
+    'a store beside the log of one that is gone': [
+      (path) => writeFile(`${path}-wal`, 'acknowledged animals'),
+      'animals.db',
+      /is missing, but .+-wal exists: put the file back/,
+    ],
+    'a store that must exist': [
+      async () => {},
+      'none/animals.db',
+      /does not exist: name the file of a store/,
+      { mustExist: true },
+    ],
+    'a store that is only read': [
+      async () => {},
+      'none/animals.db',
+      /does not exist: name/,
+      { readOnly: true },
+    ],
+  };
+  for (const [what, [make, path, problem, options]] of Object.entries(PATHS)) {
+    it(
+      `refuses to create ${what}, and creates no folder`,
+      inFolder(async (folder) => {
+        await make(join(folder, path));
+        const before = await readdir(folder);
+        const error = await rejection(openSqliteStore(join(folder, path), options));
+        expect(error).to.be.instanceOf(StoreFileError);
+        expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
+        expect(await readdir(folder)).to.deep.equal(before);
+      }),
+    );
+  }
+
   it(
-    'refuses a folder, a path through a file and a link that leads nowhere',
+    'refuses a URL in place of a path',
     inFolder(async (folder) => {
-      const error = await rejection(openSqliteStore(folder));
-      expect(String(error)).to.match(/^StoreFileError: .+ is not a regular file/);
-      await writeFile(join(folder, 'file'), '');
-      await symlink('nowhere', join(folder, 'link'));
-      for (const path of ['file/animals.db', 'link']) {
-        expect(await rejection(openSqliteStore(join(folder, path)))).to.be.instanceOf(StoreFileError);
-      }
-      expect(await readdir(folder)).to.have.members(['file', 'link']);
+      const error = await rejection(openSqliteStore(`sqlite:${join(folder, 'animals.db')}`));
+      expect(String(error)).to.match(/^StoreFileError: .+ is a URL: give the path in it alone\.$/);
+      expect(await readdir(folder)).to.deep.equal([]);
     }),
   );
 
@@ -186,29 +214,6 @@ describe('openSqliteStore', () => {
     const error = await rejection(openSqliteStore('/proc/nowhere/inside/animals.db'));
     expect(String(error)).to.match(/^StoreFileError: .+ cannot be used \(ENOENT.*\): make sure/);
   });
-
-  it(
-    'refuses to create a store beside the log of one that is gone',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      await writeFile(`${file}-wal`, 'acknowledged animals');
-      expect(String(await rejection(openSqliteStore(file)))).to.match(/is missing, but .+-wal exists: put/);
-      expect(await readdir(folder)).to.deep.equal(['animals.db-wal']);
-    }),
-  );
-
-  it(
-    'refuses a store that must exist and does not, and creates neither it nor its folder',
-    inFolder(async (folder) => {
-      const file = join(folder, 'none', 'animals.db');
-      for (const options of [{ mustExist: true }, { readOnly: true }]) {
-        const error = await rejection(openSqliteStore(file, options));
-        expect(error).to.be.instanceOf(StoreFileError);
-        expect(error).to.have.property('message', `${file} does not exist: name the file of a store.`);
-      }
-      expect(await readdir(folder)).to.deep.equal([]);
-    }),
-  );
 
   it(
     'refuses a store that it cannot write, unless it only reads',

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { claimOn, observed, onStore, rejection, rex } from './temporary-store.js';
 
 /** How many transactions the write-ahead log holds: the frame that ends one says the size of the database. */
@@ -74,18 +73,6 @@ describe('an SQLite store', () => {
       other.exec('DELETE FROM pets');
       other.close();
       expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
-    }),
-  );
-
-  it(
-    'keeps one record of the greatest id, in whatever order two handles reserve ids',
-    onStore(async ({ pets, transfer, file, connection }) => {
-      const other = await openSqliteStore(file);
-      await Promise.all([transfer.reserveIds(5n), other.transfer.reserveIds(9n), pets.add(rex)]);
-      await transfer.reserveIds(7n);
-      await other.close();
-      const rows = connection.prepare("SELECT name || ' ' || (seq >= 9) AS line FROM sqlite_sequence").all();
-      expect(rows.map(({ line }) => line)).to.deep.equal(['pets 1']);
     }),
   );
 

@@ -40,14 +40,6 @@ export const claimingCases: readonly StoreCase[] = [
       assert.deepEqual(await pets.add(samplePet(), claimed({ fingerprint })), { pet, replayed: true });
     },
   ),
-  ...(['scope', 'key'] as const).map((part): StoreCase =>
-    promise(`separates claims that differ only in the ${part}`, async ({ pets }) => {
-      const first = await pets.add(samplePet(), claimed({ [part]: 'one' }));
-      const second = await pets.add(samplePet(), claimed({ [part]: 'other' }));
-      assert.deepEqual([first.replayed, second.replayed], [false, false]);
-      assert.deepEqual(await listAll(pets), [first.pet, second.pet]);
-    }),
-  ),
   promise(
     'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised',
     async ({ pets }) => {
