@@ -54,14 +54,16 @@ export class SqliteConnection {
     return this.#writes.submit(doing, signal, run);
   }
 
-  /** Reads by `read`, if the file is still in its place. After a failed write it also tests writing, by `write`. */
-  async check(call: Call, read: () => unknown, write: () => unknown): Promise<void> {
+  /** Reads, if the file is still in its place. After a failed write it also tests writing. */
+  async check(call: Call): Promise<void> {
     const doing = 'checking the store';
     await this.read(doing, call, () => {
       this.#requireInPlace();
-      read();
+      this.#database.exec('SELECT id FROM pets LIMIT 1');
     });
-    if (this.#writes.failing) await this.write(doing, call, write);
+    // Large, so that it needs new pages.
+    const probe = 'CREATE TABLE probe AS SELECT zeroblob(16384); DROP TABLE probe';
+    if (this.#writes.failing) await this.write(doing, call, () => this.#database.exec(probe));
   }
 
   /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */

@@ -1,4 +1,3 @@
-import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
@@ -7,15 +6,6 @@ import type { SqliteConnection } from './sqlite-connection.js';
 
 /** How long a lapsed claim is kept for calls whose clock is behind: an hour, in milliseconds. */
 const SWEEP_DELAY = 60n * 60n * 1000n;
-
-/** Written and removed in one transaction, to find out whether writes succeed. Large, so that it needs new pages. */
-const PROBE: PetClaim = {
-  scope: '',
-  key: '',
-  fingerprint: 'x'.repeat(16_384),
-  petId: 0n,
-  keepUntil: new Date(0),
-};
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
 export function sqlitePets(connection: SqliteConnection): PetRepository {
@@ -78,15 +68,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
         return rows.map(toPet);
       }),
 
-    check: (call = {}) =>
-      connection.check(
-        call,
-        () => sql.list.get(0n, 1),
-        () => {
-          sql.putClaim.run(...claimRow(PROBE));
-          sql.sweepClaims.run(0n);
-        },
-      ),
+    check: (call = {}) => connection.check(call),
 
     close: () => connection.close(),
   };
