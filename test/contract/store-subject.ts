@@ -59,17 +59,15 @@ export async function storeSubject(
 
 export type StoreCase = ContractCase<StoreSubject>;
 
-/** For `unless`: a case about what only some stores can do, and their subjects declare. */
+/** For `unless`: a case about what only some stores promise, and their subjects declare. */
 const undeclared =
-  (property: 'reopen' | 'another' | 'ordered', capability: string) =>
+  (property: 'reopen' | 'another' | 'ordered') =>
   (subject: StoreSubject): string | undefined =>
-    subject[property]
-      ? undefined
-      : `the subject has no \`${property}\`, so the store need not be ${capability}`;
+    subject[property] ? undefined : `the subject has no \`${property}\``;
 
-export const notDurable = undeclared('reopen', 'durable');
-export const notShared = undeclared('another', 'shared');
-export const notOrdered = undeclared('ordered', 'ordered');
+export const notDurable = undeclared('reopen');
+export const notShared = undeclared('another');
+export const notOrdered = undeclared('ordered');
 
 export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => required(reopen)();
 
