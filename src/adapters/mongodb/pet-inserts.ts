@@ -31,10 +31,11 @@ export class PetInserts {
   /** Returns the next id of this process's block: no other process has it. */
   async nextId(options: Attempt): Promise<bigint> {
     while (this.#block.next > this.#block.last) {
-      options.signal.throwIfAborted();
       // One call takes a block for all that wait. If it fails, the next one tries.
       if (this.#taking) await this.#taking.catch(() => {});
       else await (this.#taking = this.#takeBlock(options).finally(() => (this.#taking = undefined)));
+      // An attempt that was given up must not change the id that a later one uses.
+      options.signal.throwIfAborted();
     }
     const id = this.#block.next;
     this.#block.next += 1n;
