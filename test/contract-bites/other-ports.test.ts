@@ -92,7 +92,7 @@ storeBites(catalogueTransferContract, 'transfer', {
     pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
   ),
   'stores every animal of a batch of 1,001': writesOther((pets) => pets.slice(0, 1000)),
-  'stores a batch whatever the order of its ids': writesOther((pets) =>
+  'whatever the order of its ids': writesOther((pets) =>
     pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
   ),
   'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),

@@ -55,7 +55,7 @@ const reading: PetBites = {
   'starts after the given id': listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
   'finds each animal by its own id': asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
   // Drops the start of a page while others write.
-  'some hundreds of animals exactly once, page by page, while others add: of every status': (pets) => {
+  'of animals exactly once, a hundred a page, while others add': (pets) => {
     let writers = 0;
     return {
       async add(pet, options) {

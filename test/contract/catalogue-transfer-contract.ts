@@ -88,19 +88,13 @@ const petCases: readonly TransferCase[] = [
       }
     },
   ),
-  promise('stores every animal of a batch of 1,001', async (transfer, { pets }) => {
-    const batch = petsWithIds(...times(1001, BigInt));
-    await write(transfer, batch);
-    assert.equal((await pets.list({ limit: 2000 })).length, 1001);
-    assert.deepEqual(await pets.findById(1001n), batch.at(-1));
-  }),
   promise(
-    'stores a batch whatever the order of its ids, also below the ids that are stored',
+    'stores every animal of a batch of 1,001, whatever the order of its ids, also below those that are stored',
     async (transfer, { pets }) => {
-      await write(transfer, petsWithIds(9n, 7n, 8n));
-      assert.deepEqual(await listAll(pets), petsWithIds(7n, 8n, 9n));
-      await write(transfer, petsWithIds(3n, 10n, 1n));
-      assert.deepEqual(await listAll(pets), petsWithIds(1n, 3n, 7n, 8n, 9n, 10n));
+      const ids = times(1001, BigInt);
+      await write(transfer, petsWithIds(2000n));
+      await transfer.writePets(petsWithIds(...ids.toReversed()));
+      assert.deepEqual(await pets.list({ limit: 2000 }), petsWithIds(...ids, 2000n));
       await transfer.writePets([]);
     },
   ),
