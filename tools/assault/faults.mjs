@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
 import { ReplicaSet, until } from '../../build/test/adapters/mongodb/mongod.js';
-import { HalfOpenProxy } from './half-open-proxy.mjs';
+import { MongoProxy } from '../../build/test/adapters/mongodb/mongo-proxy.js';
 import { Ledger, mongodPath, persist, serve } from './keyed-creates.mjs';
 
 const WRITERS = 8;
@@ -17,9 +17,10 @@ export async function attack({ short, show }) {
   const binary = await mongodPath();
   if (binary === undefined) return 'needs mongod';
   const proxies = new Map();
-  const set = await ReplicaSet.start(binary, (member) => {
-    proxies.set(member, new HalfOpenProxy(member.host));
-    return proxies.get(member).open();
+  const set = await ReplicaSet.start(binary, async (member) => {
+    const proxy = await new MongoProxy({ uri: member.uri('admin') }).open();
+    proxies.set(member, proxy);
+    return proxy.host;
   });
   const { config } = await (await set.primary()).administer({ replSetGetConfig: 1 });
   const seeds = config.members.map(({ host }) => host).join(',');
@@ -42,7 +43,7 @@ export async function attack({ short, show }) {
     await work.another(50);
     const faults = {
       'step-down': () => set.stepDown(),
-      'lost connections': async () => proxies.get(await set.primary()).loseClients(),
+      'lost connections': async () => proxies.get(await set.primary()).lose({ members: false }),
       async kill() {
         const primary = await set.primary();
         await primary.kill();
@@ -51,9 +52,10 @@ export async function attack({ short, show }) {
       },
       async 'silent member'() {
         const proxy = proxies.get(await set.primary());
-        proxy.silence();
+        proxy.silent = true;
+        proxy.lose();
         await delay(AWAY);
-        proxy.restore();
+        proxy.silent = false;
       },
     };
     if (short) delete faults['silent member']; // the members need more than 10 s to find out
@@ -92,7 +94,7 @@ export async function attack({ short, show }) {
     await client.close();
     await Promise.all(services.map((service) => service.stop()));
     await set.remove();
-    for (const proxy of proxies.values()) proxy.close();
+    for (const proxy of proxies.values()) await proxy.close();
   }
 }
 

@@ -11,8 +11,6 @@ import { main, startService } from '../service.mjs';
 import { stringify } from '../../build/src/index.js';
 
 const KEY = 'attacking-key-0123456789';
-/** The names of animals that are created without an idempotency key begin so. */
-const UNKEYED = 'unkeyed';
 
 /** Runs `attack` in a folder of its own, which is removed at the end. */
 export async function inFolder(attack) {
@@ -56,15 +54,12 @@ export function send(base, target, { method = 'GET', headers, body, agent = kept
   });
 }
 
-/** Creates an animal. Its name is the idempotency key too, unless it says that there is none. */
+/** Creates an animal. Its name is the idempotency key too. */
 export const create = (base, name, agent) =>
   send(base, '/v1/pets', {
     method: 'POST',
     agent,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(!name.startsWith(UNKEYED) && { 'Idempotency-Key': name.slice(0, 100) }),
-    },
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name.slice(0, 100) },
     body: JSON.stringify({ name, categoryId: 7 }),
   });
 
@@ -97,8 +92,7 @@ export class Ledger {
   async compare(opening) {
     const store = await opening;
     try {
-      const all = await store.pets.list({ limit: 1e6 });
-      const pets = all.filter(({ name }) => !name.startsWith(UNKEYED));
+      const pets = await store.pets.list({ limit: 1e6 });
       const claims = await store.transfer.readClaims({ limit: 1e6, now: new Date(0) });
       const stored = new Map(pets.map((pet) => [pet.name, stringify(pet)]));
       const claimed = new Set(claims.map(({ petId }) => petId));

@@ -16,6 +16,7 @@ export class MongoProxy {
   #port = 0;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
+  readonly #connections = new Set<{ isLost: boolean; isMember: boolean }>();
   #listener: Server | undefined;
 
   constructor(server: MongoServer) {
@@ -43,8 +44,15 @@ export class MongoProxy {
     await closed;
   }
 
+  /** Loses connections for good, without a word to either side. By default also those of members of a replica set. */
+  lose({ members = true }: { members?: boolean } = {}): void {
+    for (const connection of this.#connections) connection.isLost ||= members || !connection.isMember;
+  }
+
   #serve(client: Socket): void {
     const server = connect(this.#target);
+    const connection = { isLost: false, isMember: false };
+    this.#connections.add(connection);
     let rest: Buffer = Buffer.alloc(0);
     let losesReply = false;
     let passing: Promise<unknown> = Promise.resolve();
@@ -57,11 +65,13 @@ export class MongoProxy {
       socket.on('error', end);
       socket.on('close', () => {
         this.#sockets.delete(socket);
+        this.#connections.delete(connection);
         end();
       });
     }
     client.on('data', (chunk: Buffer) => {
-      if (this.silent) return;
+      if (this.silent || connection.isLost) return;
+      connection.isMember ||= chunk.includes('internalClient');
       rest = Buffer.concat([rest, chunk]);
       // Each message begins with its length.
       while (rest.length >= 4 && rest.length >= rest.readInt32LE(0)) {
@@ -74,7 +84,7 @@ export class MongoProxy {
     });
     server.on('data', (chunk: Buffer) => {
       if (losesReply) end();
-      else if (!this.silent) client.write(chunk);
+      else if (!this.silent && !connection.isLost) client.write(chunk);
     });
   }
 
