@@ -2,14 +2,13 @@
 // invalid ones, and hold the answers to it: all of its checks and phases, no failure, no warning.
 // Usage: npm run fuzz [-- --cases 10000] [--seeds 1,2,3,random] [--stores memory,sqlite]: each seed on each store,
 // at least so many requests each time. Schemathesis comes from PyPI into a virtual environment below build/.
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { startService } from './service.mjs';
 
 const VERSION = '4.32.5';
@@ -25,27 +24,16 @@ const { values } = parseArgs({
 });
 const cases = Number(values.cases);
 
-/** Runs a program to its end. Resolves to its output, and whether it ended well. */
-async function output(command, args, options = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part) => (text += part));
-  const [code] = await once(child, 'close');
-  return { passed: code === 0, text };
-}
-
-async function mustSucceed(command, args) {
-  const { passed, text } = await output(command, args);
-  if (!passed) throw new Error(`${command} ${args.join(' ')}\n${text}`);
-}
+/** Resolves to the output of a program. Rejects with it if the program fails. */
+const run = (program, args, options) =>
+  promisify(execFile)(program, args, { maxBuffer: Infinity, ...options });
 
 async function install() {
   const bin = join(environment, 'bin');
   if (!existsSync(join(bin, 'schemathesis'))) {
-    await mustSucceed('python3', ['-m', 'venv', environment]);
+    await run('python3', ['-m', 'venv', environment]);
     const options = ['install', '--quiet', '--disable-pip-version-check'];
-    await mustSucceed(join(bin, 'pip'), [...options, `schemathesis==${VERSION}`]);
+    await run(join(bin, 'pip'), [...options, `schemathesis==${VERSION}`]);
   }
   return join(bin, 'schemathesis');
 }
@@ -60,19 +48,20 @@ async function fuzz(schemathesis, store, seed) {
     // At most so many for each of the three operations; some phases have cases of their own.
     const examples = Math.ceil(cases / 2.8);
     const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
-    const { passed, text } = await output(
-      schemathesis,
-      ['run', new URL('/openapi.json', url).href, ...options.split(' ')],
-      { cwd: folder, env: { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' } },
-    );
-    const generated = Number(/^ {2}(\d+) generated/m.exec(text)?.[1] ?? 0);
+    const env = { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
+    const args = ['run', new URL('/openapi.json', url).href, ...options.split(' ')];
+    const {
+      code = 0,
+      stdout,
+      stderr,
+    } = await run(schemathesis, args, { cwd: folder, env }).catch((error) => error);
+    const generated = Number(/^ {2}(\d+) generated/m.exec(stdout)?.[1] ?? 0);
     const seconds = Math.round((performance.now() - began) / 1000);
-    console.log(
-      `seed ${seed} on ${store}: ${generated} cases in ${seconds} s, ${passed ? 'no fault' : 'FAULTS'}`,
-    );
-    if (!passed) console.log(text);
+    const verdict = code === 0 ? 'no fault' : 'FAULTS';
+    console.log(`seed ${seed} on ${store}: ${generated} cases in ${seconds} s, ${verdict}`);
+    if (code !== 0) console.log(`${stdout}${stderr}`);
     else if (generated < cases) console.log(`these are fewer than ${cases}`);
-    return passed && generated >= cases;
+    return code === 0 && generated >= cases;
   } finally {
     await stop();
     rmSync(folder, { recursive: true });
