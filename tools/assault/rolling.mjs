@@ -5,7 +5,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
@@ -40,18 +40,17 @@ export async function attack({ short, show }) {
 }
 
 async function roll(store, storeUrl, open, { folder, restarts, show }) {
-  const [front, ...ports] = await freePorts(3);
-  const start = (port) => serve(storeUrl, { port });
-  const services = await Promise.all(ports.map(start));
-  const nginx = await startNginx(folder, front, ports);
-  const load = new Load(new URL(`https://127.0.0.1:${front}`));
+  const services = [await serve(storeUrl), await serve(storeUrl)];
+  const ports = services.map(({ url }) => url.port);
+  const nginx = await startNginx(folder, ports);
+  const load = new Load(nginx.url);
   const clients = Array.from({ length: CLIENTS }, () => load.client());
   let unclean = 0;
   for (let turn = 0; turn < restarts; turn += 1) {
     await delay(PAUSE);
     const [code] = await services[turn % 2].stop();
     if (code !== 0) unclean += 1;
-    services[turn % 2] = await start(ports[turn % 2]);
+    services[turn % 2] = await serve(storeUrl, { port: ports[turn % 2] });
   }
   await delay(PAUSE);
   load.over = true;
@@ -107,7 +106,9 @@ class Load {
 }
 
 /** The documented file with other ports, and a certificate that was made just now. */
-async function startNginx(folder, front, [first, second]) {
+async function startNginx(folder, [first, second]) {
+  const front = await freePort();
+  const url = new URL(`https://127.0.0.1:${front}`);
   const [pem, key] = [join(folder, 'pem'), join(folder, 'key')];
   const subject = ['-nodes', '-days', '2', '-subj', '/CN=animals.example', '-keyout', key, '-out', pem];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject], { stdio: 'ignore' });
@@ -133,11 +134,13 @@ async function startNginx(folder, front, [first, second]) {
   const ended = once(child, 'close');
   const end = () => child.kill();
   process.on('exit', end);
-  while (!(await accepts(front))) {
+  const agent = new https.Agent({ rejectUnauthorized: false });
+  while (!(await send(url, '/livez', { agent }).catch(() => undefined))) {
     if (child.exitCode !== null) throw new Error(`nginx does not start: ${readFileSync(errors, 'utf8')}`);
     await delay(20);
   }
   return {
+    url,
     async stop() {
       child.kill('SIGQUIT');
       await ended;
@@ -146,18 +149,10 @@ async function startNginx(folder, front, [first, second]) {
   };
 }
 
-/** Whether somebody listens on the port. */
-const accepts = (port) =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
-    socket.on('connect', () => socket.destroy());
-  });
-
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => server.address().port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
 }
