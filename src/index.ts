@@ -22,23 +22,11 @@ export {
   type Principal,
   type Scope,
 } from './application/ports/authenticator.js';
-export type {
-  CatalogueSurvey,
-  CatalogueTransfer,
-  ClaimRange,
-  PetClaim,
-} from './application/ports/catalogue-transfer.js';
+export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
-export type {
-  AddedPet,
-  AddOptions,
-  Claim,
-  PetRange,
-  PetRepository,
-} from './application/ports/pet-repository.js';
+export type { AddOptions, Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type { FullStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
-  ANIMAL_STORE_ERROR_CODES,
   AnimalStoreError,
   IdempotencyConflictError,
   IdempotencyKeyReusedError,

@@ -5,5 +5,5 @@
  */
 export { TOKENS, createContainer } from './service/container.js';
 export { startService, type Service } from './service/start-service.js';
-export { SettingsError, readSettings, type Environment, type Settings } from './service/settings.js';
+export { SettingsError, readSettings, type Settings } from './service/settings.js';
 export * from './service/wiring.js';

@@ -9,7 +9,7 @@ export const ANIMAL_STORE_ERROR_CODES = [
 ] as const;
 
 /** What went wrong, for programs: stable, one for each class of error. */
-export type AnimalStoreErrorCode = (typeof ANIMAL_STORE_ERROR_CODES)[number];
+export type AnimalStoreErrorCode = AnyAnimalStoreError['code'];
 
 /** What is wrong with one field of an animal, or with one parameter. */
 export interface Fault {
@@ -27,7 +27,7 @@ export abstract class AnimalStoreError extends Error {
   /** The name of the class, also where code is minified. */
   declare readonly name: string;
   /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
-  abstract readonly code: AnimalStoreErrorCode;
+  abstract readonly code: string;
 }
 
 /** The animal breaks a rule. Nothing was stored. */

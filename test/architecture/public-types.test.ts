@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   createAnimalStore,
   savedPet,
-  type AddedPet,
+  type CreatedPet,
   type Pet,
   type PetRange,
   type PetRepository,
@@ -13,7 +13,7 @@ import {
 function arrayPetRepository() {
   const stored: Pet[] = [];
   return {
-    async add(pet: UnsavedPet): Promise<AddedPet> {
+    async add(pet: UnsavedPet): Promise<CreatedPet> {
       const saved = savedPet(BigInt(stored.length + 1), pet);
       stored.push(saved);
       return { pet: saved, replayed: false };

@@ -40,7 +40,7 @@ export function bindContract<S extends Subject, Given extends string = never>(
       test.setTimeout(timeout);
       const result = await run();
       if (result.outcome === 'failed') throw reportable(result.error);
-      if (result.outcome === 'skipped') test.skip(result.reason);
+      if (result.reason !== undefined) test.skip(result.reason);
     }
     runner.it(name, body, timeout);
   });

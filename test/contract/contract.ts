@@ -21,8 +21,8 @@ export interface ContractCase<S, Given extends string = never> {
   readonly given?: Given;
   /** Returns why the case does not apply to this subject, or `undefined` if it does. */
   readonly unless?: (subject: S) => string | undefined;
-  /** Rejects when the promise is broken. */
-  readonly run: (subject: S, context: CaseContext) => Promise<void>;
+  /** Rejects when the promise is broken. `animals` is how many to use where many are wanted. */
+  readonly run: (subject: S, context: { readonly animals: number }) => Promise<void>;
 }
 
 /** Makes a case that every adapter must pass. */
@@ -30,12 +30,6 @@ export const promise = <Run>(name: string, run: Run): { readonly name: string; r
   name,
   run,
 });
-
-/** What a case gets besides its subject. */
-export interface CaseContext {
-  /** How many animals to use where many are wanted. */
-  readonly animals: number;
-}
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {
@@ -47,14 +41,13 @@ export interface Subject {
 export type Open<S extends Subject, Given extends string = never> = (given: Given) => Promise<S>;
 
 /** The result of a case. */
-export type CaseResult = {
+export interface CaseResult {
   readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** What a failed case failed with. */
+  readonly error?: unknown;
+  /** Why a case was skipped. */
+  readonly reason?: string;
   /** Duration, including opening and disposing. */
   readonly milliseconds: number;
-} & Judgement;
-
-/** What became of a case. */
-export type Judgement =
-  | { readonly outcome: 'passed' }
-  | { readonly outcome: 'failed'; readonly error: unknown }
-  | { readonly outcome: 'skipped'; readonly reason: string };
+}

@@ -9,15 +9,7 @@ export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
 export { bindContract, bindToJest, type JestRunner, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
-export type {
-  CaseContext,
-  CaseResult,
-  Contract,
-  ContractCase,
-  Judgement,
-  Open,
-  Subject,
-} from './contract.js';
+export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 export { httpContract } from './http-contract.js';
 export type { Conversation, RawResponse } from './http/conversation.js';
 export {
@@ -25,22 +17,12 @@ export {
   listenerSubjects,
   serviceSubjects,
   type HttpSubject,
-  type MaybePromise,
   type OpenHttp,
   type RunningService,
   type Wanted,
 } from './http/http-subjects.js';
-export type { Header, RawRequest, RowRequest } from './http/request-row.js';
-export {
-  SITUATIONS,
-  environmentOf,
-  wireHttp,
-  type HttpKeys,
-  type Situation,
-  type SituationSetup,
-  type StoreFault,
-  type WiredHttp,
-} from './http/wire-http.js';
+export type { RawRequest, RowRequest } from './http/request-row.js';
+export { SITUATIONS, environmentOf, wireHttp, type HttpKeys, type Situation } from './http/wire-http.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export { storeSubject, type StorePorts, type StoreSubject } from './store-subject.js';

@@ -1,4 +1,4 @@
-import type { CaseResult, Contract, ContractCase, Judgement, Open, Subject } from './contract.js';
+import type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 
 /** Which cases run, how long they may take, and how large the largest is. */
 export interface RunOptions {
@@ -95,7 +95,11 @@ export function suiteOf<S extends Subject, Given extends string = never>(
     if (!contract.sharesSubjects) await dispose(subject);
   };
 
-  async function judge({ given, unless, run }: ContractCase<S, Given>): Promise<Judgement> {
+  async function judge({
+    given,
+    unless,
+    run,
+  }: ContractCase<S, Given>): Promise<Omit<CaseResult, 'name' | 'milliseconds'>> {
     try {
       const subject = await subjectFor(given as Given);
       let reason: string | undefined;

@@ -17,25 +17,20 @@ export interface StoreSubject extends Subject, StorePorts {
   readonly ordered?: boolean | undefined;
 }
 
-/** What a store promises beyond the common cases. Default of each: false. */
-export interface StorePromises {
-  /** It survives the end of the process. */
-  readonly durable?: boolean | undefined;
-  /** Several processes may use it at the same time. */
-  readonly shared?: boolean | undefined;
-  /** New animals become visible in ascending order of id, in every process. */
-  readonly ordered?: boolean | undefined;
-}
-
 /**
  * Opens an empty store as a subject.
  * @param open opens the same store whenever it is called
  * @param remove removes what was stored, after every handle is closed
+ * @param promises what the store promises beyond the common cases: see `StoreSubject`
  */
 export async function storeSubject(
   open: () => Promise<Store>,
   remove: () => Promise<void>,
-  { durable = false, shared = false, ordered = false }: StorePromises = {},
+  {
+    durable,
+    shared,
+    ordered,
+  }: { readonly durable?: boolean; readonly shared?: boolean; readonly ordered?: boolean } = {},
 ): Promise<StoreSubject> {
   const opened: Store[] = [];
   const another = async (): Promise<Store> => {

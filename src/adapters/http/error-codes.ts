@@ -128,9 +128,6 @@ export const ERRORS = {
 /** Every `code` that an error response can have. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes of HTTP alone. */
-export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
-
 type DetailOf<Message> = Message extends `${string}{${infer Name}}${infer Rest}`
   ? Name | DetailOf<Rest>
   : never;

@@ -1,5 +1,5 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
-import { ERRORS, messageOf, type ErrorCode, type HttpErrorCode } from './error-codes.js';
+import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
 import { JSON_TYPE, commonHeaders, type HttpResponse } from './http-message.js';
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
@@ -7,11 +7,11 @@ export class HttpError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'HttpError';
   /** What is wrong with the request. It decides the status. */
-  readonly code: HttpErrorCode;
+  readonly code: ErrorCode;
   /** Headers beyond those of every error, such as Allow, by their usual names. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: HttpErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.code = code;
     this.headers = headers;

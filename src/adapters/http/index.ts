@@ -5,12 +5,11 @@
  */
 export { BusyError, type Admission, type Permit } from './admission.js';
 export { loadOpenApiDocument, type DocsFile } from './docs-routes.js';
-export type { ErrorCode, HttpErrorCode } from './error-codes.js';
+export type { ErrorCode } from './error-codes.js';
 export { HttpError } from './error-responses.js';
 export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
-export type { KeyFault } from './request-headers.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 export type { Quota, RateLimit, RateLimiter } from './rate-limiter.js';

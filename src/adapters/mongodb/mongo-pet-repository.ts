@@ -1,5 +1,6 @@
 import { ObjectId, type Filter } from 'mongodb';
-import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import type { CreatedPet } from '../../application/animal-store.js';
+import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../../domain/pet.js';
 import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
@@ -14,7 +15,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
 
-  function addNew(pet: UnsavedPet, operation: ObjectId): (options: Attempt) => Promise<AddedPet> {
+  function addNew(pet: UnsavedPet, operation: ObjectId): (options: Attempt) => Promise<CreatedPet> {
     let given: bigint | undefined;
     return async (options) => {
       const id = (given ??= await inserts.nextId(options));
@@ -35,7 +36,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     claim: Claim,
     now: Date,
     operation: ObjectId,
-  ): (options: Attempt) => Promise<AddedPet> {
+  ): (options: Attempt) => Promise<CreatedPet> {
     const { fingerprint } = claim;
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;

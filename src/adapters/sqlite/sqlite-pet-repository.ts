@@ -1,4 +1,5 @@
-import type { AddedPet, Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import type { CreatedPet } from '../../application/animal-store.js';
+import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { claimRow, INSERT_PET, PET_COLUMNS, petRow, PUT_CLAIM, toPet, type PetRow } from './schema.js';
@@ -30,7 +31,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
 
   /** Returns a refusal instead of throwing it: it has nothing to undo, so the batch goes on. */
-  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): AddedPet | IdempotencyKeyReusedError {
+  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): CreatedPet | IdempotencyKeyReusedError {
     const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
     if (petId !== undefined) {
       if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();

@@ -11,40 +11,38 @@ import type { Claim } from './pet-repository.js';
  */
 export interface CatalogueTransfer {
   /** Returns how much is stored, without reading it all. */
-  survey(call?: Call): Promise<CatalogueSurvey>;
+  survey(call?: Call): Promise<{
+    /** Number of animals; an estimate where counting is expensive, but 0 only if there are none. */
+    readonly pets: number;
+    /** The greatest id that was ever assigned or reserved; 0 if none was. */
+    readonly lastId: bigint;
+  }>;
 
   /**
    * Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses.
-   * `last` is at most `MAX_GIVEN_ID`, which callers check, so that the store can still assign greater ids.
+   * `last` is at most 2^63 - 2^32 - 1, which callers check, so that the store can still assign greater ids.
    */
   reserveIds(last: bigint, call?: Call): Promise<void>;
 
   /** Stores animals under their ids, in any order. An animal whose id is taken is skipped: nothing is overwritten. */
   writePets(pets: readonly Pet[], call?: Call): Promise<void>;
 
-  /** Returns the next live claims, in an order that is the store's own and does not change. */
-  readClaims(range: ClaimRange, call?: Call): Promise<readonly PetClaim[]>;
+  /**
+   * Returns the next live claims, those whose `keepUntil` is later than `now`, in an order that is the store's own and
+   * does not change. `after` is the last claim of the batch before (default: start at the first), `limit` the largest
+   * number: 1 or more.
+   */
+  readClaims(
+    range: {
+      readonly after?: Pick<Claim, 'scope' | 'key'> | undefined;
+      readonly limit: number;
+      readonly now: Date;
+    },
+    call?: Call,
+  ): Promise<readonly PetClaim[]>;
 
   /** Stores claims of animals that are stored already, replacing those with the same scope and key. */
   writeClaims(claims: readonly PetClaim[], call?: Call): Promise<void>;
-}
-
-/** How much a store holds. */
-export interface CatalogueSurvey {
-  /** Number of animals; an estimate where counting is expensive, but 0 only if there are none. */
-  readonly pets: number;
-  /** The greatest id that was ever assigned or reserved; 0 if none was. */
-  readonly lastId: bigint;
-}
-
-/** A range of the live claims. */
-export interface ClaimRange {
-  /** The last claim of the range before. Default: start at the first. */
-  readonly after?: Pick<Claim, 'scope' | 'key'> | undefined;
-  /** The largest number of claims: 1 or more. */
-  readonly limit: number;
-  /** Only claims whose `keepUntil` is later. */
-  readonly now: Date;
 }
 
 /** A claim, and the animal that was created for it. */

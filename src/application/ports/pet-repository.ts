@@ -1,5 +1,5 @@
 import type { Pet, PetStatus, UnsavedPet } from '../../domain/pet.js';
-import type { Call } from '../animal-store.js';
+import type { Call, CreatedPet } from '../animal-store.js';
 
 /** How many adds `import` has in progress at once, at most. Every store takes as many at once. */
 export const ADDS_AT_ONCE = 64;
@@ -27,7 +27,7 @@ export interface PetRepository {
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
-  add(pet: UnsavedPet, options?: AddOptions): Promise<AddedPet>;
+  add(pet: UnsavedPet, options?: AddOptions): Promise<CreatedPet>;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
   findById(id: bigint, call?: Call): Promise<Pet | undefined>;
@@ -48,14 +48,6 @@ export interface AddOptions extends Call {
   readonly claim?: Claim | undefined;
   /** The current time, by which earlier claims have lapsed or not. Default: the machine's clock. */
   readonly now?: Date | undefined;
-}
-
-/** The result of `add`. */
-export interface AddedPet {
-  /** As it is stored. */
-  readonly pet: Pet;
-  /** Whether an earlier call with the same claim stored it. */
-  readonly replayed: boolean;
 }
 
 /** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */

@@ -84,7 +84,7 @@ export class SettingsError extends Error {
  * Reads all settings. An empty one counts as not set.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const { settings, faults } = parseSettings(environment);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;

@@ -6,10 +6,10 @@ import {
   type HttpResponse,
 } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { Call } from '../../../src/application/animal-store.js';
+import type { Call, CreatedPet } from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
-import type { AddedPet, PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Pet } from '../../../src/domain/pet.js';
 
 export const KEY = { authorization: 'Bearer any' };
@@ -91,7 +91,7 @@ export class HeldPetRepository implements PetRepository {
     while (this.calls.length < count) await this.#arrival.promise;
   }
 
-  add(_pet: unknown, call?: Call): Promise<AddedPet> {
+  add(_pet: unknown, call?: Call): Promise<CreatedPet> {
     const pet: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' };
     return this.#hold(call, { pet, replayed: false });
   }

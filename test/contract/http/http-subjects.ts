@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FetchHandler } from '../../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
@@ -41,15 +42,12 @@ export interface Wanted {
 /** Sets a service up in a situation, for `httpContract`. */
 export type OpenHttp = Open<HttpSubject, Situation>;
 
-/** A value, or a promise of it. */
-export type MaybePromise<T> = T | Promise<T>;
-
 /**
  * Subjects for a transport that is a request listener of Node.js: `make` makes it on the HTTP interface. A `NodeServer`
  * listens with it on 127.0.0.1 and a free port.
  */
 export const listenerSubjects =
-  (make: (http: HttpInterface) => MaybePromise<RequestListener>): OpenHttp =>
+  (make: (http: HttpInterface) => RequestListener | Promise<RequestListener>): OpenHttp =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const escaped = new EscapedErrors();
@@ -69,7 +67,7 @@ export const listenerSubjects =
 
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
 export const fetchSubjects =
-  (make: (http: HttpInterface) => MaybePromise<(request: Request) => MaybePromise<Response>>): OpenHttp =>
+  (make: (http: HttpInterface) => FetchHandler | Promise<FetchHandler>): OpenHttp =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { basePath } = http.settings;

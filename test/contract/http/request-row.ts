@@ -29,7 +29,7 @@ export interface RowRequest {
   /** The request target (RFC 9112, 3.2), including the base path. */
   readonly target: string;
   /** In the order in which they are sent. A header may be there twice. */
-  readonly headers: readonly Header[];
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array;
   /** The body is sent in chunks, without its length. */

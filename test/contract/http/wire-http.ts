@@ -13,7 +13,7 @@ import type { PetRepository } from '../../../src/application/ports/pet-repositor
 import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
 
 /** How a service is set up: settings that differ from the defaults, and the fault of its store. */
-export interface SituationSetup {
+interface SituationSetup {
   /** Settings of the HTTP interface that differ from the defaults. */
   readonly settings?: Partial<HttpSettings>;
   /** How many requests may be in progress. Default: a service's own, which no case reaches. */
@@ -27,7 +27,7 @@ export interface SituationSetup {
  * with the same key is in progress, with a Retry-After of 3 s. `stuck`: never resolves. `occupied`: never resolves, and
  * one request is waiting for it before the first case runs.
  */
-export type StoreFault = 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
+type StoreFault = 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
 
 /** The ways to set a service up for the HTTP contract, by name. All other settings have their defaults. */
 export const SITUATIONS = {
@@ -90,18 +90,15 @@ export interface HttpKeys {
   readonly revokedKey: string;
 }
 
-/** The HTTP interface in a situation, for a transport. */
-export interface WiredHttp {
+/** Wires the HTTP interface on a store in memory, with the settings, keys and faults of a situation. */
+export async function wireHttp(situation: Situation): Promise<{
   /** What the transport passes requests to. */
   readonly http: HttpInterface;
   /** The keys that its authenticator accepts or, where their name says so, refuses. */
   readonly keys: HttpKeys;
   /** Resolves when a faulty store is used for the first time. */
   readonly used: Promise<void>;
-}
-
-/** Wires the HTTP interface on a store in memory, with the settings, keys and faults of a situation. */
-export async function wireHttp(situation: Situation): Promise<WiredHttp> {
+}> {
   const { settings, maxInFlight, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const { apiKeys, ...store } = openMemoryStore();

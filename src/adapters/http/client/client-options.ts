@@ -1,8 +1,5 @@
 import type { OperationId } from '../operations.js';
 
-/** The part of the standard `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
 /** Where the service is, and how long and how often to try. Numbers are integers up to 2^31 - 1. */
 export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `v1`. */
@@ -12,8 +9,8 @@ export interface AnimalStoreClientOptions {
    * keys can be rotated; the call rejects with what it throws.
    */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch | undefined;
+  /** The part of the standard `fetch` that the client uses. Default: the global one. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Timeout of one attempt, including the body, in milliseconds: 1 or more. Default: 10,000. */
   readonly attemptDeadline?: number | undefined;
   /** Timeout of a call with all its attempts and pauses, in milliseconds: 1 or more. Default: 30,000. */

@@ -5,5 +5,5 @@
  */
 export type { OperationId } from '../operations.js';
 export { AnimalStoreClient } from './animal-store-client.js';
-export type { AnimalStoreClientOptions, Fetch, RetryNotice } from './client-options.js';
+export type { AnimalStoreClientOptions, RetryNotice } from './client-options.js';
 export { ResponseError, ServiceError, UnexpectedResponseError } from './response-errors.js';

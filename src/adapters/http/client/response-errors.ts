@@ -9,7 +9,7 @@ import {
   type Fault,
 } from '../../../domain/errors.js';
 import { parse } from '../../../exact-json.js';
-import type { HttpErrorCode } from '../error-codes.js';
+import type { ErrorCode } from '../error-codes.js';
 
 /** A response, read to its end. */
 export interface ReceivedResponse extends Omit<ResponseError, keyof Error> {
@@ -43,7 +43,7 @@ export class ServiceError extends ResponseError {
   // Literals: minifiers rename classes.
   override readonly name = 'ServiceError';
   /** The `code` of the response body. */
-  readonly code: HttpErrorCode | (string & {});
+  readonly code: ErrorCode | (string & {});
 
   constructor(code: string, message: string, response: Omit<ResponseError, keyof Error>) {
     super(message, response);

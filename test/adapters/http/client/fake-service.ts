@@ -1,5 +1,5 @@
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import type { AnimalStoreClientOptions, Fetch } from '../../../../src/adapters/http/client/client-options.js';
+import type { AnimalStoreClientOptions } from '../../../../src/adapters/http/client/client-options.js';
 import { IdleTime } from './idle-time.js';
 
 export const BASE_URL = 'https://animals.example/shop/v1';
@@ -60,7 +60,7 @@ export const failingHook = (): never => {
 export function fakeService(...steps: readonly Step[]) {
   const sent: Sent[] = [];
   IdleTime.current = new IdleTime();
-  const fetch: Fetch = async (url, init) => {
+  const fetch: NonNullable<AnimalStoreClientOptions['fetch']> = async (url, init) => {
     const request = { url, init, headers: new Headers(init.headers) };
     sent.push(request);
     const step = steps[Math.min(sent.length, steps.length) - 1];
