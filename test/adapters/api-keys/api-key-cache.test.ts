@@ -81,12 +81,6 @@ describe('cachedFindKey', () => {
     expect(apiKeys.lookUps).to.deep.equal(['one', 'one']);
   });
 
-  it('does not cache the absence of a key', async () => {
-    expect(await find('two')).to.equal(undefined);
-    await apiKeys.add(record('two'));
-    expect(await find('two')).to.deep.include({ id: 'two' });
-  });
-
   it('does not cache failures', async () => {
     const failure = new UnavailableError('reading a key');
     let fails = true;
