@@ -1,11 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { expect } from 'chai';
 import { createFetchHandler, type FetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
 import { httpContract } from '../contract/http-contract.js';
 import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
-import { runContract } from '../contract/run-contract.js';
 import { bites, type Bites } from './bites.js';
 
 /** A Fetch handler with a fault around it. */
@@ -181,20 +179,4 @@ const responses: Bites<OpenHttp> = {
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
   ...requests,
   ...responses,
-});
-
-describe('the contract of the HTTP interface', () => {
-  it('reports a transport that sends no Content-Length in one case, and reads its responses nonetheless', async () => {
-    const open = listened((listener) => (request, response) => {
-      const set = response.setHeader.bind(response);
-      response.setHeader = (name, value) => (/^content-length$/i.test(name) ? response : set(name, value));
-      listener(request, response);
-    });
-    const results = await runContract(httpContract, open, {
-      only: (_, topic) => topic === 'every response' || topic === 'listing animals',
-    });
-    expect(results.length).to.be.greaterThan(60);
-    const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
-    expect(failed).to.deep.equal(['sends the Content-Length of every body, for HEAD too']);
-  });
 });

@@ -69,10 +69,6 @@ func main() {
   fmt.Print(string(text))
 }`;
 
-const PERL = `use strict; use utf8; use JSON::PP;
-local $/; my $in = JSON::PP->new->utf8->decode(<STDIN>);
-print JSON::PP->new->encode([map { my $p = $_; [map { $_ =~ /$p/ ? JSON::PP::true : JSON::PP::false } @{$in->{Samples}}] } @{$in->{Patterns}}]);`;
-
 const PYTHON = `import json, re, sys
 given = json.load(sys.stdin)
 print(json.dumps([[re.search(p, s) is not None for s in given["Samples"]] for p in given["Patterns"]]))`;
@@ -81,7 +77,6 @@ const ENGINES: Readonly<
   Record<string, readonly [file: string, program: string, command: string, ...args: string[]]>
 > = {
   'Go (RE2)': ['main.go', GO, 'go', 'run'],
-  'Perl (PCRE)': ['main.pl', PERL, 'perl'],
   Python: ['main.py', PYTHON, 'python3'],
 };
 

@@ -36,11 +36,7 @@ export const ERRORS = {
     meaning: 'A parameter has an invalid value or is given twice. The message names every fault.',
     message: new InvalidParameterError(petQueryFaults({ limit: 0 })).message,
   },
-  malformed_request: {
-    status: 400,
-    meaning: 'The request is not well-formed HTTP/1.1.',
-    message: 'The request needs exactly one Host header.',
-  },
+  malformed_request: { status: 400, message: 'The request is not valid HTTP/1.1.' },
   malformed_json: {
     status: 400,
     meaning: 'The body is not valid JSON (RFC 8259) in UTF-8.',
@@ -75,7 +71,6 @@ export const ERRORS = {
   request_timeout: { status: 408, message: 'The request did not come in time.' },
   idempotency_conflict: {
     status: 409,
-    meaning: 'An earlier request with the same idempotency key is still in progress. Retry.',
     message: new IdempotencyConflictError().message,
     headers: ['RetryAfter'],
   },
@@ -96,11 +91,7 @@ export const ERRORS = {
     headers: ['Accept', 'AcceptEncoding'],
   },
   expectation_failed: { status: 417, message: 'The only supported expectation is 100-continue.' },
-  idempotency_key_reused: {
-    status: 422,
-    meaning: 'The idempotency key was used for another animal. Nothing was stored.',
-    message: new IdempotencyKeyReusedError().message,
-  },
+  idempotency_key_reused: { status: 422, message: new IdempotencyKeyReusedError().message },
   rate_limited: {
     status: 429,
     meaning: 'The API key sent too many requests. Nothing was stored: wait as long as `Retry-After` says.',

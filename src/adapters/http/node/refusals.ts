@@ -43,7 +43,7 @@ export function parserFault({ code }: ParserError): HttpError {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
     default:
-      return malformed('The request is not valid HTTP/1.1.');
+      return malformed(ERRORS.malformed_request.message);
   }
 }
 
@@ -55,7 +55,7 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   const hosts = rawHeaderValues(request, 'host');
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts.length !== 1 && !(httpVersion === '1.0' && hosts.length === 0))
-    return malformed(ERRORS.malformed_request.message);
+    return malformed('The request needs exactly one Host header.');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid.');
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
