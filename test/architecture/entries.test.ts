@@ -15,7 +15,7 @@ interface Effects {
   readonly exports: readonly string[];
 }
 
-// Node.js asks for variables of its own while it loads: who asks is told by the stack.
+// Node.js reads variables itself while it loads. The stack shows the reader.
 const OBSERVER = `
   import { registerHooks } from 'node:module';
   const loaded = [];
@@ -56,7 +56,7 @@ const foldersIn = ({ loaded }: Effects): string[] => [
   ...new Set(loaded.flatMap((url) => /\/build\/src\/(adapters\/[^/]+|bootstrap)\//.exec(url)?.[1] ?? [])),
 ];
 
-/** The entries, with the folders and packages that they load: what is there shows that looking works. */
+/** The entries, with the folders and packages that they load. Those that are found show that the search works. */
 const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
   ['.', [], []],
   ['./http', ['adapters/http'], []],

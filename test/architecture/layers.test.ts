@@ -100,7 +100,7 @@ describe('The architecture', () => {
       it(`${line || 'a module'} in ${path}: ${law}`, () => {
         const planted = readModule(path, `${tree.get(path) ?? ''}\n${line}\n`);
         const found = findViolations([...modules.filter((module) => module.path !== path), planted]);
-        // What points outwards closes a cycle as well.
+        // An import that points outwards closes a cycle as well.
         const broken = found.filter((other) => other.law === law || other.law !== CYCLE_RULE.law);
         expect(broken.map((violation) => violation.law)).to.deep.equal([law]);
         expect(found[0]?.message).to.include(path).and.include(law);

@@ -3,7 +3,7 @@
  * where it is broken. `layers.test.ts` holds the sources to them, and shows of each that it bites.
  */
 
-/** What the modules of a place may import of our own. */
+/** Which of our own modules the modules of a place may import. */
 export interface LayerRule {
   readonly law: string;
   readonly place: RegExp;
@@ -103,7 +103,7 @@ export const LAYERS: readonly LayerRule[] = [
   {
     law: 'the suite of the HTTP interface knows no transport',
     place: /^test\/contract\/http\//,
-    // What a service is made of around the transport that is tried.
+    // The parts of a service around the transport under test.
     mayImport: [
       'test/contract/',
       ...INNER,
@@ -152,7 +152,7 @@ export const HOME_RULE = {
   instead: 'Keep it to the adapter of that technology; name a new one here with its folder.',
 } as const;
 
-/** Names that the inner layers leave alone: what only Node.js has, and what prints or waits. */
+/** Names that the inner layers do not use: those that only Node.js has, and those that print or wait. */
 export const GLOBALS_RULE = {
   law: 'the inner layers run anywhere, print nothing and wait for nothing',
   places: [/^src\/(?:domain|application)\//, /^src\/(?:exact-json|index)\.ts$/],
@@ -178,7 +178,7 @@ export const RUNTIME_RULE = {
   instead: 'Use what every runtime has (Uint8Array, TextEncoder, performance), or move it to the transport.',
 } as const;
 
-/** Where a module may be imported whose name is known only when the program runs: rules cannot see it. */
+/** Where modules may be imported by computed names, which the rules cannot see. */
 export const COMPUTED_RULE = {
   law: 'only what loads others imports what cannot be seen here',
   // Adapters of others, and the suites, which are compiled after the program.

@@ -178,7 +178,7 @@ describeInChromium('The docs page', (browser) => {
       await page.setViewportSize({ width, height: 844 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(width);
     }
-    // Colours are all that differs in the dark.
+    // Only colours differ in dark mode.
     for (const [colorScheme, width, only] of [
       ['light', 1280, ''],
       ['dark', 390, ", runOnly: ['color-contrast']"],

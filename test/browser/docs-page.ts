@@ -32,7 +32,7 @@ export interface ShownResponse {
 export async function send(page: Page, id: string, by?: () => Promise<void>): Promise<ShownResponse> {
   const operation = operationOn(page, id);
   const outcome = operation.locator('.response strong');
-  // A response of before must not be taken for the new one.
+  // The previous response must not be taken for the new one.
   await outcome.evaluateAll((found) => found.forEach((element) => element.remove()));
   await (by?.() ?? operation.getByRole('button', { name: 'Send' }).click());
   await outcome.filter({ hasNotText: 'Sending' }).waitFor();

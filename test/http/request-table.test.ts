@@ -35,7 +35,7 @@ const ROWS = Object.values(REQUEST_TABLE).flat();
 const koa = listenerSubjects((http) => createKoaApp(http).callback());
 const fetch = fetchSubjects(createFetchHandler);
 
-/** Whether a Request can say all of it: two values of a header are one to it, and some headers are not its own. */
+/** Whether a Fetch Request can carry all of it. It joins two values of a header, and forbids some headers. */
 function fitsFetch(request: RowRequest): boolean {
   const names = request.headers.map(([name]) => name.toLowerCase());
   if (names.some((name) => name === 'expect' || name === 'connection')) return false;
@@ -72,7 +72,7 @@ describe('The table of requests', () => {
   });
 });
 
-/** The contract, every response besides being held to the OpenAPI document that the service publishes. */
+/** The contract. Every response is also checked against the OpenAPI document that the service publishes. */
 function bindHeldToDocument(open: OpenHttp): void {
   const tally: Tally = { held: 0, outside: 0 };
   bindContract(httpContract, heldToDocument(open, tally));
@@ -87,7 +87,7 @@ describe('The HTTP interface on Koa', () => bindHeldToDocument(koa));
 
 describe('The HTTP interface on Fetch', () => bindHeldToDocument(fetch));
 
-/** What differs from one response to the next, and what a connection adds. */
+/** Headers that differ between equal responses, and headers of the connection. */
 const VOLATILE = /^(?:date|x-request-id|connection|keep-alive|transfer-encoding)$/;
 
 const comparable = ({ status, headers, body }: RawResponse): unknown => ({
@@ -99,7 +99,7 @@ const comparable = ({ status, headers, body }: RawResponse): unknown => ({
   body: body.toString('latin1'),
 });
 
-/** The responses to every request that both can be sent, in the order of the table, on a store of their own. */
+/** The responses to the requests, in the order of the table, on a new store. */
 async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly Row[]): Promise<unknown[]> {
   const subject = await open(situation);
   try {
@@ -128,7 +128,7 @@ describe('Koa and Fetch', () => {
   }
 });
 
-/** What a store can break of the interface, with the service as it is wired. */
+/** The cases of the contract that a store can break, on the whole service. */
 function bindStoreCases(storeUrl: () => string): void {
   const start = serviceSubjects(async (situation) => {
     if (storeFault(situation) !== undefined) return 'the store has no fault';

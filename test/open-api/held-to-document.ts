@@ -6,27 +6,27 @@ import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
 import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
 import type { Judge } from './exact-validator.js';
 
-/** How many answers were held to a document, and how many were to requests that it does not speak of. */
+/** The number of responses that were checked, and of responses to requests that the document does not describe. */
 export interface Tally {
   held: number;
   outside: number;
 }
 
-/** What was asked: the method and the whole path, as far as they can be told. */
+/** The method and the path of a request, as far as they are known. */
 interface Asked {
   readonly method: string;
   readonly path: string;
 }
 
-/** What in an answer is not as a document says; `undefined` where the document says nothing of the request. */
+/** What differs from the document in a response; `undefined` if the document does not describe the request. */
 type AnswerCheck = (answer: RawResponse, asked: Asked) => readonly string[] | undefined;
 
-/** Starts the same services, every answer of theirs being held to the document that they publish. */
+/** Starts the same services, and checks every response against the document that they publish. */
 export const heldToDocument =
   (start: OpenHttp, tally: Tally): OpenHttp =>
   async (situation) => {
     const subject = await start(situation);
-    // A service that is too busy has no answer to spare: it is held to the document of one that is not.
+    // A busy service does not serve its document: take that of one that is not busy.
     const publisher = situation === 'busy' ? await start('plain') : subject;
     const faultsOf = answerCheck(await documentOf(publisher), new URL(subject.url).pathname);
     if (publisher !== subject) await publisher.dispose();
@@ -52,7 +52,7 @@ async function documentOf(service: HttpSubject): Promise<OpenApiDocument> {
   return parse(responses[0].body.toString()) as OpenApiDocument;
 }
 
-/** The requests in what was sent; of bytes those whose first line can be read. */
+/** The requests that were sent; of bytes, those with a readable first line. */
 export function requestsOf(request: RowRequest | RawRequest): Asked[] {
   if ('method' in request) return [{ method: request.method, path: pathOf(request.target) }];
   const lines = request.raw.matchAll(/^([A-Z]+) (\S+) HTTP\/1\.[01]\r$/gm);
@@ -61,7 +61,7 @@ export function requestsOf(request: RowRequest | RawRequest): Asked[] {
 
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
-/** Holds answers to a document: their statuses, headers and bodies, judged by Ajv. A HEAD is a GET without a body. */
+/** Checks statuses, headers and bodies of responses against a document, with Ajv. A HEAD is a GET without a body. */
 function answerCheck(document: OpenApiDocument, basePath: string): AnswerCheck {
   const compile = judgeFor(document);
   const judges = new Map<unknown, Judge>();
@@ -100,7 +100,7 @@ function answerCheck(document: OpenApiDocument, basePath: string): AnswerCheck {
   };
 }
 
-/** What is wrong with a body. Of Error the document says without a schema which codes it may have. */
+/** What is wrong with a body. The codes of an Error are in an extension of the document, not in a schema. */
 function bodyFault(
   { status, body }: RawResponse,
   judge: Judge,

@@ -33,8 +33,8 @@ function shownAnswers(situations: ReadonlySet<Situation>): Set<string> {
 }
 
 /**
- * What no single row can show: a time that runs out, and two requests that meet; and what no operation has a part in:
- * the table shows it for one of them.
+ * What no single row can show (a timeout, two requests), and what the server refuses before any operation: the table
+ * shows that once.
  */
 const ELSEWHERE = ['request_timeout', 'idempotency_key_reused', 'expectation_failed', 'headers_too_large'];
 const isElsewhere = (answer: string): boolean => ELSEWHERE.some((code) => answer.endsWith(` ${code}`));

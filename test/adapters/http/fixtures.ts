@@ -15,7 +15,7 @@ import type { Pet } from '../../../src/domain/pet.js';
 export const KEY = { authorization: 'Bearer any' };
 export const REX = '{"name":"Rex","categoryId":1}';
 
-/** Accepts every key, whose id is the key itself. */
+/** Accepts every key. The key is its own id. */
 export const anyKey: Authenticator = {
   authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
 };
@@ -86,7 +86,7 @@ export class HeldPetRepository implements PetRepository {
   readonly calls: HeldCall[] = [];
   #arrival = Promise.withResolvers<void>();
 
-  /** Waits until there were so many calls. */
+  /** Waits until there were this many calls. */
   async called(count: number): Promise<void> {
     while (this.calls.length < count) await this.#arrival.promise;
   }
@@ -118,7 +118,7 @@ export class HeldPetRepository implements PetRepository {
   }
 }
 
-/** Keeps the process alive during a test that waits for a deadline, whose timer does not. */
+/** Keeps the process alive during a test that waits for a deadline. The deadline's own timer does not. */
 export function keepAlive(): void {
   let timer: ReturnType<typeof setInterval>;
   before(() => {

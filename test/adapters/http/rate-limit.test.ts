@@ -5,7 +5,7 @@ import type { Authenticator } from '../../../src/application/ports/authenticator
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
 
-/** Allows each key so many requests, and records which keys it counted. */
+/** Allows each key this many requests, and records which keys it counted. */
 function limiterOf(requests: number): RateLimiter & { readonly counted: string[] } {
   const counted: string[] = [];
   return {

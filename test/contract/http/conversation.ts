@@ -10,7 +10,7 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** What came back for what was sent. */
+/** The server's side of a conversation. */
 export interface Conversation {
   /** In the order in which they arrived. */
   readonly responses: readonly RawResponse[];

@@ -201,7 +201,7 @@ const rawResponseOf = async (response: Response): Promise<RawResponse> => ({
   body: Buffer.from(await response.arrayBuffer()),
 });
 
-/** In milliseconds: well below the time limit of a case, whose message would say less. */
+/** In milliseconds: well below the time limit of a case, because its message would say less. */
 const PATIENCE = 10_000;
 
 const OCCUPYING = 'the request that must occupy the service';
@@ -228,7 +228,7 @@ const escaped: unknown[] = [];
 const record = (error: unknown): void => void escaped.push(error);
 let watchers = 0;
 
-/** Collects the errors of a request listener that reach nobody, including those that only the process sees. */
+/** Collects the errors that a request listener does not handle, including those that only the process sees. */
 class EscapedErrors {
   #calls: Promise<unknown>[] = [];
 

@@ -67,7 +67,7 @@ export interface Expectation {
   readonly further?: readonly Expectation[];
 }
 
-/** What stands in double braces in a row's texts. */
+/** The values for names in double braces in a row's texts. */
 export interface Values extends HttpKeys {
   /** The path that operations are below. */
   readonly base: string;

@@ -68,10 +68,10 @@ export const RESPONSE_PROMISES: Readonly<Record<string, (sample: Sample) => void
   },
 };
 
-/** A HEAD gets none, and yet its headers describe it. */
+/** A response to HEAD has none, but its headers describe it. */
 const hasBody = ({ status }: RawResponse): boolean => status !== 204 && status !== 304;
 
-/** Where the docs page is, whose files have other types. */
+/** The paths of the docs page, whose files have other types. */
 const FOR_PEOPLE = /^\/(?:docs(?:\/.*)?)?$/;
 
 function checkError({ status, body }: RawResponse): void {

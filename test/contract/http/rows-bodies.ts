@@ -177,7 +177,7 @@ const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Hea
     ['by a key that may only read', [bearer('{{readOnlyKey}}')], error('insufficient_scope')],
   ];
 
-/** What is said of a body: its type, encoding and size, and whether it is wanted. */
+/** The headers of a body: type, encoding, size and expectation. */
 export const BODY_HEADERS: readonly Row[] = [
   row('reads a body without a Content-Type as JSON', { ...send('POST', '/pets'), body: PET }, CREATED),
   ...[

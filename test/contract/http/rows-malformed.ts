@@ -100,7 +100,7 @@ const CHUNKS = `${SIZE}\r\n${PET}\r\n0\r\n\r\n`;
 const posted = (framing: string, body: string): string =>
   `POST {{base}}/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n${framing}\r\n${body}`;
 
-/** Bodies whose end two programs may see in different places. A whole request follows each. */
+/** Bodies with an ambiguous end, which two programs may see in different places. A whole request follows each. */
 const AMBIGUOUS: ReadonlyArray<readonly [what: string, framing: string, body: string]> = [
   ['a length beside chunks', `Content-Length: 6\r\n${CHUNKED}`, '0\r\n\r\nG'],
   ['two different lengths', 'Content-Length: 0\r\nContent-Length: 31\r\n', ''],

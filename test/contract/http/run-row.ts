@@ -19,7 +19,7 @@ import { storeFault, type Situation } from './wire-http.js';
 export interface Ready {
   readonly overSocket: boolean;
   readonly values: Values & Readonly<Record<string, string>>;
-  /** What is stored; absent if the store has a fault. */
+  /** The stored animals; absent if the store has a fault. */
   readonly catalogue?: Catalogue | undefined;
   send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
 }

@@ -40,7 +40,7 @@ const FILTERS = ['', 'status=available', 'status=pending', 'status=sold'];
 
 const key = (value: string): Header => ['Idempotency-Key', value];
 
-/** What a store contributes to the interface: pages, exactly-once creates, entity tags. */
+/** The promises that depend on the store: pages, exactly-once creates, entity tags. */
 export const STORE_SCENARIOS: readonly Scenario[] = [
   ...FILTERS.map((filter): Scenario =>
     promise(`returns every animal once along the links: ${filter || 'without a filter'}`, async (service) => {
@@ -155,7 +155,7 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
 );
 
-/** What a transport contributes, as far as it takes several requests to show. */
+/** The promises that depend on the transport, and take several requests to show. */
 export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
   promise('answers HEAD with the status and headers of GET', async (service) => {
     for (const request of HEADS) {

@@ -111,9 +111,9 @@ export class ResponseReader {
   readonly responses: RawResponse[] = [];
   readonly interim: number[] = [];
   readonly #methods: readonly string[];
-  /** What belongs to no complete response yet. */
+  /** The bytes after the last complete response. */
   rest: Buffer = Buffer.alloc(0);
-  /** A response whose end only the end of the connection shows. */
+  /** A response without a length: it ends with the connection. */
   #endless: Head | undefined;
 
   constructor(methods: readonly string[]) {

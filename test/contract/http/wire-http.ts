@@ -92,7 +92,7 @@ export interface HttpKeys {
 
 /** Wires the HTTP interface on a store in memory, with the settings, keys and faults of a situation. */
 export async function wireHttp(situation: Situation): Promise<{
-  /** What the transport passes requests to. */
+  /** The interface that the transport passes requests to. */
   readonly http: HttpInterface;
   /** The keys that its authenticator accepts or, where their name says so, refuses. */
   readonly keys: HttpKeys;

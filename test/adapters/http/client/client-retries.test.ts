@@ -172,7 +172,7 @@ describe('AnimalStoreClient pauses before a retry', () => {
   });
 });
 
-/** An answer whose body never comes, but for an end by the signal. */
+/** A response whose body never comes. Only the signal ends it. */
 const withoutBody: Step = async ({ init }) =>
   new Response(
     new ReadableStream({

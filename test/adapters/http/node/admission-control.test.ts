@@ -194,7 +194,7 @@ describe('The turns of requests', () => {
 describe('Permits', () => {
   keepAlive();
 
-  /** What a request waits for, in this order. A list reads no body. */
+  /** The steps that a request waits for, in this order. A list reads no body. */
   const STEPS = ['key', 'quota', 'body', 'store'] as const;
   type Step = (typeof STEPS)[number];
   const MOMENTS = ['before', 'during', 'after'] as const;
@@ -321,7 +321,7 @@ describe('What clients leave unread', () => {
   /** Characters of three bytes: what is counted is bytes. */
   const LARGE_NAME = '世'.repeat(LARGE / 3);
 
-  /** A server whose lists are large, and whose bound is one response to a key, or two. */
+  /** A server with large lists. Its bound is one response for each key, or two. */
   async function serving(maxUnsent = 30 * 1024 * 1024) {
     const admission = new AdmissionControl({ maxUnsent });
     const pets = [{ id: 1n, name: LARGE_NAME, categoryId: 1n, status: 'available' as const }];

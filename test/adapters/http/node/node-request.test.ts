@@ -3,7 +3,7 @@ import { bindContract } from '../../../contract/bind-contract.js';
 import { httpContract } from '../../../contract/http-contract.js';
 import { listenerSubjects } from '../../../contract/http/http-subjects.js';
 
-/** What the request and the connection have a part in. Other transports run the rest, which is the interface's. */
+/** The topics that requests and connections of `node:http` can break. Other transports run the rest. */
 const TOPICS = new Set([
   'request bodies',
   'the type, encoding and size of request bodies',

@@ -4,7 +4,7 @@ import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import { Held, closeServers, echoBody, echoTarget, head, inTime, listening } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
-/** Resolves when nobody listens there any more. */
+/** Resolves when the port refuses connections. */
 async function untilRefused(port: number): Promise<void> {
   const open = (): Promise<RawConnection | undefined> => RawConnection.open(port).catch(() => undefined);
   for (let opened; (opened = await open()); await delay(10)) opened.socket.destroy();
