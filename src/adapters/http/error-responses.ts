@@ -18,7 +18,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The body is larger than `limit` bytes. */
+/** The body is larger than `bodyLimit` bytes. */
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
   new HttpError('payload_too_large', messageOf('payload_too_large', { bodyLimit }));
 

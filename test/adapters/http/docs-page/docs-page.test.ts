@@ -39,6 +39,13 @@ describe('The docs page as HTML', () => {
     });
   }
 
+  it('describes every error without a detail that only a response has', () => {
+    const html = page();
+    expect(
+      html.slice(html.indexOf('<section id="errors">'), html.indexOf('<section id="schemas">')),
+    ).to.not.include('{');
+  });
+
   it('has every schema once', () => {
     for (const name of Object.keys(components.schemas))
       expect(page().split(`id="${name}"`)).to.have.length(2);
