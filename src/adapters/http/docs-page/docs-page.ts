@@ -1,9 +1,9 @@
+import { ERRORS, type ErrorDescription } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { OPERATIONS, type Operation } from '../operations.js';
-import { errorsView } from './errors-view.js';
 import { guide } from './guide.js';
 import { markup, prose, type Markup } from './markup.js';
-import { operationView } from './operation-view.js';
+import { operationView, statusView } from './operation-view.js';
 import { schemasView } from './schema-view.js';
 
 /**
@@ -83,3 +83,14 @@ const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label=
     <li><a href="#schemas">Schemas</a></li>
     ${Object.keys(guide(settings)).map((title) => markup`<li><a href="#${anchor(title)}">${title}</a></li>`)}
   </ul></nav>`;
+
+/** Every error code, by status. */
+function errorsView(): Markup {
+  const rows = Object.entries<ErrorDescription>(ERRORS).map(
+    ([code, { status, message, meaning = message }]) => markup`<div id="${code}">
+      <dt>${statusView(status)} <code><b>${code}</b></code></dt>
+      <dd><p>${prose(meaning)}</p></dd>
+    </div>`,
+  );
+  return markup`<dl class="members">${rows}</dl>`;
+}

@@ -1,7 +1,7 @@
+import { ERRORS, type ErrorCode } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { HEADERS } from '../open-api/headers.js';
 import { isRemoved, type Operation } from '../operations.js';
-import { errorLinks, statusView } from './errors-view.js';
 import { day, markup, prose, type Content, type Markup } from './markup.js';
 import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
 import { tryView } from './try-view.js';
@@ -69,3 +69,15 @@ function responsesView({ success, conditional, errors }: Operation): Markup {
   </dl>
 </div>`;
 }
+
+/** The codes of an operation with links to their meanings, in a row for each status. */
+const errorLinks = (codes: readonly ErrorCode[]): Content =>
+  [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(
+    ([status, codes]) => markup`<dt>${statusView(status)}</dt><dd>${links(codes)}</dd>`,
+  );
+
+export const statusView = (status: number): Markup =>
+  markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;
+
+const links = (ids: readonly string[]): Content =>
+  ids.map((id, index) => [index > 0 && ', ', markup`<a href="#${id}"><code>${id}</code></a>`]);
