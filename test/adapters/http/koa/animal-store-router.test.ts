@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Router } from '@koa/router';
 import { expect } from 'chai';
@@ -10,18 +8,9 @@ import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/k
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { KEY, REX, httpInterface, sentOutcome } from '../fixtures.js';
+import { closeHosts, serve } from '../node-host.js';
 
-const servers: Server[] = [];
 const failures: unknown[] = [];
-
-/** Listens with an application; resolves to its address. */
-async function serve(app: Koa): Promise<string> {
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** The router in a stranger's application, between its own middleware. */
 function mounted(
@@ -37,7 +26,7 @@ function mounted(
   for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
   mountMore(app);
-  return serve(app);
+  return serve(app.callback());
 }
 
 const create = (
@@ -66,9 +55,7 @@ const reads =
 
 describe('animalStoreRouter', () => {
   beforeEach(() => void failures.splice(0));
-  afterEach(() => {
-    for (const server of servers.splice(0)) server.close().closeAllConnections();
-  });
+  afterEach(closeHosts);
 
   it('is a router with the operations by method, path and name', () => {
     const router = animalStoreRouter(httpInterface());
@@ -111,7 +98,7 @@ describe('animalStoreRouter', () => {
     app.silent = true;
     const errors: unknown[] = [];
     app.on('error', (error) => errors.push(error));
-    const url = await serve(app);
+    const url = await serve(app.callback());
     for (const path of ['/v1/pets', '/nowhere']) expect((await fetch(url + path)).status).to.equal(500);
     expect(errors).to.deep.equal([fault, fault]);
   });
@@ -134,7 +121,7 @@ describe('animalStoreRouter', () => {
     const [first, second] = createKoaApp(httpInterface()).middleware;
     const host = new Koa().use(outer);
     host.use((context, next) => first?.(context, async () => second?.(context, next)));
-    const url = await serve(host);
+    const url = await serve(host.callback());
     for (const [path, status] of [
       ['/v1/pets', 200],
       ['/nowhere', 404],
@@ -157,7 +144,7 @@ describe('animalStoreRouter', () => {
       app.on('error', (error) => errors.push(error));
       for (const middleware of before) app.use(middleware);
       app.use(animalStoreRouter(httpInterface({ animalStore })).routes());
-      return { errors, url: await serve(app) };
+      return { errors, url: await serve(app.callback()) };
     };
 
     it('once to the application, and responds to it if nobody else does', async () => {
@@ -240,7 +227,7 @@ describe('animalStoreRouter', () => {
       return next();
     });
     app.use(shop.routes());
-    const url = await serve(app);
+    const url = await serve(app.callback());
     for (let count = 0; count < 2; count += 1) {
       const created = await fetch(`${url}/mounted/a%2Fb/shop/v1/pets`, create());
       const location = created.headers.get('location') ?? '';

@@ -1,12 +1,4 @@
-import {
-  Agent,
-  createServer,
-  request as send,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -15,16 +7,7 @@ import { createNodeListener } from '../../../../src/adapters/http/node/index.js'
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { KEY, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
-
-const servers: Array<ReturnType<typeof createServer>> = [];
-
-/** Listens as a host on `node:http` does; resolves to its address. */
-async function serve(host: RequestListener): Promise<string> {
-  const server = createServer(host);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { closeHosts, serve } from '../node-host.js';
 
 /** What a host does before the listener, such as looking up a session or parsing a body. */
 type Before = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -34,7 +17,7 @@ const log = { responded: (request: RespondedRequest) => void responded.push(requ
 
 const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Promise<string> => {
   const listener = createNodeListener(httpInterface({ log, ...options }));
-  return serve((request, response) => void before(request, response).then(() => listener(request, response)));
+  return serve((request, response) => before(request, response).then(() => listener(request, response)));
 };
 
 const create = (headers: Readonly<Record<string, string>> = KEY): RequestInit => ({
@@ -52,9 +35,7 @@ const parsing =
 describe('createNodeListener as a guest', () => {
   keepAlive();
   beforeEach(() => void responded.splice(0));
-  afterEach(() => {
-    for (const server of servers.splice(0)) server.close().closeAllConnections();
-  });
+  afterEach(closeHosts);
 
   for (const method of ['GET', 'POST']) {
     it(`ends the ${method} of a client that disconnected before it was called`, async () => {
@@ -116,7 +97,7 @@ describe('createNodeListener as a guest', () => {
 
   it('leaves a connection usable after it has refused a body in chunks', async () => {
     const listener = createNodeListener(httpInterface({ settings: { bodyLimit: 10 } }));
-    const url = await serve((request, response) => void listener(request, response));
+    const url = await serve(listener);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const status = (method: string, headers: object, body: string): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
