@@ -67,6 +67,7 @@ export class Connection extends Duplex implements Waiting {
   #requests = 0;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
+  #isLast = false;
   #isIdle = false;
   #since = performance.now();
   #discarded = 0;
@@ -114,12 +115,13 @@ export class Connection extends Duplex implements Waiting {
     response.once('close', this.#finish);
   }
 
-  /** Whether `node:http` must close the connection after this response: for one, if it does not wait for the body. */
+  /** Whether the response is the connection's last. A response that does not wait for the body is. */
   #decideLast({ complete, headers }: ServerRequest): boolean {
     const { limits, drainedAt } = this.#server;
     const isHere =
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
-    return !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
+    this.#isLast = !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
+    return this.#isLast;
   }
 
   /** Stops parsing, and discards further input: unread input would reset the connection. */
@@ -257,7 +259,8 @@ export class Connection extends Duplex implements Waiting {
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();
-    if (this.#input.length > 0) this.#server.scheduler.defer(this);
+    if (this.#isLast) this.end();
+    else if (this.#input.length > 0) this.#server.scheduler.defer(this);
   };
 }
 

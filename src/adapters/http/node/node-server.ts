@@ -144,7 +144,7 @@ export class NodeServer {
 
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
   #createParsingServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
-    const { maxHeaderSize, keepAliveTimeout } = this.#state.limits;
+    const { maxHeaderSize, maxRequestsPerSocket, keepAliveTimeout } = this.#state.limits;
     const http = createHttpServer({
       IncomingMessage: ServerRequest,
       ServerResponse,
@@ -154,6 +154,7 @@ export class NodeServer {
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
+    http.maxRequestsPerSocket = maxRequestsPerSocket;
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       http.on(event, (request, response) => this.#begin(request, response));
     }
