@@ -21,7 +21,7 @@ export {
   type RunningService,
   type Wanted,
 } from './http/http-subjects.js';
-export type { RawRequest, RowRequest } from './http/request-row.js';
+export type { RowRequest } from './http/request-row.js';
 export { SITUATIONS, environmentOf, wireHttp, type HttpKeys, type Situation } from './http/wire-http.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';

@@ -8,7 +8,7 @@ import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.
 import type { Open, Subject } from '../contract.js';
 import { within } from '../run-contract.js';
 import type { RawResponse, Conversation } from './conversation.js';
-import { fillRequest, get, type RawRequest, type RowRequest } from './request-row.js';
+import { fillRequest, get, type RowRequest } from './request-row.js';
 import { converse, messageOf } from './socket-client.js';
 import { storeFault, wireHttp, type HttpKeys, type Situation } from './wire-http.js';
 
@@ -22,8 +22,8 @@ export interface HttpSubject extends Subject {
   readonly keys: HttpKeys;
   /** Why the situation is not available. Cases that need it are skipped then. */
   readonly missing?: string | undefined;
-  /** Sends a request with all its values filled in, and resolves to what came back. */
-  send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
+  /** Sends a request with all its values filled in, or bytes as they are. Resolves to what came back. */
+  send(request: RowRequest | { readonly raw: string }, wanted?: Wanted): Promise<Conversation>;
   /**
    * Resolves to the errors that the transport threw, rejected with or left unhandled since the last call: each would end
    * the process of a service. Waits shortly for requests in progress.
