@@ -7,7 +7,7 @@ import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
 /**
- * Reads the query of listPets. Unknown parameters are ignored, and `listPets` judges the values; only a repeated
+ * Reads the query of listPets. Unknown parameters are ignored, and `listPets` checks the values; only a repeated
  * parameter and `cursor` are refused here, together with every other fault.
  * @throws {InvalidParameterError} a parameter is repeated, or `cursor` is given
  */

@@ -63,7 +63,7 @@ function charsetOf(contentType: string): string | undefined {
 const MAX_DEPTH = 16;
 
 /**
- * Reads the fields of a NewPet from JSON text, with exact integers. Other members are ignored. Only the domain judges
+ * Reads the fields of a NewPet from JSON text, with exact integers. Other members are ignored. Only the domain checks
  * the fields; what JSON alone can get wrong is refused here, together with every fault of the fields.
  * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
  * @throws {InvalidPetError} it is not an object, repeats a member or is nested too deeply

@@ -6,7 +6,7 @@ import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } fr
 import { ERRORS } from './error-codes.js';
 import { INT64, PET_ID, reference } from './json-schema.js';
 
-/* The schemas of the interface. They only describe, for the OpenAPI document: the domain judges. */
+/* The schemas of the interface. They only describe, for the OpenAPI document: the domain checks. */
 
 const NAME = {
   type: 'string',

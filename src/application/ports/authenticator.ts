@@ -12,9 +12,9 @@ export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) =
 /** Driven port: who sent a credential, and what may they do? Every adapter passes `authenticatorContract`. */
 export interface Authenticator {
   /**
-   * Judges a credential exactly as it was sent. An invalid credential is a result, not an error. The credential is
+   * Checks a credential exactly as it was sent. An invalid credential is a result, not an error. The credential is
    * never stored, logged or quoted in an error.
-   * @throws {UnavailableError} the credential cannot be judged now: the caller must refuse the request.
+   * @throws {UnavailableError} the credential cannot be checked now: the caller must refuse the request.
    */
   authenticate(credential: string, call?: Call): Promise<Authentication>;
 }

@@ -27,7 +27,7 @@ export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
   /**
-   * Judges a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
+   * Checks a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
    * or to `undefined`. Omit if only opening can tell.
    */
   check?(url: string): Promise<string | undefined>;
