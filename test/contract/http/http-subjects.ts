@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FetchHandler } from '../../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
@@ -67,7 +66,9 @@ export const listenerSubjects =
 
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
 export const fetchSubjects =
-  (make: (http: HttpInterface) => FetchHandler | Promise<FetchHandler>): OpenHttp =>
+  <Handler extends (request: Request) => Response | Promise<Response>>(
+    make: (http: HttpInterface) => Handler | Promise<Handler>,
+  ): OpenHttp =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { basePath } = http.settings;
