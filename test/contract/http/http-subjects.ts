@@ -66,8 +66,12 @@ export const listenerSubjects =
 
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
 export const fetchSubjects =
-  <Handler extends (request: Request) => Response | Promise<Response>>(
-    make: (http: HttpInterface) => Handler | Promise<Handler>,
+  (
+    make: (
+      http: HttpInterface,
+    ) =>
+      | ((request: Request) => Response | Promise<Response>)
+      | Promise<(request: Request) => Response | Promise<Response>>,
   ): OpenHttp =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
