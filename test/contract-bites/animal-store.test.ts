@@ -5,7 +5,7 @@ import { INT64_MAX } from '../../src/domain/int64.js';
 import { InvalidPetError } from '../../src/domain/errors.js';
 import { PET_STATUSES, type NewPet } from '../../src/domain/pet.js';
 import { animalStoreContract } from '../contract/animal-store-contract.js';
-import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
+import { bites, faultsOf, idleFaults, withFault, type Bites, type Fault } from './bites.js';
 
 const { asks, returns, rejects, deaf, hasty } = faultsOf<AnimalStore>();
 
@@ -141,4 +141,5 @@ bites(
     return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
   },
   { ...reading, ...creating },
+  idleFaults(createAnimalStore(openMemoryStore())),
 );

@@ -16,12 +16,23 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
   contract: Contract<S, Given>,
   open: (fault?: Fault) => Open<S, Given>,
   broken: Bites<Fault>,
+  idle: Readonly<Record<string, Fault>> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
   const isNamed = (name: string, part: string): boolean =>
     names.includes(part) ? name === part : name.includes(part);
-  const run = (fault: Fault | undefined, only: (name: string) => boolean) =>
-    runContract(contract, open(fault), { animals: ANIMALS, only });
+  const run = async (fault: Fault | undefined, only: (name: string) => boolean) => {
+    let opened = 0;
+    const counted: Open<S, Given> = async (given) => {
+      const subject = await open(fault)(given);
+      opened += 1;
+      return subject;
+    };
+    const results = await runContract(contract, counted, { animals: ANIMALS, only });
+    // A subject that does not open would fail every case.
+    expect(opened, 'subjects that opened').to.be.greaterThan(0);
+    return results;
+  };
 
   describe(`the contract of ${contract.port}`, function () {
     this.timeout(60_000);
@@ -35,6 +46,13 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
       const results = await run(undefined, (name) => parts.some((part) => isNamed(name, part)));
       expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
     });
+
+    for (const [operation, fault] of Object.entries(idle)) {
+      it(`fails an adapter whose ${operation} does nothing`, async () => {
+        const results = await run(fault, (name) => !/thousands/.test(name));
+        expect(results.filter(({ outcome }) => outcome === 'failed')).to.not.deep.equal([]);
+      });
+    }
 
     for (const [promise, fault] of Object.entries(broken)) {
       it(`fails an adapter that breaks this: ${promise}`, async () => {
@@ -178,9 +196,15 @@ export function faultsOf<Port extends object>() {
 const withoutSignal = (arg: unknown): unknown =>
   typeof arg === 'object' && arg !== null && 'signal' in arg ? { ...arg, signal: undefined } : arg;
 
+/** For each operation of a port: a fault by which it does nothing. */
+export const idleFaults = <Port extends object>(port: Port): Readonly<Record<string, Fault<Port>>> =>
+  Object.fromEntries(
+    Object.keys(port).map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
+  );
+
 /** The port with operations replaced. */
 export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | undefined): Port =>
-  fault ? Object.assign(Object.create(port) as Port, fault(port)) : port;
+  fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
 
 export type PortName = 'pets' | 'apiKeys' | 'transfer';
 
@@ -216,7 +240,7 @@ export function storeBites<Name extends PortName>(
       dispose: () => memory.close(),
     };
   };
-  bites(contract, subject, broken);
+  bites(contract, subject, broken, idleFaults<FullStore[Name]>(openMemoryStore()[name]));
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */

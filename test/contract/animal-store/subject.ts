@@ -44,7 +44,8 @@ export async function pagesOf(
   let after: bigint | undefined;
   do {
     const page = await animalStore.listPets({ ...query, after });
-    if (page.next !== undefined && page.next === after) throw new Error('a page leads to itself');
+    if (page.next !== undefined && after !== undefined && page.next <= after)
+      throw new Error(`the page after ${after} leads back, to ${page.next}`);
     pages.push(page.pets);
     after = page.next;
   } while (after !== undefined);
