@@ -11,6 +11,8 @@ import type { HttpRequest } from './http-message.js';
  */
 export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
   const unsupported = mediaTypeError(request);
+  // Of a body in chunks nothing is known, but Expect says that there is one (RFC 9110, 10.1.1).
+  if (unsupported && request.header('expect') && request.header('transfer-encoding')) throw unsupported;
   // The first byte of an unsupported body is one too many.
   const bytes = await request.readBody(unsupported ? 0 : bodyLimit).catch((error: unknown) => {
     const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';

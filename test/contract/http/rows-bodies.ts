@@ -253,6 +253,16 @@ export const BODY_HEADERS: readonly Row[] = [
     ),
   ),
   row(
+    'answers 415 to a body of another type in chunks without telling the client to send it',
+    inChunks({
+      ...send('POST', '/pets', ['Content-Type', 'text/plain'], EXPECT),
+      body: PET,
+      awaitsContinue: true,
+    }),
+    { ...UNSUPPORTED_TYPE, closes: true },
+    { socketOnly: EXPECTS },
+  ),
+  row(
     'does not tell a GET without a body to continue',
     get('/pets?limit=1', EXPECT),
     { status: 200 },
