@@ -84,13 +84,15 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     expect(result).to.deep.equal({ replays, listed: [one, two], got: two, requestId: 36 });
   });
 
-  it('is unavailable where the service does not allow the origin', async () => {
+  it('is unavailable where the service does not allow the origin, and names the setting', async () => {
     const stranger = await openPage(await browser().newPage(), origin.replace('127.0.0.1', 'localhost'));
     const refused = await stranger.evaluate(async (options) => {
       const store = new AnimalStoreClient({ ...options, retries: 0 });
-      return store.listPets().catch((error: Error) => [error.name, error.cause instanceof TypeError]);
+      return store.listPets().catch((error: Error) => [error.message, error.cause instanceof TypeError]);
     }, options());
-    expect(refused).to.deep.equal(['UnavailableError', true]);
+    const { origin: at } = new URL(service.url);
+    const message = `The store is not available (reaching ${at}, whose CORS_ORIGINS must include ${new URL(stranger.url()).origin}).`;
+    expect(refused).to.deep.equal([message, true]);
   });
 
   it('follows no redirect, although the browser hides it', async () => {

@@ -24,6 +24,9 @@ import { sendRequest } from './send-request.js';
  * and 409 while a create with the same key is in progress), until the call's deadline or number of retries. Creates too:
  * each carries an idempotency key, so that the animal is added once.
  *
+ * For a shorter timeout of one call pass `{ signal: AbortSignal.timeout(2000) }`: the call then rejects with the signal's
+ * reason, a `TimeoutError`.
+ *
  * Beyond what the port says, every operation may reject with
  * - `ServiceError`: an error that only HTTP has, such as `invalid_api_key`, by its code;
  * - `UnexpectedResponseError`: the response is not one of an animal store.
@@ -57,6 +60,7 @@ export class AnimalStoreClient implements AnimalStore {
   /**
    * Returns every animal in ascending order of id, over all pages: each that exists during the whole traversal exactly
    * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100).
+   * `Array.fromAsync` makes an array of all of them.
    */
   async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
     const { limit = PAGE_LIMIT.maximum, status } = query;

@@ -40,7 +40,7 @@ export async function sendRequest(
       const error =
         isAnimalStoreError(cause) || cause instanceof ResponseError
           ? cause
-          : new UnavailableError('reaching the service', { cause });
+          : new UnavailableError(`reaching ${reached(settings)}`, { cause });
       const delay = pauseBefore(retry, error);
       if (delay === undefined || retry > retries || performance.now() + delay >= end) throw error;
       onRetry({ operation: request.operation, retry, delay, error });
@@ -48,6 +48,13 @@ export async function sendRequest(
       await within(delay, signal, () => new Promise(() => {})).catch(() => signal?.throwIfAborted());
     }
   }
+}
+
+/** The service's origin. In a page of another origin, a missing CORS header looks like a network failure. */
+function reached({ baseUrl }: ClientSettings): string {
+  const { origin } = new URL(baseUrl);
+  const page = (globalThis as { location?: { readonly origin: string } }).location?.origin ?? origin;
+  return page === origin ? origin : `${origin}, whose CORS_ORIGINS must include ${page}`;
 }
 
 async function attempt(

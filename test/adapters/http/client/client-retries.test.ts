@@ -81,7 +81,7 @@ describe('AnimalStoreClient retries', () => {
     expect(timing.passed).to.deep.equal([2000]);
   });
 
-  it('as often as the option says, then rejects with the last failure', async () => {
+  it('as often as the option says, then rejects with the last failure, naming the origin', async () => {
     for (const retries of [0, 1, 5, 7]) {
       const { client, sent } = fakeService(
         ...Array.from({ length: retries }, () => new TypeError('fetch failed')),
@@ -92,7 +92,8 @@ describe('AnimalStoreClient retries', () => {
       expect(sent).to.have.length(retries + 1);
     }
     const { client, sent } = fakeService(new TypeError('fetch failed'));
-    await rejectionOf(client().listPets());
+    const { message } = (await rejectionOf(client().listPets())) as Error;
+    expect(message).to.equal('The store is not available (reaching https://animals.example).');
     expect(sent, 'by default').to.have.length(6);
   });
 });
