@@ -40,6 +40,8 @@ export class FairScheduler {
   readonly #maxWait: number;
   readonly #gathers: boolean;
   readonly #queues = new Map<string, Waiting[]>();
+  /** While it is true, nothing starts. */
+  isHeld = false;
   #left: number;
   #usual = 1;
   #takenWhileLate = 0;
@@ -67,7 +69,7 @@ export class FairScheduler {
    * needs no callback in every turn.
    */
   hasRoom(): boolean {
-    if (this.#left < 1 || this.#queues.size > 0) return false;
+    if (this.isHeld || this.#left < 1 || this.#queues.size > 0) return false;
     this.#left -= this.#usual;
     return true;
   }
@@ -100,7 +102,7 @@ export class FairScheduler {
     if (this.#hasAccepted) this.#acceptingUntil ??= now + (now - this.#began);
     const isAccepting = this.#hasAccepted && now < (this.#acceptingUntil ?? 0);
     this.#hasAccepted = false;
-    if (isAccepting) return this.#schedule();
+    if (isAccepting || this.isHeld) return this.#schedule();
     this.#acceptingUntil = undefined;
     this.#left = this.#perTurn;
     let taken = 0;

@@ -38,7 +38,8 @@ const PARSED_PER_TURN = 128;
 const STOPPING_INTERVAL = 20;
 /** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
-/** If a turn of the event loop accepted nothing and was this short, in milliseconds, no connection waits. */
+/** If only short turns of the event loop accepted nothing for this time, in milliseconds, no connection waits. */
+const QUIET_TIME = 5;
 const SHORT_TURN = 0.2;
 
 /**
@@ -117,17 +118,21 @@ export class NodeServer {
     });
   }
 
-  /** Accepts the connections that wait: the operating system resets them when the listening socket closes. */
+  /**
+   * Accepts the connections that wait: the operating system resets them when the listening socket closes. Starts no
+   * requests meanwhile: each response could bring another connection of its client.
+   */
   async #acceptAll(milliseconds: number): Promise<void> {
-    const until = performance.now() + milliseconds;
-    await nextTurn(); // Node accepts one connection a turn
-    for (let began = performance.now(); began < until;) {
-      const accepted = this.#accepted;
-      await nextTurn();
-      const now = performance.now();
-      if (this.#accepted === accepted && now - began < SHORT_TURN) return;
-      began = now;
+    const { scheduler } = this.#state;
+    scheduler.isHeld = true;
+    const began = performance.now();
+    for (let quietSince = began, now = began; now - quietSince < QUIET_TIME && now - began < milliseconds;) {
+      const [accepted, before] = [this.#accepted, now];
+      await nextTurn(); // Node accepts one connection a turn
+      now = performance.now();
+      if (this.#accepted > accepted || now - before > SHORT_TURN) quietSince = now;
     }
+    scheduler.isHeld = false;
   }
 
   #checkEvery(interval: number): void {

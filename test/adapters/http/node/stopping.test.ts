@@ -69,6 +69,23 @@ describe('A listening server that is closed', () => {
     expect(await inTime(closed)).to.equal(true);
   });
 
+  it('answers clients that reconnect at once after each response, until it refuses them', async () => {
+    const { server, port } = await listening(echoTarget);
+    const answered: unknown[] = [];
+    const reconnect = async (): Promise<void> => {
+      for (;;) {
+        const connection = await RawConnection.open(port, head('GET /', 'Connection: close')).catch(() => {});
+        if (!connection) return;
+        expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['/']);
+        answered.push(connection);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 24 }, reconnect));
+    while (answered.length < 48) await setImmediate();
+    expect(await inTime(server.close(30_000))).to.equal(true);
+    await clients;
+  });
+
   it('answers a request that came while it was too busy to read', async () => {
     const { server, port } = await listening(echoTarget, { limits: { stopGrace: 200 } });
     const connection = await RawConnection.open(port, head('GET /'));
