@@ -62,7 +62,7 @@ describeInChromium('The docs page', (browser) => {
     await page.unrouteAll();
   });
 
-  it('has the response directly below Send, and the list of responses last, on a phone', async () => {
+  it('has the response directly below Send, the list of responses last, and a link to the form, on a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await send(page, 'createPet');
     const order = await operationOn(page, 'createPet')
@@ -73,6 +73,10 @@ describeInChromium('The docs page', (browser) => {
           .map(({ classList }) => classList.value),
       );
     expect(order).to.deep.equal(['send', 'response', 'sample', 'sample', 'responses']);
+    await operationOn(page, 'getPet').getByRole('link', { name: 'Try it' }).click();
+    expect(
+      await page.locator('#getPet-try').evaluate((found) => found.getBoundingClientRect().top),
+    ).to.be.below(1);
     await page.setViewportSize({ width: 1280, height: 844 });
   });
 
@@ -129,6 +133,26 @@ describeInChromium('The docs page', (browser) => {
     expect(await listPets.locator('.fetch').innerText()).to.include(
       `fetch("${service.url}/pets?limit=7&status=sold", {`,
     );
+  });
+
+  it('copies a sample, which has no key', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const fetchSample = operationOn(page, 'getPet').locator('.sample').nth(1);
+    await fetchSample.locator('summary').click();
+    await fetchSample.getByRole('button', { name: 'Copy' }).click();
+    await fetchSample.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(
+      await fetchSample.locator('code').textContent(),
+    );
+  });
+
+  it('marks in the contents what is being read', async () => {
+    const current = page.locator('nav [aria-current]');
+    for (const title of ['Add an animal', 'Errors', 'Keys']) {
+      await page.getByRole('navigation').getByText(title).click();
+      await current.filter({ hasText: title }).waitFor();
+      expect(await current.count()).to.equal(1);
+    }
   });
 
   it('goes to the next page until there is none, and offers none once the fields have changed', async () => {
@@ -211,6 +235,7 @@ describeInChromium('The docs page', (browser) => {
     await proxy(page, 'http://animals.example/shop/');
     await page.goto('http://animals.example/shop/docs');
     expect(await page.evaluate(() => isSecureContext)).to.equal(false);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).to.equal(0);
     await keyField(page).fill(KEY);
     const createPet = operationOn(page, 'createPet');
     const newKey = async (): Promise<string> => {

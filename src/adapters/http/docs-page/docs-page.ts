@@ -3,11 +3,11 @@ import type { HttpSettings } from '../http-settings.js';
 import { OPERATIONS, type Operation } from '../operations.js';
 import { guide } from './guide.js';
 import { markup, prose, type Markup } from './markup.js';
-import { operationView, statusView } from './operation-view.js';
-import { schemasView } from './schema-view.js';
+import { operationView } from './operation-view.js';
+import { schemasView, statusView } from './schema-view.js';
 
 /**
- * The docs page as HTML: every operation with a form to try it, the errors, the schemas and a short guide.
+ * The docs page as HTML: every operation with a form to try it, a short guide, the errors and the schemas.
  * References are relative to `/docs`.
  */
 export const docsPage = (settings: HttpSettings): string =>
@@ -34,15 +34,15 @@ export const docsPage = (settings: HttpSettings): string =>
 </header>
 <main id="content">
   ${operations().map(([id, operation]) => operationView(id, operation, settings))}
+  ${Object.entries(guide(settings)).map(
+    ([title, paragraphs]) =>
+      markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
+  )}
   <section id="errors"><h2>Errors</h2>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
       Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
     ${errorsView()}</section>
   <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => (body ? [body.schema] : [])))}</section>
-  ${Object.entries(guide(settings)).map(
-    ([title, paragraphs]) =>
-      markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
-  )}
 </main>
 </body>
 </html>
@@ -79,9 +79,9 @@ const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label=
       ([id, { summary, deprecation }]) =>
         markup`<li><a href="#${id}">${summary}</a>${deprecation && markup` <span class="hint">deprecated</span>`}</li>`,
     )}
+    ${Object.keys(guide(settings)).map((title) => markup`<li><a href="#${anchor(title)}">${title}</a></li>`)}
     <li><a href="#errors">Errors</a></li>
     <li><a href="#schemas">Schemas</a></li>
-    ${Object.keys(guide(settings)).map((title) => markup`<li><a href="#${anchor(title)}">${title}</a></li>`)}
   </ul></nav>`;
 
 /** Every error code, by status. */

@@ -3,7 +3,7 @@ import type { HttpSettings } from '../http-settings.js';
 import { HEADERS } from '../open-api/headers.js';
 import { isRemoved, type Operation } from '../operations.js';
 import { day, markup, prose, type Content, type Markup } from './markup.js';
-import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
+import { membersView, schemaLink, schemaName, statusView, valueText } from './schema-view.js';
 import { tryView } from './try-view.js';
 
 /** An operation: what it does, a form to try it, its responses. */
@@ -16,7 +16,8 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
     <h2><span id="${id}-title">${summary}</span>
       ${mark && markup`<span class="warning">${mark}</span>`}
       ${stability && markup`<span class="hint">${stability}</span>`}</h2>
-    <p><code><b>${method}</b> ${path}</code> <span class="hint">operation <code>${id}</code></span></p>
+    <p><code><b>${method}</b> ${settings.basePath}${path}</code> <span class="hint">operation <code>${id}</code></span></p>
+    ${!removed && markup`<p class="to-try"><a href="#${id}-try">Try it</a></p>`}
     ${deprecation && noteView(id, deprecation, removed, settings)}
     <p>${prose(description)}</p>
     <p>The API key needs the scope <code>${scope}</code>.</p>
@@ -75,9 +76,6 @@ const errorLinks = (codes: readonly ErrorCode[]): Content =>
   [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(
     ([status, codes]) => markup`<dt>${statusView(status)}</dt><dd>${links(codes)}</dd>`,
   );
-
-export const statusView = (status: number): Markup =>
-  markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;
 
 const links = (ids: readonly string[]): Content =>
   ids.map((id, index) => [index > 0 && ', ', markup`<a href="#${id}"><code>${id}</code></a>`]);

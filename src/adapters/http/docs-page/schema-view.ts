@@ -9,6 +9,7 @@ interface Keywords {
   readonly enum?: readonly string[];
   readonly default?: string | number;
   readonly items?: Keywords;
+  readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Keywords>>;
   readonly required?: readonly string[];
   readonly $ref?: string;
@@ -19,6 +20,9 @@ export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schem
 
 /** The name that a schema refers to, if it does. */
 export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\//, '');
+
+export const statusView = (status: number): Markup =>
+  markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;
 
 export const schemaLink = (schema: Keywords): Markup =>
   markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
@@ -46,6 +50,12 @@ export function membersView(schema: Keywords): Markup {
       <dd><p>${prose(keywords.description ?? '')}</p><p class="hint">${facts(keywords)}</p></dd>
     </div>`;
   })}</dl>`;
+}
+
+/** The first example of a schema; of an array, one of its items. */
+export function exampleOf(schema: Keywords): unknown {
+  const { items, examples } = keywordsOf(schema);
+  return items ? [exampleOf(items)] : examples?.[0];
 }
 
 /** The type and the limits of a value, in words. */

@@ -3,14 +3,17 @@ import { DEFAULT_STATUS } from '../../../domain/pet.js';
 import { stringify } from '../../../exact-json.js';
 import type { Operation, Parameter } from '../operations.js';
 import { markup, type Markup } from './markup.js';
-import { keywordsOf } from './schema-view.js';
+import { exampleOf, keywordsOf, statusView } from './schema-view.js';
 
 /** The example in the body editor. Its categoryId shows that integers are exact: a JavaScript number would round it. */
 const EXAMPLE_BODY = stringify({ name: 'Bella', categoryId: INT64_MAX, status: DEFAULT_STATUS }, 2);
 
 /** The form that sends a request, the place for the response, and the same request as a sample. */
-export const tryView = (id: string, { summary, method, path, body, parameters }: Operation): Markup =>
-  markup`<section class="try" aria-label="Try it: ${summary}">
+export const tryView = (
+  id: string,
+  { summary, method, path, body, parameters, success }: Operation,
+): Markup =>
+  markup`<section class="try" id="${id}-try" aria-label="Try it: ${summary}">
   <h3>Try it</h3>
   <form autocomplete="off" data-method="${method}" data-path="${path}">
     ${Object.entries(parameters).map(([name, parameter]) => fieldView(`${id}-${name}`, name, parameter))}
@@ -22,8 +25,8 @@ export const tryView = (id: string, { summary, method, path, body, parameters }:
     </p>
   </form>
   <div class="response">
-    <p role="status"></p>
-    <pre tabindex="0" role="group" aria-label="Response body" hidden><code></code></pre>
+    <p role="status">${statusView(success.status)} <span class="hint">Sample response</span></p>
+    <pre tabindex="0" role="group" aria-label="Response body"><code>${stringify(exampleOf(success.schema), 2)}</code></pre>
     <details hidden><summary>Response headers</summary><dl class="pairs"></dl></details>
   </div>
   ${['curl', 'fetch'].map((tool, index) => sampleView(tool, index === 0))}
@@ -55,5 +58,6 @@ ${EXAMPLE_BODY}</textarea>
 
 const sampleView = (tool: string, open: boolean): Markup => markup`<details class="sample" ${open && 'open'}>
     <summary>${tool}</summary>
+    <button type="button" class="copy" hidden>Copy</button>
     <pre tabindex="0" role="group" aria-label="${tool} sample"><code class="${tool}"></code></pre>
   </details>`;

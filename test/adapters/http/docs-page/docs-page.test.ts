@@ -55,6 +55,20 @@ describe('The docs page as HTML', () => {
     expect(articleOf('createPet', page())).to.include('categoryId&#34;: 9223372036854775807');
   });
 
+  it('shows the whole path of an operation, and a sample response before anything is sent', () => {
+    const html = articleOf('listPets', page({ basePath: '/shop/v1' }));
+    expect(html).to.include('<b>GET</b> /shop/v1/pets<');
+    expect(html).to.match(/Sample response<.*\n.*<code>\[\n {2}\{\n {4}&#34;id&#34;: 1,/);
+  });
+
+  it('has the guide before the errors and the schemas, on the page and in the contents', () => {
+    const ids = ['listPets', 'keys', 'pages', 'errors', 'schemas'];
+    for (const tag of [/<(?:article|section)[^>]* id="(\w+)"/g, /<a href="#(\w+)"/g]) {
+      const found = [...page().matchAll(tag)].map(([, id]) => id);
+      expect([...new Set(found)].filter((id) => ids.includes(id ?? ''))).to.deep.equal(ids);
+    }
+  });
+
   it('says when getPet will be removed, and that GET_PET=off has removed it', () => {
     const deprecated = articleOf('getPet', page());
     expect(deprecated).to.match(

@@ -59,7 +59,9 @@ function tryIt(section: HTMLElement): void {
     const values = fields.map(({ name, dataset, value }) => ({ name, in: dataset['in'] ?? '', value }));
     return prepareRequest({ method, path }, address.value, values, body?.value);
   };
+  const copies = [...section.querySelectorAll<HTMLButtonElement>('.copy')];
   const update = (): void => {
+    for (const copy of copies) copy.textContent = 'Copy';
     const request = prepare();
     required(section.querySelector('.curl')).textContent = curlSample(request);
     required(section.querySelector('.fetch')).textContent = fetchSample(request);
@@ -94,6 +96,13 @@ function tryIt(section: HTMLElement): void {
     void run();
   });
   form.querySelector('.new-key')?.addEventListener('click', () => fill('Idempotency-Key', randomKey()));
+  for (const copy of copies) {
+    copy.hidden = !isSecureContext; // elsewhere pages have no clipboard
+    copy.addEventListener('click', () => {
+      const sample = copy.parentElement?.querySelector('code')?.textContent ?? '';
+      void navigator.clipboard.writeText(sample).then(() => (copy.textContent = 'Copied'));
+    });
+  }
   form.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -111,8 +120,22 @@ function tryIt(section: HTMLElement): void {
   update();
 }
 
+/** Marks the part of the page that is being read in the contents. */
+function followReader(): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>('nav a')];
+  const mark = (): void => {
+    const current = links.findLast(({ hash }) => topOf(hash) < 80);
+    for (const link of links) link.ariaCurrent = link === current ? 'location' : null;
+  };
+  addEventListener('scroll', mark, { passive: true });
+  mark();
+}
+
+const topOf = (hash: string): number => required(document.querySelector(hash)).getBoundingClientRect().top;
+
 /** 128 random bits. `crypto.randomUUID` is missing where a page comes over plain HTTP. */
 const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
 
 prepareAccess();
+followReader();
 for (const section of document.querySelectorAll<HTMLElement>('.try')) tryIt(section);
