@@ -27,6 +27,7 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
     const real = existsSync(file)
       ? dirname(realpathSync(file))
       : join(realpathSync(existing), relative(existing, given));
+    read.push('/proc/self/mountinfo'); // shows whether the file alone is mounted
     for (let folder of [given, real]) {
       write.push(folder);
       // A folder that is missing is made, in one that then has to be read.

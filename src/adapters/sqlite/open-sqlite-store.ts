@@ -9,7 +9,14 @@ import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { sqlitePets } from './sqlite-pet-repository.js';
-import { findOrCreateFile, makePrivate, OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
+import {
+  findOrCreateFile,
+  makePrivate,
+  OTHER_FILE,
+  requireOneName,
+  RESTORE,
+  StoreFileError,
+} from './store-file.js';
 
 /** How a store is opened. */
 export interface SqliteStoreOptions extends OpenOptions {
@@ -45,8 +52,10 @@ function openFile(
   { readOnly = false, mustExist = false, onNotice = () => {}, onCommit }: OpenOptions,
 ): FullStore {
   const empty = isEmpty(file, mustExist);
-  // Otherwise SQLite would open a file that it cannot write for reading.
-  if (!readOnly) accessSync(file, constants.W_OK);
+  if (!readOnly) {
+    requireOneName(file);
+    accessSync(file, constants.W_OK); // or SQLite would open it for reading only
+  }
   if (!empty) checkContent(file);
   if (!readOnly) makePrivate(file);
   const hasLog = existsSync(`${file}-wal`);

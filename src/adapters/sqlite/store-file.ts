@@ -1,4 +1,13 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -83,6 +92,30 @@ export function makePrivate(file: string): void {
     } catch {
       // There is none, or only its owner can do it.
     }
+  }
+}
+
+/**
+ * Refuses a file that may have a second name in another folder. SQLite keeps its log beside the name, so processes that
+ * use two names would overwrite each other's animals.
+ */
+export function requireOneName(file: string): void {
+  if (statSync(file).nlink > 1) {
+    throw new StoreFileError(file, 'has more than one hard link: remove the others, as a store has one name');
+  }
+  if (isMountPoint(file)) {
+    throw new StoreFileError(file, 'is itself a mount point: mount the folder of the store, not the file');
+  }
+}
+
+/** Only Linux mounts files. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html */
+function isMountPoint(file: string): boolean {
+  const escaped = file.replaceAll(/[\t\n \\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  try {
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return mounts.some((mount) => mount.split(' ')[4] === escaped);
+  } catch {
+    return false; // another system, or Node.js's permission model
   }
 }
 

@@ -1,13 +1,24 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  mkdir,
+  readFile,
+  readdir,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { copyAsCrashed, inFolder, rejection, rex } from './temporary-store.js';
+import { copyAsCrashed, inFolder, rejection, rex, temporaryFolder } from './temporary-store.js';
 
 /** A closed store that holds `count` animals. */
 async function makeStore(file: string, count = 1): Promise<void> {
@@ -141,6 +152,41 @@ describe('openSqliteStore', () => {
         log.close();
       }),
     );
+
+    it(
+      'a file with a second hard link, which a process could use beside the log of the first',
+      inFolder(async (folder) => {
+        const [file, other] = [join(folder, 'animals.db'), join(folder, 'other.db')];
+        await makeStore(file);
+        await link(file, other);
+        for (const name of [file, other]) await expectRefused(name, /has more than one hard link: remove/);
+        await (await openSqliteStore(file, { readOnly: true })).close();
+        await unlink(other);
+        await (await openSqliteStore(file)).close();
+      }),
+    );
+
+    it('a file that is itself a mount point', async function () {
+      const temporary = await temporaryFolder();
+      const folder = temporary.path;
+      try {
+        const [file, mounted] = [join(folder, 'a', 'animals.db'), join(folder, 'b c', 'animals.db')];
+        for (const made of [file, mounted]) await makeStore(made);
+        const mount = 'mount --bind "$0" "$1" && shift && exec "$@"';
+        const inNamespace = ['--map-root-user', '--mount', 'sh', '-c', mount, file, mounted];
+        if (spawnSync('unshare', [...inNamespace, 'true']).status !== 0) return this.skip();
+        const open = `
+          const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
+          await openSqliteStore(process.argv[1]).catch(({ message }) => console.log(message));`;
+        const node = [process.execPath, '--input-type=module', '-e', open, mounted];
+        const { stdout } = spawnSync('unshare', [...inNamespace, ...node], { encoding: 'utf8' });
+        expect(stdout).to.equal(
+          `${mounted} is itself a mount point: mount the folder of the store, not the file.\n`,
+        );
+      } finally {
+        await temporary.remove();
+      }
+    });
 
     it(
       'an empty file beside a log, or where a store must exist',
