@@ -16,9 +16,12 @@ interface Write {
 /** A batch of at least this many writes does not wait for another turn. */
 const LARGE_BATCH = 32;
 
+/** A batch holds no more: some 25 ms, after which other events get their turn. */
+const LARGEST_BATCH = 1000;
+
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
- * the writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its transaction
+ * up to 1,000 writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its transaction
  * begins. From there to the commit everything is one synchronous step.
  */
 export class GroupCommit {
@@ -75,9 +78,11 @@ export class GroupCommit {
     // Other requests that arrived together may still be read.
     if (this.#queue.length < LARGE_BATCH) await nextTurn();
     for (let tries = 0; ; tries += 1) {
-      this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
       try {
-        while (!this.#commitQueue()) this.#rollback();
+        while (!this.#commitBatch()) {
+          this.#rollback();
+          await nextTurn();
+        }
       } catch (error) {
         this.#rollback();
         const [busy, now] = [isBusy(error), performance.now()];
@@ -89,14 +94,15 @@ export class GroupCommit {
     this.#flushing = undefined;
   }
 
-  /** Returns `false` after refusing a write that failed by itself: the others have to run again without it. */
-  #commitQueue(): boolean {
+  /** Returns `false` while there are others to commit, as after a write that failed by itself and was refused. */
+  #commitBatch(): boolean {
+    this.#refuse(({ signal }) => (signal?.aborted ? signal.reason : undefined));
     if (this.#queue.length === 0) return true;
     this.#failing = true; // until the commit: what happens in between is one synchronous step
     this.#beforeEach();
     this.#database.exec('BEGIN IMMEDIATE');
     const settle: (() => void)[] = [];
-    for (const write of this.#queue) {
+    for (const write of this.#queue.slice(0, LARGEST_BATCH)) {
       try {
         settle.push(write.run());
       } catch (error) {
@@ -107,10 +113,10 @@ export class GroupCommit {
     }
     this.#database.exec('COMMIT');
     this.#failing = false;
-    this.#queue = [];
+    this.#queue = this.#queue.slice(settle.length);
     for (const resolve of settle) resolve();
     this.#onCommit(settle.length);
-    return true;
+    return this.#queue.length === 0;
   }
 
   #rollback(): void {

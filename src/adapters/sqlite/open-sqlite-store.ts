@@ -46,6 +46,9 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   }
 }
 
+/** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
+const LOG_SIZE = 16 * 2 ** 20;
+
 function openFile(
   file: string,
   wait: LockWait,
@@ -68,6 +71,7 @@ function openFile(
       // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
       if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
       database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
+      database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
       upgradeSchema(database, file, onNotice);
       if (hasLog) syncLog(database);
     }

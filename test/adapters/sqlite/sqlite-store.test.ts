@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { claimOn, observed, onStore, rejection, rex } from './temporary-store.js';
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { claimOn, inFolder, observed, onStore, rejection, rex } from './temporary-store.js';
 
 /** How many transactions the write-ahead log holds: the frame that ends one says the size of the database. */
 async function commitsInLog(file: string): Promise<number> {
@@ -41,6 +44,40 @@ describe('an SQLite store', () => {
       }),
     );
   }
+
+  it(
+    'cuts the log to 16 MiB once nothing reads an old state any more',
+    onStore(async ({ pets, file }) => {
+      const mebibytes = (): number => statSync(`${file}-wal`).size / 2 ** 20;
+      const reader = new DatabaseSync(file);
+      reader.exec('BEGIN; SELECT id FROM pets');
+      for (let count = 0; count < 20; count += 1) await pets.add({ ...rex, name: 'x'.repeat(2 ** 20) });
+      expect(mebibytes()).to.be.greaterThan(20);
+      reader.close();
+      for (let count = 0; count < 3; count += 1) await pets.add(rex);
+      expect(mebibytes()).to.equal(16);
+    }),
+  );
+
+  it(
+    'commits at most 1,000 of the adds that come at once, and lets other events in before the next',
+    inFolder(async (folder) => {
+      const events: (number | string)[] = [];
+      const onCommit = (writes: number): void => {
+        events.push(writes);
+        setImmediate(() => events.push('another event'));
+      };
+      const store = await openSqliteStore(join(folder, 'animals.db'), { onCommit });
+      const controller = new AbortController();
+      const adding = Array.from({ length: 2500 }, () => store.pets.add(rex));
+      const aborted = store.pets.add(rex, { signal: controller.signal });
+      void adding[0]?.then(() => controller.abort(new Error('gone')));
+      expect(await rejection(aborted)).to.equal(controller.signal.reason);
+      await Promise.all(adding);
+      expect(events).to.deep.equal([1000, 'another event', 1000, 'another event', 500]);
+      await store.close();
+    }),
+  );
 
   it(
     'reads and sweeps by index, and sorts nothing',
