@@ -28,8 +28,14 @@ export class Readiness {
     this.#stopping = true;
   }
 
+  /** After a request that the service failed: the next check asks the store, unless it was known to be away. */
+  doubt(): void {
+    if (!('fault' in this.#latest)) this.#latest = { at: -Infinity };
+  }
+
   /**
-   * Resolves if the service is ready. Checks the store at most once a second, except before the first result.
+   * Resolves if the service is ready. Checks the store at most once a second, except before the first result or after
+   * `doubt`.
    * @throws {UnavailableError} it is not
    */
   async check(): Promise<void> {

@@ -138,6 +138,7 @@ export class HttpInterface {
     };
     // A failed health check is no fault: to say so is its work.
     const isFault = status >= 500 && !endpoint?.alwaysServed && !(error instanceof BusyError);
+    if (isFault) this.#options.readiness.doubt();
     return isFault ? { status, headers, body, fault: error as Error } : { status, headers, body };
   }
 
