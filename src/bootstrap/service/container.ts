@@ -58,9 +58,10 @@ const factories: readonly core.StoreFactory[] = [
   },
   {
     scheme: 'sqlite',
+    // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
     check: async (url) =>
-      /^sqlite:(?::memory:)?$/.test(url)
-        ? 'must name a file, such as sqlite:data/animal-store.db'
+      /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
+        ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
         : undefined,
     // Everything after the first colon is the path, taken literally.
     open: async (url, options) =>

@@ -218,6 +218,11 @@ describe('openSqliteStore', () => {
       'animals.db',
       /is missing, but .+-wal exists: put the file back/,
     ],
+    'a file with a path too long for SQLite': [
+      async () => {},
+      `${'x/'.repeat(250)}animals.db`,
+      /is longer than 504 bytes, the longest path of SQLite: use a shorter one/,
+    ],
     'a store that must exist': [
       async () => {},
       'none/animals.db',

@@ -135,6 +135,9 @@ describe('The command line', () => {
       'memory:hunter2': 'must be memory: alone',
       'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
+      'sqlite:~/hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
+      'sqlite:file:hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
+      'sqlite:hunter2.db-wal': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
       'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
       'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that MongoDB does not know: color',
     })) {
