@@ -1,8 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import {
+  MongoNetworkError,
+  ReadConcern,
+  type Collection,
+  type Db,
+  type Document,
+  type MongoClient,
+  type ServerDescription,
+} from 'mongodb';
 import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
+import { rootOf } from './mongo-errors.js';
 import { SILENCE_LIMIT, retryWhilePassing, within, type Attempt, type RetryOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
@@ -20,6 +29,11 @@ const PREPARE_TIMEOUT = 150_000;
 /** The longest pause between two tries to prepare the database, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
+/** How long a call without retries waits for a database that is away, in milliseconds. Others wait until their timeout. */
+const BRIEFLY = 500;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The client and the database of one store: connects, prepares the database, runs calls, closes. */
 export class MongoConnection {
   readonly #client: MongoClient;
@@ -29,6 +43,8 @@ export class MongoConnection {
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
+  /** Set while the driver can reach no server to write to: the reason, and since when. */
+  #away: { cause: unknown; readonly since: number; noticed: boolean } | undefined;
 
   constructor(
     client: MongoClient,
@@ -38,6 +54,7 @@ export class MongoConnection {
     this.#client = client;
     this.#timeout = timeout;
     this.#notice = onNotice;
+    client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => this.#watch(servers));
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
       readPreference: 'primary',
@@ -73,14 +90,46 @@ export class MongoConnection {
     const running = retryWhilePassing(doing, { ...options, timeout }, async (attemptOptions) => {
       if (this.#closing.signal.aborted) throw new UnavailableError(`${doing} after close`);
       // The driver reconnects by itself, but only once it has been connected.
-      await this.#client.connect();
+      const connected = this.#client.connect();
+      const patience = options.retry === false ? BRIEFLY : this.#timeout;
+      if (this.#away && performance.now() - this.#away.since >= patience) {
+        connected.catch(() => {});
+        throw new UnavailableError(doing, { cause: this.#away.cause });
+      }
+      await connected;
       // The driver does not notice that it was closed while it looked up mongodb+srv.
       await this.#closed?.then(() => this.#client.close());
       attemptOptions.signal.throwIfAborted();
       return attempt(attemptOptions);
     });
     this.#running.add(running);
-    return running.finally(() => this.#running.delete(running));
+    return running
+      .catch((error: unknown) => {
+        if (error instanceof UnavailableError) this.#sayAway();
+        throw error;
+      })
+      .finally(() => this.#running.delete(running));
+  }
+
+  /** Learns from the driver whether there is a server to write to. */
+  #watch(servers: ReadonlyMap<string, ServerDescription>): void {
+    const all = [...servers.values()];
+    if (all.some(({ isWritable }) => isWritable)) {
+      if (this.#away?.noticed) this.#notice('the database is back');
+      this.#away = undefined;
+      return;
+    }
+    const cause = all.find(({ error }) => error instanceof MongoNetworkError)?.error;
+    if (!cause) return;
+    this.#away ??= { cause, since: performance.now(), noticed: false };
+    this.#away.cause = rootOf(cause);
+  }
+
+  /** Not before a call has failed: most elections are over sooner. */
+  #sayAway(): void {
+    if (!this.#away || this.#away.noticed || this.#closing.signal.aborted) return;
+    this.#away.noticed = true;
+    this.#notice(`the database is away: ${messageOf(this.#away.cause)}`);
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
@@ -111,8 +160,9 @@ export class MongoConnection {
         );
       } catch (error) {
         const cause = error instanceof UnavailableError ? error.cause : error;
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        if (!signal.aborted && reason !== lastReason) {
+        const reason = messageOf(cause);
+        // While the database is away, that was said.
+        if (!this.#away && !signal.aborted && reason !== lastReason) {
           this.#notice(`the database is not prepared yet, retrying: ${reason}`);
         }
         lastReason = reason;

@@ -65,7 +65,9 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     await proxy.open();
     await untilReady(store);
     await store.close();
-    expect(notices).to.deep.equal([]);
+    const [away, ...others] = notices;
+    expect(away).to.match(/^the database is away: connect ECONNREFUSED /);
+    expect(others).to.deep.equal(['the database is back']);
   });
 
   it('closes soon although the URL lets it connect for a minute, and makes nothing afterwards', async () => {
@@ -110,6 +112,34 @@ describeOnMongo('A MongoDB store whose database goes away', (server) => {
       { timeout: 600 },
     ),
   );
+
+  it('says once that it is away and once that it is back, and refuses calls at once while it knows', async () => {
+    const notices: string[] = [];
+    const timeout = 2000;
+    const test = throughProxy(
+      server,
+      async ({ store, proxy }) => {
+        notices.length = 0;
+        await proxy.close();
+        await rejection(store.pets.list({ limit: 5 })); // waits, as an election may be going on
+        await delay(timeout);
+        for (const call of [() => store.pets.check(), () => store.pets.list({ limit: 5 })]) {
+          // A call that waited would say that no answer came in time.
+          const refused = await rejection(call());
+          expect(refused)
+            .to.have.nested.property('cause.message')
+            .that.matches(/^connect ECONNREFUSED /);
+        }
+        expect(notices).to.have.length(1);
+        await proxy.open();
+        await untilReady(store);
+      },
+      { timeout, onNotice: (line) => notices.push(line), query: '&serverSelectionTimeoutMS=60000' },
+    );
+    await test();
+    expect(notices[0]).to.match(/^the database is away: ./);
+    expect(notices.slice(1)).to.deep.equal(['the database is back']);
+  });
 
   it(
     'never stores an animal whose create was given up while it waited',
