@@ -98,13 +98,15 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Revokes a key `after` milliseconds from now (default 0). Of several revocations the earliest counts.
+   * Revokes a key `after` milliseconds from now, or at once (default 0): as of 1970, which is past on every machine's
+   * clock. Of several revocations the earliest counts.
    * @throws {ApiKeyError} `unknown_key`.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
     const now = this.#clock.now();
-    const revoked = await this.#apiKeys.revoke(id, later(now, after, 'after'));
+    const at = later(now, after, 'after');
+    const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
     if (revoked === undefined) throw new ApiKeyError('unknown_key');
     return withoutHash(revoked, now);
   }

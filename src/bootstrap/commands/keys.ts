@@ -123,7 +123,10 @@ function scopes(text: string): readonly Scope[] {
 
 /** When a key expires or is revoked, whichever is first. */
 const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
-  [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
+  // As of 1970: revoked on every clock.
+  revokedAt?.getTime() === 0
+    ? 'at once'
+    : ([expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never');
 
 /** The headings of a list, and the widths of its columns. A key's name may be longer than any: it is last. */
 const COLUMNS = { ID: 8, STATE: 7, CREATED: 24, ENDS: 24, SCOPES: 20, NAME: 0 };
