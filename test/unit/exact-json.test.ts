@@ -262,7 +262,7 @@ describe('JsonNumber', () => {
     expect(toInt64(`7e-${most}`)).to.equal(7n);
   });
 
-  it('decides at once, however large the exponent is and however long the digits are', () => {
+  it('decides within a second of processor time, however large the exponent is and however long the digits are', () => {
     const texts = [
       '1e999999999',
       '-1e-999999999',
@@ -274,13 +274,9 @@ describe('JsonNumber', () => {
     texts.push('9'.repeat(1_000_000), `0.${'0'.repeat(500_000)}1${'0'.repeat(500_000)}`);
     for (const text of texts) {
       const number = new JsonNumber(text);
-      // The best of three: something else may be using the machine.
-      const times = [1, 2, 3].map(() => {
-        const start = performance.now();
-        expect(number.toInt64()).to.equal(text.startsWith('0e') ? 0n : undefined);
-        return performance.now() - start;
-      });
-      expect(Math.min(...times), text.slice(0, 20)).to.be.below(1000);
+      const start = process.cpuUsage();
+      expect(number.toInt64()).to.equal(text.startsWith('0e') ? 0n : undefined);
+      expect(process.cpuUsage(start).user, text.slice(0, 20)).to.be.below(1_000_000);
     }
   });
 

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import * as fc from 'fast-check';
 import {
   apiKeyGenerator,
   hashApiKey,
@@ -70,11 +69,14 @@ describe('A managed key', () => {
     }
   });
 
-  it('is not a text with something after it, nor any other text', () => {
+  it('is not a text with something after it, nor with another letter anywhere', () => {
     const key = withChecksum(`ast_live_${ID}_${SECRET}`);
     expect(readApiKeyId(key)).to.equal(ID);
     for (const tail of ['\n', ' ', '=', '0', '_']) expect(readApiKeyId(key + tail)).to.equal(undefined);
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readApiKeyId(text) === undefined));
+    for (const [at, letter] of [...key].entries()) {
+      const other = `${key.slice(0, at)}${letter === 'b' ? 'c' : 'b'}${key.slice(at + 1)}`;
+      expect(readApiKeyId(other), other).to.equal(undefined);
+    }
   });
 });
 
