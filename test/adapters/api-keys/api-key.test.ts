@@ -73,7 +73,7 @@ describe('A managed key', () => {
     const key = withChecksum(`ast_live_${ID}_${SECRET}`);
     expect(readApiKeyId(key)).to.equal(ID);
     for (const tail of ['\n', ' ', '=', '0', '_']) expect(readApiKeyId(key + tail)).to.equal(undefined);
-    for (const [at, letter] of [...key].entries()) {
+    for (const [at, letter] of key.split('').entries()) {
       const other = `${key.slice(0, at)}${letter === 'b' ? 'c' : 'b'}${key.slice(at + 1)}`;
       expect(readApiKeyId(other), other).to.equal(undefined);
     }

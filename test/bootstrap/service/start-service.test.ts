@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
@@ -72,13 +73,15 @@ describe('The service', () => {
   }
 
   it('stops in order: for DRAIN_DELAY not ready, responses close connections, requests in flight finish, store closed', async () => {
-    const service = await start({ DRAIN_DELAY: '500ms' });
+    const service = await start({ DRAIN_DELAY: '1s' });
     expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 200, connection: 'keep-alive' });
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
     const stopped = service.stop();
     expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 503, connection: 'close' });
     expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200, connection: 'close' });
+    while (await ask(`${origin(service)}/livez`).catch(() => false)); // it listens no more: the delay is over
+    await delay(50); // time to cut off what it must not
     store.mayList.resolve();
     expect(await inFlight).to.deep.equal({ status: 200, connection: 'close', body: '[]' });
     expect(await stopped).to.equal(true);
