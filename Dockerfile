@@ -5,6 +5,7 @@ WORKDIR /app
 COPY . .
 # The Node.js that the repository brings is optional: the image has its own.
 RUN npm ci && node tools/build.mjs && npm prune --omit=dev --omit=optional && mkdir /data
+RUN chmod +x build/src/bootstrap/main.js && ln -s ../../build/src/bootstrap/main.js node_modules/.bin/animal-store
 
 FROM node:24-bookworm-slim
 WORKDIR /app
@@ -13,6 +14,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/build/src ./build/src
 COPY --from=build --chown=1000:1000 /data /data
 USER 1000
+ENV PATH=$PATH:/app/node_modules/.bin
 ENV HOST=0.0.0.0 PORT=8080 STORE_URL=sqlite:/data/animal-store.db LOG_FORMAT=json
 VOLUME /data
 EXPOSE 8080

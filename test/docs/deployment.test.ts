@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { KEY } from '../bootstrap/test-io.js';
 import { Child, cleanUp, temporaryFolder } from '../service/running-service.js';
 import { ROOT, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
@@ -139,14 +138,13 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     .filter(Boolean)
     .join(', ');
   (why ? it.skip : it)(
-    `have an image that serves from a root that is read-only and has no shell, as another user, and stops${why && ` (${why})`}`,
+    `have an image that issues its first key by the command that it names, serves from a root that is read-only and has no shell, as another user, and stops${why && ` (${why})`}`,
     async () => {
       const root = await buildImage(folder);
       const [store, listening] = [join(root, 'data'), { HOST: '127.0.0.1', PORT: '0' }];
-      const environment = {
-        ...settingsIn(instruction('ENV')),
+      const environment: Record<string, string> = {
+        ...settingsIn(instructions('ENV').join(' ')),
         ...listening,
-        API_KEYS: KEY,
         DRAIN_DELAY: '0s',
       };
       /** A process in the image, with the mounts of `docker run --read-only`. */
@@ -155,15 +153,20 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
         const enter = `${mounts} && cd / && exec chroot --userspec=${instruction('USER')}:${instruction('USER')} "$0" "$\{@:2}"`;
         const args = ['--mount', 'bash', '-c', enter, root, store, ...command];
         // There is nowhere to write coverage to.
-        const own = { PATH: `/usr/local/bin:${PATH}`, NODE_V8_COVERAGE: '' };
-        return new Child('unshare', args, folder, { ...settings, ...own });
+        const path = settings['PATH']?.replace('$PATH', `/usr/local/bin:${PATH}`) ?? '';
+        return new Child('unshare', args, folder, { ...settings, PATH: path, NODE_V8_COVERAGE: '' });
       };
       const command = (JSON.parse(instruction('CMD')) as string[]).map((word) =>
         word.replace('build/', '/app/build/'),
       );
+      const { code, err } = await inImage(command, { ...environment, HOST: '0.0.0.0' }).ended;
+      const [, advice = ''] =
+        /^There is no API key: issue one with `(.*)` and the same STORE_URL/.exec(err) ?? [];
+      expect([code, advice]).to.deep.equal([1, 'animal-store keys issue --name NAME']);
+      const { out } = await inImage(advice.split(' ')).ended;
       const service = inImage(command);
       const url = await service.ready();
-      const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+      const headers = { Authorization: `Bearer ${out.trim()}`, 'Content-Type': 'application/json' };
       const body = '{"name":"Bella","categoryId":1}';
       expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
       expect((await fetch(new URL('/docs', url))).status).to.equal(200);
@@ -180,8 +183,8 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
 });
 
 /**
- * Does what the Dockerfile says, in a folder. In place of the base image there are Node.js and the libraries that it
- * needs, nothing else. Returns the folder that is the root of the image.
+ * Does what the Dockerfile says, in a folder. In place of the base image there are Node.js, the libraries that it
+ * needs, and `env`, nothing else. Returns the folder that is the root of the image.
  */
 async function buildImage(folder: string): Promise<string> {
   const [stage, root] = [join(folder, 'build'), join(folder, 'root')];
@@ -199,10 +202,8 @@ async function buildImage(folder: string): Promise<string> {
     expect(await once(child, 'close'), line).to.deep.equal([0, null]);
   }
   const libraries = (await run('ldd', [process.execPath])).stdout.match(/\/\S+(?= \(0x)/g) ?? [];
-  const base = [...libraries.map((file) => [file, file]), [process.execPath, '/usr/local/bin/node']] as [
-    string,
-    string,
-  ][];
+  const files = [...libraries, '/usr/bin/env'].map((file) => [file, file]);
+  const base = [...files, [process.execPath, '/usr/local/bin/node']] as [string, string][];
   for (const [from, to] of base) {
     mkdirSync(dirname(join(root, to)), { recursive: true });
     copyFileSync(from, join(root, to));

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ContainerModule } from 'inversify';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { stringify } from '../../exact-json.js';
 
@@ -56,8 +57,11 @@ export async function interruptible<T>(io: Io, work: (signal: AbortSignal) => Pr
   }
 }
 
-/** How to call the program, and issue a key: differently in a checkout and where the package is installed. */
-export const PROGRAM = import.meta.url.includes('/node_modules/') ? 'animal-store' : 'npm run -s cli --';
+const BUILDING = new URL('../../../../tools/build.mjs', import.meta.url);
+
+/** How to call the program: `npm run cli` builds first, which neither the package nor the image can. */
+export const PROGRAM = existsSync(BUILDING) ? 'npm run -s cli --' : 'animal-store';
+/** How to issue a key. */
 export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
 
 /** The width of help, in characters. */

@@ -106,7 +106,10 @@ async function firstKey(
     warn('every API key is expired or revoked');
   if (keys.length > 0) return undefined;
   if (managed && isLoopback(host)) return (await managed.issue({ name: 'first start' })).key;
-  const issuing = managed && storeUrl !== 'memory:' ? `issue one with \`${ISSUE_COMMAND}\`, or ` : '';
+  const issuing =
+    managed && storeUrl !== 'memory:'
+      ? `issue one with \`${ISSUE_COMMAND}\` and the same STORE_URL, or `
+      : '';
   throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
 }
 

@@ -85,7 +85,7 @@ describe('serve', () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
     expect(await serving.code).to.equal(1);
-    expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\`, or set API_KEYS.\n`);
+    expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\` and the same STORE_URL, or set API_KEYS.\n`);
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
     const memory = serve({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
     expect(await memory.code).to.equal(1);
