@@ -59,6 +59,19 @@ describe('The program, told to stop', () => {
     expect(err).to.not.match(/debugger|inspector/i);
   });
 
+  it('exits as a worker of node:cluster, whose channel stays open', async () => {
+    const primary = `
+      const cluster = require('node:cluster');
+      cluster.setupPrimary({ exec: process.env.MAIN, args: ['serve'], execArgv: [] });
+      const worker = cluster.fork();
+      worker.on('listening', () => worker.process.kill());
+      worker.on('exit', (code) => console.log('exit', code));`;
+    const settings = { MAIN, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
+    const child = new Child(process.execPath, ['-e', primary], await temporaryFolder(), settings);
+    const { out, err } = await child.ended;
+    expect(out, err).to.equal('exit 0\n');
+  });
+
   it('loses no request of keep-alive clients over a rolling restart', async () => {
     const file = join(await temporaryFolder(), 'animals.db');
     const start = async () => {
