@@ -106,7 +106,8 @@ async function withKeys(
       location,
       say(what, key, more = '') {
         const { id: keyId, name, scopes, expiresAt, revokedAt } = key;
-        const text = `${what} key ${keyId} (${name})${more}. End: ${endOf(key)}`;
+        const told = what === 'Revoked' && key.state === 'active' ? 'Will revoke' : what;
+        const text = `${told} key ${keyId} (${name})${more}. End: ${endOf(key)}`;
         const line = { event: `api_key_${what.toLowerCase()}`, keyId, name, scopes, expiresAt, revokedAt };
         if (logger) logger.info(line, text);
         else note(commands.io, text);

@@ -51,7 +51,7 @@ export async function run(
     return commands.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
-    cli.note(io, description(error));
+    cli.note(io, description(error, io));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
@@ -68,12 +68,16 @@ function settingsHelp(command: Command): string {
 }
 
 /** One line for what a user can correct, a stack for faults of the program. */
-function description(error: unknown): string {
+function description(error: unknown, { env }: cli.Io): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
-  const { syscall }: NodeJS.ErrnoException = error;
+  const { code, syscall, port }: NodeJS.ErrnoException & { port?: number } = error;
+  if (syscall === 'listen' && (code === 'EADDRINUSE' || code === 'EACCES')) {
+    const name = Number(env['ADMIN_PORT'] || -1) === port ? 'ADMIN_PORT' : 'PORT';
+    return `${error.message}. Set ${name} to a free one or 0.`;
+  }
   if (syscall === 'listen' || syscall === 'getaddrinfo')
-    return `${error.message}. Set HOST to an address of this machine, and PORT (or ADMIN_PORT) to a free one or 0.`;
+    return `${error.message}. Set HOST to an address of this machine.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
 }

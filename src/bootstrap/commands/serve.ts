@@ -7,7 +7,7 @@ import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable } from '../service/logger.js';
 import { startService, type Service } from '../service/start-service.js';
-import { isLoopback, type Settings } from '../service/settings.js';
+import { isLoopback, misspelledSettings, type Settings } from '../service/settings.js';
 import { add, replace } from '../service/wiring.js';
 
 /** What the service logs. */
@@ -26,6 +26,7 @@ const logging = (io: Io): ContainerModule =>
 export async function serve(io: Io, modules: readonly ContainerModule[] = []): Promise<number> {
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
+  for (const line of misspelledSettings(io.env)) logger.warn(line);
   const { adminPort } = container.get(TOKENS.settings);
   return interruptible(io, async (signal) => {
     const interrupted = once(signal, 'abort').then(() => undefined);

@@ -27,11 +27,15 @@ export async function createLogger(
         return [new Date(time).toLocaleTimeString('sv'), severity, text].filter(Boolean).join(' ');
       },
     });
-    return pino(options, { write: (line) => void stderr.write(format(line)) });
+    return pino(options, { write: (line) => void stderr.write(format(line).replaceAll(C1, escaped)) });
   }
   // Else a stream of tests.
   return pino(options, 'fd' in stderr ? new LogWriter(2) : stderr);
 }
+
+/** Control characters that JSON does not escape. Terminals obey them: U+009B begins a command. */
+const C1 = /[\x7f-\x9f]/g;
+const escaped = (character: string): string => `\\x${character.charCodeAt(0).toString(16)}`;
 
 const RESPONDED = 'responded';
 /** What `shortLine` says, or leaves out for people. */

@@ -43,10 +43,15 @@ export function rateLimit(text: string): RateLimit {
   return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
 }
 
-/** A size in bytes: `65536`, `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-const SIZES = { '': 1, b: 1, kb: 1024, mb: 2 ** 20 };
+/** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
+const SIZES = { b: 1, kb: 1024, mb: 2 ** 20 };
 
-export const bytes = quantity('must be a size from 1b to 16mb, such as 256kb', SIZES, 1, 2 ** 24);
+export const bytes = quantity(
+  'must be a size with a unit, from 1b to 16mb, such as 256kb',
+  SIZES,
+  1,
+  2 ** 24,
+);
 
 /** Since when getPet is deprecated: a day, from 00:00 UTC. */
 export function deprecatedSince(text: string): Date {

@@ -104,8 +104,25 @@ export function parseSettings(environment: Environment): { settings: Settings; f
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
   const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile ?? []].flat();
+  if (values.port !== 0 && values.port === values.adminPort) faults.push('ADMIN_PORT must differ from PORT');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
+}
+
+/** A line for each variable that begins like a setting and differs from it in one place: up to a quarter of its name. */
+export const misspelledSettings = (environment: Environment): string[] =>
+  Object.keys(environment).flatMap((name) => {
+    const names = SETTINGS.map((setting) => setting.name);
+    const meant = names.includes(name) ? undefined : names.find((each) => isLike(each, name));
+    return meant === undefined ? [] : [`${name} is not a setting. Did you mean ${meant}?`];
+  });
+
+function isLike(name: string, other: string): boolean {
+  let [start, end] = [0, 0];
+  while (name[start] === other[start]) start += 1;
+  const shorter = Math.min(name.length, other.length);
+  while (start + end < shorter && name.at(-1 - end) === other.at(-1 - end)) end += 1;
+  return start >= 5 && Math.max(name.length, other.length) - start - end <= name.length / 4;
 }
 
 /** Whether only this machine can reach the host. */

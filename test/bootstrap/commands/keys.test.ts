@@ -75,10 +75,11 @@ describe('The commands for keys', () => {
   });
 
   describe('list', () => {
-    it('prints aligned columns, oldest key first, and when each ends', async () => {
+    it('prints aligned columns, oldest key first, and the first end of each', async () => {
       const first = await issued(' --expires 90d');
+      await keys(`revoke ${first} --after 100d`);
       now = new Date(now.getTime() + 1);
-      const second = await issued(' --scope pets:read');
+      const second = await issued(' --scope pets:read --expires 90d');
       await keys(`revoke ${second} --after 1h`);
       expect((await keys('list')).out).to.equal(
         [
@@ -118,12 +119,12 @@ describe('The commands for keys', () => {
 
   describe('revoke', () => {
     it('ends a key at once, or later with --after, and says when', async () => {
-      for (const [options, end, at] of [
-        ['', 'at once', 0],
-        [' --after 24h', '2026-11-23T12:00:00.000Z', '2026-11-23T12:00:00.000Z'],
+      for (const [options, told, end, at] of [
+        ['', 'Revoked', 'at once', 0],
+        [' --after 24h', 'Will revoke', '2026-11-23T12:00:00.000Z', '2026-11-23T12:00:00.000Z'],
       ] as const) {
         const id = await issued();
-        const err = `Revoked key ${id} (till). End: ${end}\n`;
+        const err = `${told} key ${id} (till). End: ${end}\n`;
         expect(await keys(`revoke ${id}${options}`)).to.deep.equal({ code: 0, out: '', err });
         expect((await apiKeys.findById(id))?.revokedAt).to.deep.equal(new Date(at));
       }
@@ -137,7 +138,7 @@ describe('The commands for keys', () => {
       const [, id = ''] = KEY.exec(out) ?? [];
       expect(code).to.equal(0);
       expect(err).to.equal(
-        `Issued key ${id} (till). End: never\nRevoked key ${old} (till). End: 2026-11-23T12:00:00.000Z\n`,
+        `Issued key ${id} (till). End: never\nWill revoke key ${old} (till). End: 2026-11-23T12:00:00.000Z\n`,
       );
       expect((await apiKeys.findById(id))?.scopes).to.deep.equal(['pets:read']);
       const rotated = JSON.parse((await keys(`rotate ${id} --overlap 0 --json`)).out) as { old: object };

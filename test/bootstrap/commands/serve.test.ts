@@ -8,7 +8,7 @@ import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { add, replace } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
-import { KEY, Serving, Shelf, factory } from '../test-io.js';
+import { KEY, Serving, Shelf, factory, runLine } from '../test-io.js';
 
 const ISSUE = 'npm run -s cli -- keys issue --name NAME';
 
@@ -85,7 +85,9 @@ describe('serve', () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
     expect(await serving.code).to.equal(1);
-    expect(serving.io.err).to.equal(`There is no API key: issue one with \`${ISSUE}\` and the same STORE_URL, or set API_KEYS.\n`);
+    expect(serving.io.err).to.equal(
+      `There is no API key: issue one with \`${ISSUE}\` and the same STORE_URL, or set API_KEYS.\n`,
+    );
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
     const memory = serve({ HOST: '0.0.0.0', STORE_URL: 'memory:' });
     expect(await memory.code).to.equal(1);
@@ -103,16 +105,17 @@ describe('serve', () => {
     }
   });
 
-  it('ends with 1 and one line when the port is taken, and has issued no key', async () => {
+  it('ends with 1 and one line that names the taken port, and has issued no key', async () => {
     const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
     const { apiKeys } = openMemoryStore();
     const shelf = new Shelf({ apiKeys });
     const serving = serve({ PORT: port }, shelf.module);
     expect(await serving.code).to.equal(1);
-    expect(serving.io.err).to.match(
-      /^[^\n]*EADDRINUSE[^\n]*\. Set HOST [^\n]*, and PORT \(or ADMIN_PORT\) to a free one or 0\.\n$/,
-    );
+    expect(serving.io.err).to.match(/^[^\n]*EADDRINUSE[^\n]*\. Set PORT to a free one or 0\.\n$/);
     expect([serving.io.out, await apiKeys.list(), shelf.closed]).to.deep.equal(['', [], 1]);
+    const admin = serve({ ADMIN_PORT: port, STORE_URL: 'memory:', API_KEYS: KEY });
+    expect(await admin.code).to.equal(1);
+    expect(admin.io.err).to.match(/^[^\n]*EADDRINUSE[^\n]*\. Set ADMIN_PORT to a free one or 0\.\n$/);
   });
 
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
@@ -141,6 +144,15 @@ describe('serve', () => {
     const [warning] = serving.io.messages;
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
+  });
+
+  it('warns of a variable that is nearly a setting, as a command on the store does', async () => {
+    const misspelt = 'STORE_URI is not a setting. Did you mean STORE_URL?';
+    const serving = serve({ STORE_URI: 'memory:', API_KEYS: KEY }, new Shelf().module);
+    await serving.ready();
+    expect(serving.io.messages[0]).to.equal(misspelt);
+    const { err } = await runLine('keys list', { STORE_URI: '', STORE_URL: 'memory:' });
+    expect(err.split('\n')[0]).to.equal(misspelt);
   });
 
   it('logs every response, and no key, body or query', async () => {

@@ -69,7 +69,7 @@ describe('The container', () => {
   });
 
   it('tells the HTTP interface its own settings, and no secret', async () => {
-    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test', BODY_LIMIT: '7' };
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test', BODY_LIMIT: '7b' };
     const http = await (await container(settings)).getAsync(TOKENS.httpInterface);
     expect(http.settings.bodyLimit).to.equal(7);
     expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));

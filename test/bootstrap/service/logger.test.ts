@@ -74,6 +74,14 @@ describe('The log', () => {
     ]);
   });
 
+  it('has no control character of a client that a terminal would obey', async () => {
+    io = new TestIo({}, { isTTY: true });
+    const error = new UnavailableError('reading \u0085');
+    (await httpLogTo(await logger())).responded({ ...RESPONSE, path: '/\x9b2J\x7f', error });
+    expect(io.err).to.include('/\\x9b2J\\x7f').and.include('reading \\x85');
+    expect(io.err).to.not.match(/[\x7f-\x9f]/);
+  });
+
   it('has a line for audits when a key is used that is expired or revoked, and none for a wrong one', async () => {
     const log = await httpLogTo(await logger());
     const refused = { ...RESPONSE, keyId: undefined, status: 401, code: 'invalid_api_key' } as const;

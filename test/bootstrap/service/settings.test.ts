@@ -7,6 +7,7 @@ import {
   SETTINGS,
   SettingsError,
   isLoopback,
+  misspelledSettings,
   readSettings,
   type Environment,
   type Settings,
@@ -115,7 +116,7 @@ describe('The settings', () => {
 
   describe('name what is wrong:', () => {
     const DURATION = 'must be a duration from 1ms to 24d, such as 5s';
-    const SIZE = 'must be a size from 1b to 16mb, such as 256kb';
+    const SIZE = 'must be a size with a unit, from 1b to 16mb, such as 256kb';
     const DATE = 'must be a date such as 2026-11-20';
     const SUNSET = 'must not be later than the sunset of getPet, 2030-12-05';
     const PATH = 'must be a path that ends in /v1, such as /animals/v1';
@@ -138,7 +139,7 @@ describe('The settings', () => {
       ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
       ['PUBLIC_URL', ADDRESS, ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a']],
       ['STAGING_URL', ADDRESS, ['a.b/v1', 'https://a.b/v1?', 'https://a.b/a b/v1', 'https:///v1\n']],
-      ['BODY_LIMIT', SIZE, ['0', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb']],
+      ['BODY_LIMIT', SIZE, ['0', '64', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb']],
       ['REQUEST_DEADLINE', DURATION, ['5', 'soon', '-5s', '1.5s', '0', '0ms', '597h', '25d', '999999999d']],
       ['MAX_IN_FLIGHT', `${INTEGER} 1 to 100000`, ['0', '100001', 'all']],
       ['DEPRECATED_SINCE', DATE, ['tomorrow', '2026-13-01', '2026-02-29', '20261120', '1795132800']],
@@ -170,6 +171,13 @@ describe('The settings', () => {
             expect(faultsOf({ [name]: text }), JSON.stringify(text)).to.deep.equal([line]);
       });
     }
+
+    it('ADMIN_PORT that is PORT', () => {
+      expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' })).to.deep.equal([
+        'ADMIN_PORT must differ from PORT',
+      ]);
+      expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
+    });
 
     it('all at once, in the order of the table', () => {
       const environment: Record<string, string> = { API_KEYS_FILE: '/no/such/file' };
@@ -207,6 +215,37 @@ describe('The settings', () => {
       const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEY: 'three', API_KEYS_FILE: file });
       expect(staticKeys).to.deep.equal(['one', 'two', 'three', 'five', 'six', 'seven']);
     });
+  });
+});
+
+describe('A variable', () => {
+  it('that begins like a setting and is nearly its name is told with the setting that is meant', () => {
+    const meant = {
+      STORE_URI: 'STORE_URL',
+      API_KEYZ: 'API_KEYS',
+      API_KEY_FILE: 'API_KEYS_FILE',
+      TRUSTED_PROXY: 'TRUSTED_PROXIES',
+      MAX_INFLIGHT: 'MAX_IN_FLIGHT',
+      ADMIN_PROT: 'ADMIN_PORT',
+      ADAPTER: 'ADAPTERS',
+    };
+    expect(misspelledSettings(meant)).to.deep.equal(
+      Object.entries(meant).map(([name, other]) => `${name} is not a setting. Did you mean ${other}?`),
+    );
+    const others = [
+      'HOME',
+      'HOSTNAME',
+      'APP_KEY',
+      'API_URL',
+      'PUBLIC_KEY',
+      'LOG_FILE',
+      'STORE_DIR',
+      'PATH',
+      '',
+    ];
+    const ours = SETTINGS.map(({ name }) => name);
+    expect(misspelledSettings(Object.fromEntries([...others, ...ours].map((name) => [name, ''])))).to.be
+      .empty;
   });
 });
 
