@@ -20,6 +20,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/operations/deploy.md > In one line > 1': 'listens to everybody; scripts and settings are there',
   'docs/operations/deploy.md > In one line > 2':
     'names folders of a machine; test/service/permissions does the same',
+  'docs/operations/deploy.md > With systemd > 1': 'makes a user and needs systemd',
+  'docs/operations/deploy.md > With systemd > 2': 'the same; test/service/keys issues keys beside a service',
+  'docs/operations/deploy.md > In a container > 1':
+    'needs a container engine; deployment.test issues a key in the image',
+  'docs/operations/deploy.md > In a container > 2': 'needs a cluster; the manifests are checked',
   'docs/operations/mongodb.md > The animal store on MongoDB > 1': 'needs a replica set of three machines',
   'docs/operations/mongodb.md > Backup and restore > 1':
     'needs the tools of MongoDB, which no package brings',
