@@ -51,7 +51,12 @@ export interface PetImporter {
 }
 
 /** A valid row. The id is 0 unless ids are kept. */
-type ImportedPet = { readonly line: number; readonly pet: domain.UnsavedPet; readonly id: bigint };
+type ImportedPet = {
+  readonly line: number;
+  readonly pet: domain.UnsavedPet;
+  readonly id: bigint;
+  readonly hasStatus: boolean;
+};
 
 /** What became of an animal: stored now, stored by an earlier import of the same source, or why it is not. */
 type Outcome = 'added' | 'present' | { readonly refused: unknown };
@@ -114,8 +119,7 @@ export async function importPets<Row extends PetRow>(
       if (keepIds && (!isInt64(id) || id <= lastId || id > domain.MAX_GIVEN_ID))
         return `The id must be an integer from ${lastId + 1n}, after the one before, to ${domain.MAX_GIVEN_ID}.`;
       if (keepIds) lastId = id as bigint;
-      report.withoutStatus += status === undefined || status === null ? 1 : 0;
-      return { line, pet, id: lastId };
+      return { line, pet, id: lastId, hasStatus: status !== undefined && status !== null };
     } catch (error) {
       if (error instanceof InvalidPetError) return error.message;
       throw error;
@@ -126,8 +130,9 @@ export async function importPets<Row extends PetRow>(
   const storeBatch = async (): Promise<void> => {
     const outcomes = await store(batch.map(([, entry]) => entry));
     const failures: unknown[] = [];
-    for (const [index, [row]] of batch.entries()) {
+    for (const [index, [row, { hasStatus }]] of batch.entries()) {
       const outcome = outcomes[index] ?? 'added';
+      if (outcome === 'added' && !hasStatus) report.withoutStatus += 1;
       if (typeof outcome === 'string') report[outcome] += 1;
       else if (outcome.refused instanceof IdempotencyKeyReusedError)
         reject(row, 'The line was imported before, as another animal.');

@@ -289,15 +289,21 @@ describe('import and export', () => {
     it('adds each line of a file once with --once, even equal ones, whatever the file is called', async () => {
       const content = `${HEADER}A,1,sold\nA,1,sold\n`;
       await imported(content, ' --once');
+      const withoutStatus = 'name,categoryId\nA,1\n';
+      for (const found of [
+        /^Added animals: 1 \(without a status: 1, /,
+        /^Added animals: 0\nAdded before: 1\n/,
+      ])
+        expect((await imported(withoutStatus, ' --once --status sold', 'c.csv')).out).to.match(found);
       const { code, out } = await imported(gzipSync(content), ' --once', 'b.csv.gz');
       expect({ code, out }).to.deep.equal({
         code: 0,
         out: `Added animals: 0\nAdded before: 2\n  from ${path('b.csv.gz')}\n  to   shelf 1\n`,
       });
       await imported(`${content}B,1,sold\n`, ' --once'); // another file
-      expect(await names()).to.deep.equal(['A', 'A', 'A', 'A', 'B']);
+      expect(await names()).to.deep.equal(['A', 'A', 'A', 'A', 'A', 'B']);
       await imported(`${content}B,1,sold\n`);
-      expect(await names()).to.have.length(8);
+      expect(await names()).to.have.length(9);
     });
 
     it('rejects a line that --once has added as another animal', async () => {
@@ -393,8 +399,10 @@ describe('import and export', () => {
       };
       const shelf = new Shelf({ ...store, pets: changed(store.pets, { add }) });
       expect(await run(['import', path('a.csv')], io.io, [shelf.module])).to.equal(130);
-      expect(io.err).to.match(/^Stopped after line \d+\. Animals added: (\d+)\.\nInterrupted by SIGINT\.\n$/);
-      expect(io.err).to.include(`added: ${(await names()).length}.`);
+      const added = (await names()).length;
+      expect(io.err).to.equal(
+        `Stopped after line ${added + 1}. Animals added: ${added}.\nInterrupted by SIGINT.\n`,
+      );
       expect(shelf.closed).to.equal(1);
     });
 
@@ -505,6 +513,16 @@ describe('import and export', () => {
         files: [],
       });
     });
+
+    for (const count of [0, 999, 1000, 1001])
+      it(`writes ${count} animals, read in pages of 1,000, and counts them`, async () => {
+        const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
+        await store.transfer.writePets(ids.map((id) => savedPet(id, FULL_PET)));
+        const { out } = await shell(`export ${path('a.csv')}`);
+        expect(out).to.include(`Exported animals: ${count}\n`);
+        const written = readFileSync(path('a.csv'), 'utf8').split('\n').slice(1, -1);
+        expect(written.map((line) => line.split(',')[0])).to.deep.equal(ids.map(String));
+      });
 
     it('writes CSV and NDJSON that others read, exact to the digit', async () => {
       await store.transfer.writePets([...HARD.slice(1, 3), ...HARD.slice(6, 7)]);
