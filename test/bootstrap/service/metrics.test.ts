@@ -4,11 +4,14 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { BusyError } from '../../../src/adapters/http/admission.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
+import { requestWith } from '../../adapters/http/fixtures.js';
+import { FULL_PET } from '../../contract/samples.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
@@ -72,6 +75,44 @@ describe('The metrics', () => {
     expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
+  });
+
+  it('are in seconds, bytes and writes, and say how many requests and bytes are held', async () => {
+    const file = join(await temporaryFolder(), 'animals.db');
+    const container = await createContainer(readSettings({ STORE_URL: `sqlite:${file}` }));
+    const metrics = await serveMetrics(container, 0);
+    let now = 0;
+    const { pets: inner } = await container.getAsync(TOKENS.store);
+    mock.method(inner, 'list', async () => {
+      now += 2000;
+      return [];
+    });
+    const pets = await container.getAsync(TOKENS.petRepository);
+    await Promise.all([1, 2, 3].map(() => pets.add(FULL_PET)));
+    mock.method(performance, 'now', () => now);
+    await pets.list({ limit: 1 });
+    mock.restoreAll();
+    const log = await container.getAsync(TOKENS.httpLog);
+    for (const milliseconds of [500, 1500])
+      log.responded({ requestId: '', method: 'GET', path: '/', status: 404, bytes: 60, milliseconds });
+    const admission = await container.getAsync(TOKENS.admission);
+    const permit = admission.admit(requestWith({}), new AbortController().signal);
+    admission.countUnsent('till', 7);
+    const held = samplesOf(await (await fetch(metrics.url)).text());
+    permit.end(0);
+    const page = await (await fetch(metrics.url)).text();
+    await metrics.stop();
+    await inner.close();
+    expect(held).to.include({
+      'animal_store_request_duration_seconds_sum{operation="none"}': 2,
+      animal_store_response_bytes_total: 120,
+      'animal_store_store_duration_seconds_sum{operation="list"}': 2,
+      animal_store_commit_writes_count: 1,
+      animal_store_commit_writes_sum: 3,
+      animal_store_requests_in_flight: 1,
+      animal_store_response_bytes_unread: 7,
+    });
+    expect(samplesOf(page)).to.include({ animal_store_requests_in_flight: 0 });
   });
 
   it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
