@@ -91,7 +91,7 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
   const isLimit = Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum;
   const messages = {
     limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
-    status: PET_RULES.status(status),
+    status: status === undefined ? undefined : PET_RULES.status(status),
     after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
   };
   return Object.entries(messages).flatMap(([field, message]) =>

@@ -60,7 +60,7 @@ export const MAX_NAME_LENGTH = 1000;
 /** Returns the rule that a value breaks, as the end of a sentence that begins with the field's name. */
 export type Rule = (value: unknown) => string | undefined;
 
-/** The rule of each field that a caller gives. An omitted status breaks none. */
+/** The rule of each field that a caller gives. */
 export const PET_RULES = {
   name: (name) => {
     if (typeof name !== 'string') return 'must be a string';
@@ -76,8 +76,7 @@ export const PET_RULES = {
     if (Number.isInteger(categoryId)) return 'must be a bigint, or a number that is a safe integer';
     return `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
   },
-  status: (status) =>
-    status === undefined || isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
+  status: (status) => (isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`),
 } as const satisfies Readonly<Record<keyof UnsavedPet, Rule>>;
 
 /** The names of the fields that a caller gives. */
@@ -85,7 +84,8 @@ export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof Unsa
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
-  const faults = petFaults(pet);
+  const { status = DEFAULT_STATUS } = pet;
+  const faults = petFaults({ ...pet, status });
   if (isLongerThan(MAX_NAME_LENGTH, pet.name)) {
     faults.unshift({ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` });
   }
@@ -133,7 +133,6 @@ export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): 
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
   const id = toInt64(data.id);
   if (id === undefined) throw new InvalidPetError([{ field: 'id', message: 'must be an int64' }]);
-  if (data.status === undefined) throw new InvalidPetError([{ field: 'status', message: 'is required' }]);
   return savedPet(id, checkedPet(data as NewPet, petFaults));
 }
 

@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../../application/ports/authenticator.js'
 import type { Permit } from './admission.js';
 import type { Deadline } from './deadline.js';
 import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
-import type { OperationId } from './operations.js';
+import { OPERATIONS, type OperationId } from './operations.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -71,14 +71,15 @@ export const endpointFor = (route: Route | undefined, method: string): Endpoint 
   route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
 
 /** Every method that the service supports, for Allow. */
-export const METHODS = 'GET, HEAD, POST, OPTIONS';
+export const METHODS = listed(Object.values(OPERATIONS).map(({ method }) => method));
 
 /** The value of an Allow header (RFC 9110, 10.2.1). */
-export const allowedMethods = ({ endpoints }: Route): string =>
-  [...endpoints.keys()]
-    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
-    .concat('OPTIONS')
-    .join(', ');
+export const allowedMethods = ({ endpoints }: Route): string => listed(endpoints.keys());
+
+function listed(methods: Iterable<string>): string {
+  const all = [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method));
+  return [...all, 'OPTIONS'].join(', ');
+}
 
 /** The route of a path, and the path's parameters. */
 export interface FoundRoute {

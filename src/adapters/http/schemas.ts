@@ -53,8 +53,9 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       description:
         'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
       examples: [
-        { name: 'Bella', categoryId: 1n },
-        { name: 'Milo', categoryId: INT64_MAX, status: 'pending' },
+        // Shows that integers are exact: a JavaScript number would round it.
+        { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
+        { name: 'Milo', categoryId: 1n },
       ],
     },
   ),

@@ -3,11 +3,11 @@ import type { RateLimit, RateLimiter } from '../../adapters/http/rate-limiter.js
 /**
  * Counts in memory, each process for itself: windows of fixed length, which begin with a key's first request. Keeps one
  * window for each key: only valid keys are counted.
- * @param now a clock in milliseconds that never goes back, unlike the machine's
+ * @param now a clock in whole milliseconds that never goes back, unlike the machine's
  */
 export function memoryRateLimiter(
   limit: RateLimit,
-  now: () => number = () => performance.now(),
+  now: () => number = () => Math.floor(performance.now()),
 ): RateLimiter {
   const windows = new Map<string, { readonly endsAt: number; used: number }>();
   return {

@@ -50,7 +50,8 @@ export class AnimalStoreClient implements AnimalStore {
       if (value !== undefined) parameters.set(name, String(value));
     }
     const target = parameters.size === 0 ? '/pets' : `/pets?${parameters.toString()}`;
-    const response = await sendRequest(this.#settings, { operation: 'listPets', target }, call);
+    const request = { operation: 'listPets', method: 'GET', target, success: 200 } as const;
+    const response = await sendRequest(this.#settings, request, call);
     // Anything but an array has no such method.
     const pets = readBody(response, (body) => (body as unknown[]).map(toPet));
     const next = nextAfter(response, this.#settings.baseUrl + target);
@@ -85,11 +86,14 @@ export class AnimalStoreClient implements AnimalStore {
   async createPet(pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> {
     const unsaved = unsavedPet(pet);
     const key = idempotencyKey === undefined ? randomKey() : requireHeaderKey(idempotencyKey.key);
-    const create = {
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
+    const request = {
+      operation: 'createPet',
+      method: 'POST',
+      target: '/pets',
+      success: 201,
+      headers: { 'Idempotency-Key': `"${key}"` },
       body: stringify(unsaved),
-    };
-    const request = { operation: 'createPet', target: '/pets', create } as const;
+    } as const;
     const response = await sendRequest(this.#settings, request, { signal });
     const created = readBody(response, toPet);
     if (!isSamePet(created, savedPet(created.id, unsaved))) {
@@ -106,7 +110,8 @@ export class AnimalStoreClient implements AnimalStore {
   async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
     const petId = requirePetId(id);
     const target = `/pets/${petId}`;
-    const response = await sendRequest(this.#settings, { operation: 'getPet', target }, call);
+    const request = { operation: 'getPet', method: 'GET', target, success: 200 } as const;
+    const response = await sendRequest(this.#settings, request, call);
     const pet = readBody(response, toPet);
     if (pet.id !== petId) throw new UnexpectedResponseError('it is not the requested animal', response);
     return pet;

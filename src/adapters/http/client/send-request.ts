@@ -1,6 +1,6 @@
 import type { Call } from '../../../application/animal-store.js';
 import { IdempotencyConflictError, UnavailableError, isAnimalStoreError } from '../../../domain/errors.js';
-import type { OperationId } from '../operations.js';
+import type { Operation, OperationId } from '../operations.js';
 import type { ClientSettings } from './client-options.js';
 import {
   ResponseError,
@@ -9,13 +9,19 @@ import {
   type ReceivedResponse,
 } from './response-errors.js';
 
+const JSON_CONTENT = { 'Content-Type': 'application/json' };
+
 /** A request of one operation. Every request may be retried: reads change nothing, and creates carry a key. */
 export interface ClientRequest {
   readonly operation: OperationId;
   /** Path and query below the base URL. */
   readonly target: string;
-  /** A create; without it the request is a GET. */
-  readonly create?: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+  readonly method: Operation['method'];
+  /** The status of a successful response. */
+  readonly success: Operation['success']['status'];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
 }
 
 /**
@@ -59,14 +65,19 @@ function reached({ baseUrl }: ClientSettings): string {
 
 async function attempt(
   { baseUrl, fetch }: ClientSettings,
-  { target, create }: ClientRequest,
+  { target, method, success, headers: own, body: sent }: ClientRequest,
   apiKey: string,
   signal: AbortSignal,
 ): Promise<ReceivedResponse> {
   const response = await fetch(baseUrl + target, {
-    method: create ? 'POST' : 'GET',
-    headers: { ...create?.headers, Accept: 'application/json', Authorization: `Bearer ${apiKey}` },
-    ...(create && { body: create.body }),
+    method,
+    headers: {
+      ...own,
+      ...(sent !== undefined && JSON_CONTENT),
+      Accept: 'application/json',
+      Authorization: `Bearer ${apiKey}`,
+    },
+    ...(sent !== undefined && { body: sent }),
     signal,
     // The key is for this address only.
     redirect: 'manual',
@@ -89,7 +100,7 @@ async function attempt(
   };
   // A fetch of the caller's own may ignore the signal.
   await response.body?.pipeTo(new WritableStream({ write }), { signal });
-  if (status === (create ? 201 : 200)) return received;
+  if (status === success) return received;
   throw responseError(received, target.slice('/pets/'.length));
 }
 

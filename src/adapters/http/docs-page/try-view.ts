@@ -1,12 +1,7 @@
-import { INT64_MAX } from '../../../domain/int64.js';
-import { DEFAULT_STATUS } from '../../../domain/pet.js';
 import { stringify } from '../../../exact-json.js';
 import type { Operation, Parameter } from '../operations.js';
 import { markup, type Markup } from './markup.js';
 import { exampleOf, keywordsOf, statusView } from './schema-view.js';
-
-/** The example in the body editor. Its categoryId shows that integers are exact: a JavaScript number would round it. */
-const EXAMPLE_BODY = stringify({ name: 'Bella', categoryId: INT64_MAX, status: DEFAULT_STATUS }, 2);
 
 /** The form that sends a request, the place for the response, and the same request as a sample. */
 export const tryView = (
@@ -17,7 +12,7 @@ export const tryView = (
   <h3>Try it</h3>
   <form autocomplete="off" data-method="${method}" data-path="${path}">
     ${Object.entries(parameters).map(([name, parameter]) => fieldView(`${id}-${name}`, name, parameter))}
-    ${body && bodyFieldView(`${id}-body`)}
+    ${body && bodyFieldView(`${id}-body`, stringify(exampleOf(body.schema), 2))}
     <p class="wide beside">
       <button class="send">Send</button>
       <span class="hint">or press Ctrl+Enter</span>
@@ -50,10 +45,10 @@ function fieldView(fieldId: string, name: string, parameter: Parameter): Markup 
     </div>`;
 }
 
-const bodyFieldView = (fieldId: string): Markup => markup`<div class="wide">
+const bodyFieldView = (fieldId: string, example: string): Markup => markup`<div class="wide">
       <label for="${fieldId}">Body</label>
       <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off">
-${EXAMPLE_BODY}</textarea>
+${example}</textarea>
     </div>`;
 
 const sampleView = (tool: string, open: boolean): Markup => markup`<details class="sample" ${open && 'open'}>
