@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
+import { NEW_PET_FIELDS } from '../../../src/domain/pet.js';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { until } from './mongod.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
@@ -158,6 +159,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       ['pets', pet, { categoryId: 1.5 }],
       ['pets', pet, { status: 'lost' }],
       ['pets', pet, { _id: 'text' }],
+      ...NEW_PET_FIELDS.map((field) => ['pets', pet, { [field]: {} }] as const),
       ['claims', claim, { keepUntil: 'tomorrow' }],
       ['claims', claim, { pet: VALID }],
       ['apiKeys', key, { revokedAt: '2026-01-01' }],

@@ -71,6 +71,10 @@ describe('openSqliteStore of an older version', () => {
             pet: { id: BigInt(index + 1), ...rex },
             replayed: true,
           });
+          expect(await store.pets.findById(BigInt(index + 1))).to.deep.equal({
+            id: BigInt(index + 1),
+            ...rex,
+          });
         }
         expect(await store.transfer.survey()).to.deep.equal({ pets: KEYS.length + 2, lastId: 99n });
         expect((await store.pets.add(rex)).pet.id).to.equal(100n);

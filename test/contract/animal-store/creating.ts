@@ -3,7 +3,7 @@ import { DEFAULT_STATUS, PET_STATUSES, type NewPet, type UnsavedPet } from '../.
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
-import { FULL_PET, INT64_EDGES, TRICKY_NAMES, times } from '../samples.js';
+import { FULL_PET, INT64_EDGES, FIELD_VALUES, times } from '../samples.js';
 import { untyped, type AnimalStoreCase, type AnimalStoreSubject } from './subject.js';
 
 const FIDO = { name: 'Fido', categoryId: 2n ** 53n + 1n };
@@ -35,7 +35,14 @@ const CREATED: Readonly<Record<string, NewPet>> = {
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries(TRICKY_NAMES).map(([what, name]) => [`with ${what} in its name`, { ...FIDO, name }]),
+    Object.entries(FIELD_VALUES)
+      .filter(([field]) => field !== 'categoryId' && field !== 'status')
+      .flatMap(([field, values]) =>
+        Object.entries(values).map(([what, value]) => [
+          `with ${what} in its ${field}`,
+          { ...FIDO, [field]: value },
+        ]),
+      ),
   ),
 };
 
