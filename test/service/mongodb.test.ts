@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { join } from 'node:path';
 import {
   describeOnMongo,
   describeOnOwnServers,
@@ -6,6 +7,7 @@ import {
   uriOf,
 } from '../adapters/mongodb/mongo-server.js';
 import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
+import { cleanUp, temporaryFolder } from './running-service.js';
 import { StoreClient, expectShared, untilStatus, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
@@ -46,7 +48,7 @@ async function expectAway(url: string): Promise<void> {
 }
 
 describeOnOwnServers('A service whose MongoDB server comes and goes', (create) => {
-  afterEach(() => Serving.stopAll());
+  afterEach(() => Serving.stopAll().then(cleanUp));
 
   it('starts without it, says 503 and not ready, serves when it is there, and has every animal after it was killed', async () => {
     const server = await create();
@@ -84,7 +86,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
       runLine('keys list', { STORE_URL: wrong }),
-      copy(wrong, 'sqlite:/nowhere/new.db'),
+      copy(wrong, `sqlite:${join(await temporaryFolder(), 'new.db')}`),
     ]);
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);
@@ -93,7 +95,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     expect(refused.io.err).to.not.match(/hunter2|p@ss|p%40ss/);
     for (const outcome of [listed, copied]) {
       expect(outcome).to.include({ code: 1, out: '' });
-      expect(outcome.err.match(/[Aa]uthentication failed/g)).to.have.length(1);
+      expect(outcome.err.match(/[Aa]uthentication failed/g), outcome.err).to.have.length(1);
       expect(outcome.err).to.not.include('hunter2');
     }
   }).timeout(60_000);
