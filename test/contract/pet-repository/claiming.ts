@@ -138,9 +138,9 @@ export const claimingCases: readonly StoreCase[] = [
       // Each lapses a millisecond after the one before: a store that removes a few at a time, in any order, is late
       // for the first, the last or the one in the middle.
       const keys = times(128, (number) => `key ${number}`);
-      for (const [index, key] of keys.entries()) {
-        await pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) }));
-      }
+      await Promise.all(
+        keys.map((key, index) => pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) }))),
+      );
       const again = new Map<string, Pet>();
       for (const key of ['key 1', 'key 64', 'key 128']) {
         const { pet, replayed } = await pets.add(samplePet(), claimedAt(2 * HOUR, { key }));
