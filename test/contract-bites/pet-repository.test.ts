@@ -103,6 +103,21 @@ const adding: PetBites = {
   'stores its own copy of an animal': late('add'),
 };
 
+/** Sees in one step that a claim has lapsed, and makes it again in another. */
+const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
+  let keepUntil = new Date(8.64e15);
+  return {
+    async add(pet, options = {}) {
+      const { claim, now = new Date() } = options;
+      const hasLapsed = keepUntil <= now;
+      await Promise.resolve();
+      const added = await pets.add(pet, hasLapsed ? { now } : options);
+      if (claim) ({ keepUntil } = claim);
+      return added;
+    },
+  };
+};
+
 const claiming: PetBites = {
   'stores one animal for a claim and replays it': addsWith((options) => ({ ...options, claim: undefined })),
   'refuses a claim with another fingerprint': claimsOther(() => ({ fingerprint: '' })),
@@ -125,6 +140,11 @@ const claiming: PetBites = {
       },
     };
   },
+  'twenty simultaneous claims of a key that has lapsed': (pets) => replacesLapsedBlindly(pets),
+  'by `now`, whatever the clock of the machine says': addsWith(({ now = new Date(), ...options }) => ({
+    ...options,
+    now: new Date(Math.max(now.getTime(), Date.now())),
+  })),
   'forgets a claim at its keepUntil: a call with the same fingerprint': addsAtOther(-1),
   'honours a claim until one millisecond before': addsAtOther(1),
   'uses the clock of the machine': addsWith((options) => ({ now: new Date(0), ...options })),
@@ -196,6 +216,13 @@ const ending: PetBites = {
       },
     };
   },
+  'closes within 5 seconds': () => ({ close: () => new Promise(() => {}) }),
+  'leaves no listener on the signal': (pets) => ({
+    findById(id, call) {
+      call?.signal?.addEventListener('abort', () => {}, { once: true });
+      return pets.findById(id, call);
+    },
+  }),
   [`${ABORTED}: list`]: deaf('list'),
   [`${ABORTED}: findById`]: remembersAnimals,
   [`${ABORTED}: add with a claim`]: hasty('add'),
@@ -274,6 +301,10 @@ const handles: PetBites = {
     reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
   },
   'the next read of another handle, even one that found nothing': { another: remembersAbsence },
+  'simultaneous claims on two handles of a key that has lapsed': {
+    first: replacesLapsedBlindly,
+    another: replacesLapsedBlindly,
+  },
   'shows an animal to the next read of another handle': { another: remembers('list', () => true, 'add') },
   'shows no new animal with an id lower than one seen before': { first: showsLater, another: showsLater },
 };

@@ -109,7 +109,25 @@ const storingCases: readonly ApiKeyCase[] = [
   promise(
     'lists keys that were created at the same time in the order of the code units of their ids',
     async (apiKeys) => {
-      const ids = ['-', '0', '00', '10', '9', 'A', 'AB', 'B', 'Z', '_', 'a', 'aB', 'ab', 'b', 'z'];
+      const ids = [
+        '-',
+        '0',
+        '00',
+        '10',
+        '9',
+        'A',
+        'AB',
+        'B',
+        'Z',
+        '_',
+        'a',
+        'aB',
+        'ab',
+        'b',
+        'z',
+        '🦊',
+        '～',
+      ];
       await addKeys(
         apiKeys,
         [...ids.slice(7).toReversed(), ...ids.slice(0, 7)].map((id) => sampleApiKey({ id })),

@@ -74,7 +74,9 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       mine,
       options,
     );
-    return matchedCount === 1 ? mine : findClaim(mine._id, options);
+    if (matchedCount === 1) return mine;
+    // Not read here: the majority may still have the lapsed one.
+    throw new UndecidedError('another call has made the lapsed claim again');
   }
 
   async function findClaim(id: string, options: Attempt): Promise<ClaimDocument> {

@@ -21,6 +21,13 @@ export const endingCases: readonly StoreCase[] = [
     await Promise.all([pets.close(), pets.close()]);
     await pets.close();
   }),
+  promise('closes within 5 seconds', async ({ pets }) => {
+    await Promise.all(times(5, () => pets.add(samplePet())));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, 5000, 'late')));
+    assert.notEqual(await Promise.race([pets.close(), late]), 'late', 'close takes longer than 5 seconds');
+    clearTimeout(timer);
+  }),
   ...Object.entries(OPERATIONS).flatMap(([operation, call]): StoreCase[] => [
     promise(`rejects with service_unavailable after close: ${operation}`, async ({ pets }) => {
       const { pet } = await pets.add(samplePet(), claimed());
@@ -64,6 +71,21 @@ export const endingCases: readonly StoreCase[] = [
       assert.equal((await listAll(pets)).length, 20);
     },
   ),
+  promise('leaves no listener on the signal of a call that is over', async ({ pets }) => {
+    const { signal } = new AbortController();
+    const listeners: unknown[] = [];
+    signal.addEventListener = (...[type, listener, options]: Parameters<EventTarget['addEventListener']>) => {
+      listeners.push(listener);
+      EventTarget.prototype.addEventListener.call(signal, type, listener, options);
+    };
+    signal.removeEventListener = (...[type, listener]: Parameters<EventTarget['removeEventListener']>) => {
+      if (listeners.includes(listener)) listeners.splice(listeners.indexOf(listener), 1);
+      EventTarget.prototype.removeEventListener.call(signal, type, listener);
+    };
+    for (const call of Object.values(OPERATIONS)) await call(pets, 1n, { signal });
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.equal(listeners.length, 0, `${listeners.length} listeners are left after 5 calls`);
+  }),
   promise('resolves a read that is aborted in progress, or rejects it with the reason', async ({ pets }) => {
     const { pet } = await pets.add(samplePet());
     for (let turns = 0; turns < 10; turns += 1) {

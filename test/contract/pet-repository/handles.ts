@@ -1,7 +1,7 @@
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { assert } from '../assert.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
-import { DISTINCT_PAIRS, FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
+import { DISTINCT_PAIRS, FIELD_VALUES, FULL_PET, claimed, claimedAt, samplePet, times } from '../samples.js';
 import {
   notDurable,
   notOrdered,
@@ -145,6 +145,18 @@ const sharingCases: readonly StoreCase[] = [
         (number % 2 === 0 ? subject.pets : other).add(samplePet(), claimed()),
       );
       await checkOnce(adding, () => listAll(other));
+    },
+  },
+  {
+    name: 'stores one animal for simultaneous claims on two handles of a key that has lapsed',
+    unless: notShared,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const { pet: first } = await subject.pets.add(samplePet(), claimed());
+      const adding = times(20, (number) =>
+        (number % 2 === 0 ? subject.pets : other).add(samplePet(), claimedAt(24 * 60 * 60 * 1000)),
+      );
+      await checkOnce(adding, async () => (await listAll(other)).filter(({ id }) => id !== first.id));
     },
   },
   {
