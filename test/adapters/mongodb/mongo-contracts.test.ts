@@ -12,7 +12,7 @@ describeOnMongo('The MongoDB store', (server) => {
         // Patient: hundreds of simultaneous adds are much for a busy machine.
         const url = `${uriOf(server, database)}&maxPoolSize=4`;
         const open = () => openMongoStore(url, { timeout: 60_000 });
-        return storeSubject(open, () => returnDatabase(server, database));
+        return storeSubject(open, () => returnDatabase(server, database), { durable: true, shared: true });
       },
       undefined,
       { animals: 300, timeLimit: 60_000 },
