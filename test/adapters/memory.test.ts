@@ -1,5 +1,7 @@
+import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { bindContract, storeContracts } from '../contract/index.js';
+import { claimedAt, samplePet } from '../contract/samples.js';
 
 describe('the store in memory', () => {
   for (const contract of storeContracts) {
@@ -8,4 +10,12 @@ describe('the store in memory', () => {
       return { ...store, ordered: true, dispose: () => store.close() };
     });
   }
+
+  it('removes lapsed claims when another is made, so that they do not grow without end', async () => {
+    const { pets, transfer } = openMemoryStore();
+    for (const key of ['first', 'second', 'third']) await pets.add(samplePet(), claimedAt(0, { key }));
+    await pets.add(samplePet(), claimedAt(48 * 3_600_000, { key: 'last' }));
+    const kept = await transfer.readClaims({ limit: 10, now: new Date(0) });
+    expect(kept.map(({ key }) => key)).to.deep.equal(['last']);
+  });
 });

@@ -77,6 +77,32 @@ describe('copyCatalogue', () => {
     expect(copied.map(({ key }) => key)).to.not.include('lapsed');
   });
 
+  it('copies a store that has only animals, as with static keys', async () => {
+    source = openMemoryStore();
+    await source.pets.add(samplePet());
+    expect(await copy()).to.deep.equal({ pets: 1, claims: 0, apiKeys: 0, lastId: 1n });
+    expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
+  });
+
+  for (const count of [0, 1, 4, 5, 6, 20, 23, 25]) {
+    it(`copies ${count} animals in batches of 5, and finds one more in the target`, async () => {
+      source = openMemoryStore();
+      await source.apiKeys.add(fullApiKey());
+      await source.transfer.writePets(times(count, (number) => savedPet(BigInt(number), FULL_PET)));
+      expect(await copy()).to.include({ pets: count });
+      expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
+      target = openMemoryStore();
+      const added = altered(target, 'apiKeys', {
+        add: async (apiKey) => {
+          await target.transfer.writePets([savedPet(100n, FULL_PET)]);
+          return target.apiKeys.add(apiKey);
+        },
+      });
+      const error = await rejectionOf(copy({}, { target: added }));
+      expect(error).to.have.property('message').that.includes('differs').and.includes('(animal 100)');
+    });
+  }
+
   it('copies a store that has only keys', async () => {
     source = openMemoryStore();
     await source.apiKeys.add(fullApiKey());
@@ -124,6 +150,7 @@ describe('copyCatalogue', () => {
   const CHANGES: Readonly<Record<string, (pet: Pet) => readonly Pet[]>> = {
     'an animal was lost': (pet) => (pet.id === 9n ? [] : [pet]),
     'the last animal was lost': (pet) => (pet.id === 69n ? [] : [pet]),
+    'ids were shifted by one': (pet) => [pet.id < 9n ? pet : savedPet(pet.id + 1n, pet)],
     'two animals were exchanged': (pet) => [[6n, 9n].includes(pet.id) ? savedPet(15n - pet.id, pet) : pet],
     ...Object.fromEntries(
       Object.entries(OTHER).map(([field, value]) => [

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { MongoServerError, ObjectId, type Collection } from 'mongodb';
+import { insertOnce } from '../../../src/adapters/mongodb/insert-once.js';
 import { retryWhilePassing, within } from '../../../src/adapters/mongodb/retry.js';
 import { rejection } from './mongo-store-tests.js';
 
@@ -51,4 +53,30 @@ describe('A call to MongoDB', () => {
     expect(await rejection(within(1000, AbortSignal.abort(reason), attempt))).to.equal(reason);
     expect(begun).to.equal(false);
   });
+});
+
+describe('An insert whose document is a duplicate', () => {
+  const operation = new ObjectId();
+  const document = { _id: 1n, operation };
+  const duplicate = new MongoServerError({ message: 'E11000 duplicate key', code: 11_000 });
+  const attempt = { signal: new AbortController().signal, maxTimeMS: 1000 };
+
+  for (const [what, found, outcome] of [
+    ['is its own: the reply to an earlier insert was lost', { operation }, 'stored'],
+    ['is of another operation', { operation: new ObjectId() }, 'taken'],
+    ['is one that the majority does not have yet: it may be rolled back', null, 'UndecidedError'],
+  ] as const) {
+    it(`is ${outcome === 'UndecidedError' ? 'undecided' : outcome} if that ${what}`, async () => {
+      const collection = {
+        collectionName: 'pets',
+        insertOne: () => Promise.reject(duplicate),
+        findOne: async () => found,
+      } as unknown as Collection<typeof document>;
+      const inserted = insertOnce(collection, document, attempt).then(
+        (isStored) => (isStored ? 'stored' : 'taken'),
+        (error: Error) => error.name,
+      );
+      expect(await inserted).to.equal(outcome);
+    });
+  }
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chown,
@@ -13,8 +13,9 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { FullStore, Store } from '../../../src/application/ports/store.js';
@@ -41,6 +42,9 @@ const PAIR_WRITER = `
     process.send(acknowledged);
     await new Promise(setImmediate);
   }`;
+
+/** Whether a line of strace shows that a file or folder is synced. */
+const syncs = (line: string, path = ''): boolean => /sync\(/.test(line) && line.includes(`<${path}>`);
 
 const names = async (store: Store): Promise<string[]> =>
   (await store.pets.list({ limit: 99 })).map(({ name }) => name);
@@ -107,6 +111,32 @@ describe('backUpSqliteStore', () => {
       expect(await readdir(folder), 'no log: it opens on a disk that is read-only').to.deep.equal(['a.db']);
     }),
   );
+
+  for (const command of ['backup', 'export']) {
+    it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
+      const calls = ['-f', '-y', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2'];
+      if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
+      await onStore(async ({ pets, file }) => {
+        await pets.add(rex);
+        await pets.close();
+        const target = join(dirname(file), 'target.csv');
+        const main = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js'));
+        const { stderr } = spawnSync('strace', [...calls, process.execPath, main, command, target], {
+          encoding: 'utf8',
+          env: { ...process.env, STORE_URL: `sqlite:${file}` },
+        });
+        const lines = stderr.split('\n');
+        const named = lines.findIndex((line) => /rename/.test(line) && line.includes(`"${target}"`));
+        expect(named, stderr).to.be.greaterThan(0);
+        const [, temporary] = /"([^"]+)"/.exec(lines[named] ?? '') ?? [];
+        const before = lines.slice(0, named).some((line) => syncs(line, temporary));
+        expect(before, `${temporary} is synced`).to.equal(true);
+        if (command === 'export') return;
+        const after = lines.slice(named).some((line) => syncs(line, dirname(target)));
+        expect(after, 'the folder is synced after it').to.equal(true);
+      })();
+    });
+  }
 
   it(
     'keeps as many backups as told, the newest under the name itself',

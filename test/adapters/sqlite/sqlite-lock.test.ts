@@ -69,6 +69,33 @@ describe('an SQLite store that another connection is writing to', () => {
     ),
   );
 
+  /** Extended codes keep the primary code in their low byte: https://sqlite.org/rescode.html */
+  const CODES: readonly (readonly [name: string, errcode: number, tries: number])[] = [
+    ['BUSY', 5, 2],
+    ['BUSY_RECOVERY', 261, 2],
+    ['BUSY_SNAPSHOT', 517, 2],
+    ['BUSY_TIMEOUT', 773, 2],
+    ['PROTOCOL', 15, 2],
+    ['LOCKED', 6, 1],
+    ['IOERR', 10, 1],
+    ['FULL', 13, 1],
+  ];
+  for (const [name, errcode, expected] of CODES) {
+    it(`${expected === 2 ? 'retries' : 'does not retry'} a read after SQLITE_${name}`, async () => {
+      let tries = 0;
+      const wait = { busyTimeout: 60_000, onLongWait: () => {} };
+      const read = retryWhileBusy('reading', wait, undefined, () => {
+        tries += 1;
+        if (tries === 1) throw Object.assign(new Error(name), { errcode });
+      });
+      const [{ status }] = await Promise.allSettled([read]);
+      expect({ status, tries }).to.deep.equal({
+        status: expected === 2 ? 'fulfilled' : 'rejected',
+        tries: expected,
+      });
+    });
+  }
+
   it('stops retrying a read when its call is aborted', async () => {
     const controller = new AbortController();
     let tries = 0;

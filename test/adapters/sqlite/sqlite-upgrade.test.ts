@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import { claimOn, inFolder, rejection, rex } from './temporary-store.js';
 
@@ -103,6 +104,41 @@ describe('openSqliteStore of an older version', () => {
       }),
     );
   }
+
+  it(
+    'upgrades once although another process upgrades between its look and its lock, and marks the version in that commit',
+    inFolder(async (folder) => {
+      const file = join(folder, 'animals.db');
+      makeOldStore(file, 1);
+      const exec = DatabaseSync.prototype.exec; // oxlint-disable-line typescript/unbound-method -- called on its object
+      const seen: unknown[] = [];
+      let isFirst = true;
+      DatabaseSync.prototype.exec = function (sql) {
+        if (sql === 'BEGIN IMMEDIATE' && isFirst) {
+          isFirst = false;
+          DatabaseSync.prototype.exec = function (other) {
+            exec.call(this, other);
+            if (!other.includes('COMMIT')) return;
+            const reader = new DatabaseSync(file);
+            seen.push(reader.prepare('PRAGMA user_version').get()?.['user_version']);
+            reader.close();
+          };
+          const other = new DatabaseSync(file);
+          upgradeSchema(other, file, () => {});
+          other.close();
+        }
+        exec.call(this, sql);
+      };
+      try {
+        const store = await openSqliteStore(file);
+        expect(await store.pets.list({ limit: 99 })).to.have.length(KEYS.length + 2);
+        await store.close();
+      } finally {
+        DatabaseSync.prototype.exec = exec;
+      }
+      expect(seen).to.deep.equal([3, 3]);
+    }),
+  );
 
   it(
     'upgrades wholly or not at all: a step that fails leaves the file untouched',
