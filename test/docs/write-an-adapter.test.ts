@@ -5,6 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import type { ContainerModule } from 'inversify';
+import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
+import { readSettings } from '../../src/bootstrap/service/settings.js';
+import { petRepositoryContract, runContract } from '../contract/index.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
 
 const run = promisify(execFile);
@@ -45,8 +49,12 @@ class Page {
     return (await run(process.execPath, args, options)).stdout;
   }
 
+  path(file: string): string {
+    return join(this.#folder, file);
+  }
+
   has(file: string): boolean {
-    return existsSync(join(this.#folder, file));
+    return existsSync(this.path(file));
   }
 
   remove(): void {
@@ -66,7 +74,12 @@ describe('docs/write-an-adapter.md', function () {
   after(() => page.remove());
 
   it('builds a store that passes its contracts', async () => {
-    expect([...page.programs.keys()]).to.deep.equal(['file-store.mjs', 'contract.test.mjs', 'adapter.mjs']);
+    expect([...page.programs.keys()]).to.deep.equal([
+      'file-store.mjs',
+      'contract.test.mjs',
+      'adapter.mjs',
+      'slow-lists.mjs',
+    ]);
     const report = await page.output(['--test', '--test-reporter=tap', 'contract.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
     expect(report).to.include('# SKIP the store cannot be copied');
@@ -78,6 +91,20 @@ describe('docs/write-an-adapter.md', function () {
       'check-store ./adapter.mjs --url lines:{folder}/pets --durable --ordered --only claim',
     );
     expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
+  });
+
+  it('decorates a store, which keeps its promises', async () => {
+    const { adapter }: { adapter: ContainerModule } = await import(page.path('slow-lists.mjs'));
+    const results = await runContract(
+      petRepositoryContract,
+      async () => {
+        const container = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
+        const pets = await container.getAsync(TOKENS.petRepository);
+        return { pets, dispose: () => pets.close() };
+      },
+      { animals: 110 },
+    );
+    expect(results.filter(({ outcome }) => outcome === 'failed')).to.deep.equal([]);
   });
 });
 
