@@ -12,7 +12,17 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
+import {
+  KEY,
+  REX,
+  anyKey,
+  createWith,
+  httpInterface,
+  leaving,
+  outcome,
+  requestWith,
+  settled,
+} from './fixtures.js';
 
 const fails = (): never => {
   throw new Error('the disk is full');
@@ -168,6 +178,14 @@ describe('HttpInterface', () => {
     expect(callers).to.deep.equal([]);
     await httpInterface().handle(requestWith(KEY, { onAuthenticated }));
     expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['any']);
+    const { request, leave } = leaving(requestWith(KEY, { onAuthenticated }));
+    const authenticate: Authenticator['authenticate'] = (credential, call) => {
+      leave();
+      return anyKey.authenticate(credential, call);
+    };
+    await httpInterface({ authenticator: { authenticate } }).handle(request);
+    await settled();
+    expect(callers, 'of a client that left meanwhile').to.have.length(1);
   });
 
   describe('calls of deprecated operations', () => {

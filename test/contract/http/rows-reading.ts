@@ -72,7 +72,11 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
     '%61fter={{pet}}&limit=1',
     /limit=1&after=(?!{{pet}}>)\d+/,
   ],
-  ['repeats a parameter whose name ends in after', 'xafter=1&limit=1', /xafter=1&limit=1&after=\d+/],
+  [
+    'repeats parameters whose names only contain after',
+    'xafter=1&afters=2&limit=1',
+    /xafter=1&afters=2&limit=1&after=\d+/,
+  ],
   [
     'repeats unknown parameters',
     'utm=a%26b&limit=1&utm=%C3%A9&flag',
@@ -80,7 +84,11 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
   ],
   ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&after=\d+/],
   ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&after=\d+/],
-  ['cannot be ended by a parameter', 'x=%3E%3B+rel%3D%22evil%22&limit=1', /[^<>"\s]+/],
+  [
+    'cannot be ended by a parameter',
+    'x=%3E&y=>;rel="evil"&limit=1',
+    /x=%3E&y=%3E;rel=%22evil%22&limit=1&after=\d+/,
+  ],
 ];
 
 /** Parameters and pages of listPets. */

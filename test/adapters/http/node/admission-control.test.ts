@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { BusyError, type HttpRequest } from '../../../../src/adapters/http/index.js';
+import { BusyError, type HttpRequest, type Permit } from '../../../../src/adapters/http/index.js';
 import { AdmissionControl, createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
@@ -141,6 +141,21 @@ describe('The turns of requests', () => {
     const late = lists.filter((response) => outcome(response) === '503 service_unavailable');
     expect(late).to.have.length(12); // the others wait for nothing
     expect(late[0]?.headers['Retry-After']).to.equal('1');
+  });
+
+  it('start fewer requests at once while responses are long', async () => {
+    const admission = most(1_000);
+    const admitted = (): Permit[] => {
+      const permits: Permit[] = [];
+      do permits.push(admission.admit(LIST, new AbortController().signal));
+      while (permits.at(-1)?.admitCaller('a') === undefined);
+      return permits;
+    };
+    const short = admitted();
+    expect(short).to.have.length(PER_TURN + 1);
+    for (const permit of short) permit.end(28 * 1024); // costs as much as 8 requests
+    await settled();
+    expect(admitted()).to.have.length.below(PER_TURN / 4);
   });
 
   it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {

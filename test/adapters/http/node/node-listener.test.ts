@@ -95,6 +95,13 @@ describe('createNodeListener as a guest', () => {
     expect(await (await fetch(`${answered}/v1/pets`, { headers: KEY })).text()).to.equal('of the host');
   });
 
+  it('ends the connection if a header of the response is not valid', async () => {
+    const http = httpInterface();
+    http.handle = async () => ({ status: 200, headers: { 'X-A': 'two\nlines' }, body: '' });
+    const url = await serve(createNodeListener(http));
+    expect(await fetch(url).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+  });
+
   it('leaves a connection usable after it has refused a body in chunks', async () => {
     const listener = createNodeListener(httpInterface({ settings: { bodyLimit: 10 } }));
     const url = await serve(listener);

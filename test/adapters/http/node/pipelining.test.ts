@@ -65,6 +65,20 @@ describe('Pipelined requests', () => {
     expect(requests).to.be.within(1, 100);
   });
 
+  it('wait in the network, but for one chunk, while a response is awaited', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener);
+    const connection = await RawConnection.open(port, head('GET /'));
+    const { socket } = (await held.nth(0)).req;
+    connection.send('x'.repeat(16_000_000));
+    let before = -1;
+    while (socket.bytesRead > before) {
+      before = socket.bytesRead;
+      await serverHasRead(port);
+    }
+    expect(before).to.be.within(1, 256 * 1024);
+  });
+
   it('do not keep other clients waiting', async () => {
     let flood = 0;
     const { port } = await listening((request, response) => {
