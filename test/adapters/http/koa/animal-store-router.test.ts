@@ -144,7 +144,9 @@ describe('animalStoreRouter', () => {
       app.on('error', (error) => errors.push(error));
       for (const middleware of before) app.use(middleware);
       app.use(animalStoreRouter(httpInterface({ animalStore })).routes());
-      return { errors, url: await serve(app.callback()) };
+      const handle = app.callback();
+      const url = await serve((...exchange) => handle(...exchange).catch((error) => errors.push(error)));
+      return { errors, url };
     };
 
     it('once to the application, and responds to it if nobody else does', async () => {
@@ -183,6 +185,15 @@ describe('animalStoreRouter', () => {
         'kept',
       ]);
       Object.assign(fault, { headers: undefined });
+    });
+
+    it('and leaves a response that middleware has begun', async () => {
+      const { errors, url } = await serveWith(async ({ res }, next) => {
+        res.writeHead(202).write('of ');
+        await next().finally(() => setImmediate(() => res.end('the host')));
+      });
+      const response = await fetch(`${url}/v1/pets`, { headers: KEY });
+      expect([response.status, await response.text(), errors]).to.deep.equal([202, 'of the host', [fault]]);
     });
 
     it('whose status stays if middleware catches it and says nothing', async () => {
@@ -236,6 +247,13 @@ describe('animalStoreRouter', () => {
     }
     const list = await fetch(`${url}/mounted/a%2Fb/shop/v1/pets?limit=1`, { headers: KEY });
     expect(list.headers.get('link')).to.match(/^<\/mounted\/a%2Fb\/shop\/v1\/pets\?limit=1&/);
+    const koa = createKoaApp(httpInterface()).callback();
+    const express = await serve((request, response) => {
+      const originalUrl = request.url ?? '';
+      return koa(Object.assign(request, { originalUrl, url: originalUrl.replace('/shop', '') }), response);
+    });
+    const { headers } = await fetch(`${express}/shop/v1/pets`, create());
+    expect(headers.get('location'), 'in a host that sets originalUrl').to.equal('/shop/v1/pets/1');
   });
 
   it('leaves unknown paths and methods to the next middleware, under another prefix too', async () => {

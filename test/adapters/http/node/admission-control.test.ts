@@ -20,7 +20,7 @@ import {
   requestWith,
   settled,
 } from '../fixtures.js';
-import { closeServers, head, inTime, listening } from './listening-server.js';
+import { closeServers, echoTarget, head, inTime, listening } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
 const LIST = requestWith(KEY);
@@ -156,6 +156,24 @@ describe('The turns of requests', () => {
     for (const permit of short) permit.end(28 * 1024); // costs as much as 8 requests
     await settled();
     expect(admitted()).to.have.length.below(PER_TURN / 4);
+  });
+
+  it('leave time for accepting connections while more arrive', async () => {
+    const turns = new FairScheduler(1);
+    const done: string[] = [];
+    const start = (): boolean => {
+      for (const began = performance.now(); performance.now() - began < 5;);
+      return done.push('started') > 0;
+    };
+    for (let count = 0; count < 2; count += 1)
+      turns.defer({ deferredAt: undefined, caller: '', isGone: false, start });
+    while (done.lastIndexOf('started') === done.indexOf('started')) {
+      turns.accepted();
+      await settled();
+      done.push('accepted');
+    }
+    const between = done.slice(done.indexOf('started') + 1, done.lastIndexOf('started'));
+    expect(between).to.have.length.above(2);
   });
 
   it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {
@@ -369,6 +387,24 @@ describe('What clients leave unread', () => {
     await until(() => admission.unsent === 0);
   });
 
+  it('is only what the operating system does not take', async () => {
+    const admission = new AdmissionControl();
+    const counts: number[] = [];
+    const { port } = await listening(
+      (_request, response) => {
+        response.cork();
+        response.write('some');
+        counts.push(admission.unsent);
+        response.uncork();
+        counts.push(admission.unsent);
+        response.end();
+      },
+      { admission },
+    );
+    await (await RawConnection.open(port, list('a', 1))).responses(1);
+    expect(counts.map((count) => count > 0)).to.deep.equal([true, false]);
+  });
+
   it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
     const { admission, port } = await serving(40 * 1024 * 1024);
     const readers = await Promise.all(
@@ -388,6 +424,27 @@ describe('What clients leave unread', () => {
     expect(statuses).to.deep.equal([503, 503, 200]);
     for (const reader of readers) reader.socket.destroy();
     await until(() => admission.unsent === 0);
+  });
+});
+
+describe('A server', () => {
+  afterEach(closeServers);
+
+  it('tells its scheduler and the admission of each connection that it accepts', async () => {
+    const told: FairScheduler[] = [];
+    const accepted = Object.getOwnPropertyDescriptor(FairScheduler.prototype, 'accepted') ?? {};
+    FairScheduler.prototype.accepted = function (): void {
+      told.push(this);
+    };
+    try {
+      const { port } = await listening(echoTarget, { admission: new AdmissionControl() });
+      for (let count = 0; count < 2; count += 1)
+        await (await RawConnection.open(port, head('GET /'))).responses(1);
+      expect(told).to.have.length(4);
+      expect(new Set(told).size).to.equal(2);
+    } finally {
+      Object.defineProperty(FairScheduler.prototype, 'accepted', accepted);
+    }
   });
 });
 
