@@ -102,19 +102,21 @@ describe('A request that takes too long', () => {
 });
 
 describe('A client that disconnects', () => {
-  it('aborts the work of the store, and is not a failure for the log', async () => {
+  it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
     const failed: unknown[] = [];
     const log = {
       responded: ({ error }: RespondedRequest) => void (error !== undefined && failed.push(error)),
     };
-    const { request, leave } = leaving(LIST);
-    const response = httpInterface({ pets, log }).handle(request);
-    await pets.called(1);
-    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
-    leave();
-    expect(outcome(await response)).to.equal('408 request_timeout');
-    expect(pets.calls[0]?.signal?.aborted).to.equal(true);
+    for (const [index, sent] of [LIST, createWith(REX), { ...LIST, path: '/v1/pets/1' }].entries()) {
+      const { request, leave } = leaving(sent);
+      const response = httpInterface({ pets, log }).handle(request);
+      await pets.called(index + 1);
+      expect(pets.calls[index]?.signal?.aborted).to.equal(false);
+      leave();
+      expect(outcome(await response)).to.equal('408 request_timeout');
+      expect(pets.calls[index]?.signal?.aborted).to.equal(true);
+    }
     expect(failed).to.deep.equal([]);
   });
 
