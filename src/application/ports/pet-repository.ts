@@ -12,7 +12,7 @@ export const ADDS_AT_ONCE = 64;
  * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
  * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
  *   technology's own error, which never gets out itself.
- * - An aborted `signal` rejects with its reason (see `Call`).
+ * - An aborted `signal` rejects with its reason (see `Call`). A call that is over leaves no listener on it.
  */
 export interface PetRepository {
   /**
@@ -38,7 +38,10 @@ export interface PetRepository {
   /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
   check(call?: Call): Promise<void>;
 
-  /** Closes the whole store that this repository belongs to. Calls in progress finish or reject. Safe to call twice. */
+  /**
+   * Closes the whole store that this repository belongs to, within five seconds. Calls in progress finish or reject.
+   * Safe to call twice.
+   */
   close(): Promise<void>;
 }
 
