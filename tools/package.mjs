@@ -38,6 +38,7 @@ function emptyProject(name, ...files) {
 }
 
 async function packed() {
+  await import('./sbom.mjs'); // as npm's prepack does
   const { tarball, size, paths } = await pack(folder);
   const targets = Object.values(manifest.exports).flatMap((path) => [path, path.replace(/\.js$/, '.d.ts')]);
   for (const path of [

@@ -21,8 +21,8 @@ const LARGEST_BATCH = 1000;
 
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
- * up to 1,000 writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its transaction
- * begins. From there to the commit everything is one synchronous step.
+ * up to 1,000 writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its
+ * transaction begins. From there to the commit everything is one synchronous step.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
