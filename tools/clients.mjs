@@ -3,24 +3,25 @@
 // The generator comes from PyPI into a virtual environment below build/ and needs Java. Debian has what the clients
 // need: golang, php-guzzlehttp-guzzle, ruby-typhoeus. A language that is not installed is an error.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { installFromPyPI, pip } from './pypi.mjs';
 import { startService } from './service.mjs';
 
 const VERSION = '7.25.0';
 const KEY = 'generated-clients-key';
 const root = fileURLToPath(new URL('..', import.meta.url));
-const environment = join(root, `build/openapi-generator-${VERSION}`);
-const folder = mkdtempSync(join(tmpdir(), 'animal-store-clients-'));
 
 const run = async (command, args, options) =>
   (
     await promisify(execFile)(command, args, { timeout: 300_000, maxBuffer: 2 ** 26, ...options })
   ).stdout.trim();
-const pip = (...args) => run(join(environment, 'bin/pip'), ['install', '--quiet', ...args]);
+const bin = await installFromPyPI('openapi-generator-cli', VERSION);
+const generator = join(bin, 'openapi-generator-cli');
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-clients-'));
 
 /**
  * Each program takes the address and the key, adds three animals whose category is 2^63 - 1 and whose names are not
@@ -28,9 +29,9 @@ const pip = (...args) => run(join(environment, 'bin/pip'), ['install', '--quiet'
  */
 const LANGUAGES = {
   python: {
-    prepare: (client) => pip('-r', join(client, 'requirements.txt')),
+    prepare: (client) => pip(bin, '-r', join(client, 'requirements.txt')),
     file: 'program.py',
-    command: [join(environment, 'bin/python')],
+    command: [join(bin, 'python')],
     program: `
 import sys, openapi_client as c
 api = c.AnimalsApi(c.ApiClient(c.Configuration(host=sys.argv[1], access_token=sys.argv[2])))
@@ -111,7 +112,7 @@ puts "#{pet.category_id} #{count}"`,
   },
 };
 
-async function check(language, generator) {
+async function check(language) {
   const { options = [], prepare, file, command, program } = LANGUAGES[language];
   const client = join(folder, language);
   const document = join(root, 'docs/openapi.json');
@@ -132,14 +133,9 @@ async function check(language, generator) {
 }
 
 try {
-  const generator = join(environment, 'bin/openapi-generator-cli');
-  if (!existsSync(generator)) {
-    await run('python3', ['-m', 'venv', environment]);
-    await pip(`openapi-generator-cli==${VERSION}`);
-  }
   const wanted = process.argv.slice(2);
   for (const language of wanted.length > 0 ? wanted : Object.keys(LANGUAGES)) {
-    await check(language, generator).catch((error) => {
+    await check(language).catch((error) => {
       console.error(`${language}: ${error.message}`);
       process.exitCode = 1;
     });

