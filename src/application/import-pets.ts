@@ -35,7 +35,7 @@ export interface ImportOptions<Row extends PetRow> {
   /** Reject rows whose ids do not ascend, or are greater than `MAX_GIVEN_ID`. Default: ids are ignored. */
   readonly keepIds?: boolean | undefined;
   /** Stop when more rows than this are rejected. Default: never. */
-  readonly maxErrors?: number | undefined;
+  readonly maxErrors?: number;
   /** Called with each row that is not stored, and why. */
   readonly reject: (row: Row, reason: string) => void;
   /** Updated after every batch. */

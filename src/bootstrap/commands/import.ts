@@ -90,7 +90,7 @@ async function importFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const { once, keepIds, status, dryRun, json, map, delimiter, maxErrors } = options;
+  const { once, keepIds, status, dryRun, json, map, delimiter, maxErrors = Infinity } = options;
   const { isCsv, gzip } = formatOf(file, options.format);
   const name = nameOf(file);
   const stats = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
@@ -129,7 +129,7 @@ async function importFile(
     await showing(io, { done, part }, () =>
       importing.importPets(rows, importer, { status, keepIds, maxErrors, reject, report }),
     );
-    if (report.rejected > (maxErrors ?? Infinity))
+    if (report.rejected > maxErrors)
       throw new Error(`Rejected lines: ${report.rejected}, more than --max-errors. They are in ${rejects}.`);
   };
   try {

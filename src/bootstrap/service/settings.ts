@@ -110,12 +110,13 @@ export function parseSettings(environment: Environment): { settings: Settings; f
 }
 
 /** A line for each variable that begins like a setting and differs from it in one place: up to a quarter of its name. */
-export const misspelledSettings = (environment: Environment): string[] =>
-  Object.keys(environment).flatMap((name) => {
-    const names = SETTINGS.map((setting) => setting.name);
+export function misspelledSettings(environment: Environment): string[] {
+  const names = SETTINGS.map(({ name }) => name);
+  return Object.keys(environment).flatMap((name) => {
     const meant = names.includes(name) ? undefined : names.find((each) => isLike(each, name));
     return meant === undefined ? [] : [`${name} is not a setting. Did you mean ${meant}?`];
   });
+}
 
 function isLike(name: string, other: string): boolean {
   let [start, end] = [0, 0];

@@ -2,9 +2,9 @@ import { ERRORS, type ErrorDescription } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { OPERATIONS, type Operation } from '../operations.js';
 import { guide } from './guide.js';
-import { markup, prose, type Markup } from './markup.js';
+import { markup, prose, statusView, type Markup } from './markup.js';
 import { operationView } from './operation-view.js';
-import { schemasView, statusView } from './schema-view.js';
+import { schemasView } from './schema-view.js';
 
 /**
  * The docs page as HTML: every operation with a form to try it, a short guide, the errors and the schemas.

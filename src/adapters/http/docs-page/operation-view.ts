@@ -2,8 +2,8 @@ import { ERRORS, type ErrorCode } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { HEADERS } from '../open-api/headers.js';
 import { isRemoved, type Operation } from '../operations.js';
-import { day, markup, prose, type Content, type Markup } from './markup.js';
-import { membersView, schemaLink, schemaName, statusView, valueText } from './schema-view.js';
+import { day, markup, prose, statusView, type Content, type Markup } from './markup.js';
+import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
 import { tryView } from './try-view.js';
 
 /** An operation: what it does, a form to try it, its responses. */

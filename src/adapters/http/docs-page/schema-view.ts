@@ -21,9 +21,6 @@ export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schem
 /** The name that a schema refers to, if it does. */
 export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\//, '');
 
-export const statusView = (status: number): Markup =>
-  markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;
-
 export const schemaLink = (schema: Keywords): Markup =>
   markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
 

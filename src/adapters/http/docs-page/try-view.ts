@@ -1,7 +1,7 @@
 import { stringify } from '../../../exact-json.js';
 import type { Operation, Parameter } from '../operations.js';
-import { markup, type Markup } from './markup.js';
-import { exampleOf, keywordsOf, statusView } from './schema-view.js';
+import { markup, statusView, type Markup } from './markup.js';
+import { exampleOf, keywordsOf } from './schema-view.js';
 
 /** The form that sends a request, the place for the response, and the same request as a sample. */
 export const tryView = (

@@ -68,6 +68,15 @@ export const serverHasRead = async (port: number): Promise<void> => {
   await (await RawConnection.open(port, '@@\r\n\r\n')).allResponses();
 };
 
+/** Resolves to a number once the server has read everything that was sent before and that it wants to read. */
+export async function steady(port: number, count: () => number): Promise<number> {
+  for (let before = -1; count() > before;) {
+    before = count();
+    await serverHasRead(port);
+  }
+  return count();
+}
+
 /** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
 export const inTime = <T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> =>
   within(milliseconds, 'it did not end', promise);
