@@ -36,16 +36,18 @@ export const lockWait = (
   onLongWait: () => onNotice(`waiting: another process has locked ${file}`),
 });
 
+/** This many tries follow each other quickly, to get the lock between two commits of others. */
+const QUICK_TRIES = 300;
 /** After this many tries a wait is reported. */
-const LONG_WAIT = 25;
+const LONG_WAIT = QUICK_TRIES + 10;
 
-/**
- * Milliseconds before the next try: short at first, at most 75, and different in every process. Reports a wait that has
- * become long.
- */
+/** The time between quick tries, and how long a process then leaves the lock to those that try; in milliseconds. */
+export const TURN = 1;
+
+/** Milliseconds before the next try. Reports a wait that has become long. */
 export function retryDelay(tries: number, { onLongWait }: LockWait): number {
   if (tries === LONG_WAIT) onLongWait();
-  return Math.min(50, 2 ** tries) * (0.5 + Math.random());
+  return tries < QUICK_TRIES ? TURN : 25 + 50 * Math.random();
 }
 
 /**

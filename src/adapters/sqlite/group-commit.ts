@@ -1,7 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
+import { TURN, isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
 
 interface Write {
   readonly doing: string;
@@ -15,6 +15,9 @@ interface Write {
 
 /** A batch of at least this many writes does not wait for another turn. */
 const LARGE_BATCH = 32;
+
+/** How long other processes count as writing after a commit, in milliseconds. */
+const RECENT = 100;
 
 /** A batch holds no more: some 25 ms, after which other events get their turn. */
 const LARGEST_BATCH = 1000;
@@ -31,6 +34,10 @@ export class GroupCommit {
   readonly #onCommit: (writes: number) => void;
   /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
   #queue: Write[] = [];
+  /** Its value changes with the commits of other connections. */
+  readonly #version: StatementSync;
+  #latestVersion: unknown;
+  #othersWroteAt = -Infinity;
   #flushing: Promise<void> | undefined;
   #failing = false;
 
@@ -43,6 +50,8 @@ export class GroupCommit {
   ) {
     this.#onCommit = onCommit;
     this.#database = database;
+    this.#version = database.prepare('PRAGMA data_version');
+    this.#latestVersion = this.#readVersion();
     this.#beforeEach = beforeEach;
     this.#wait = wait;
   }
@@ -74,7 +83,9 @@ export class GroupCommit {
   }
 
   async #flush(): Promise<void> {
-    await nextTurn();
+    // While other processes write, too, each leaves the lock to them before its next commit.
+    if (performance.now() - this.#othersWroteAt < RECENT) await delay(TURN);
+    else await nextTurn();
     // Other requests that arrived together may still be read.
     if (this.#queue.length < LARGE_BATCH) await nextTurn();
     for (let tries = 0; ; tries += 1) {
@@ -113,10 +124,17 @@ export class GroupCommit {
     }
     this.#database.exec('COMMIT');
     this.#failing = false;
+    const version = this.#readVersion();
+    if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
+    this.#latestVersion = version;
     this.#queue = this.#queue.slice(settle.length);
     for (const resolve of settle) resolve();
     this.#onCommit(settle.length);
     return this.#queue.length === 0;
+  }
+
+  #readVersion(): unknown {
+    return this.#version.get()?.['data_version'];
   }
 
   #rollback(): void {

@@ -1,8 +1,8 @@
-import { totalmem } from 'node:os';
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
 import { Connection } from './connection.js';
 import { FairScheduler, type Waiting } from './fair-scheduler.js';
+import { usableMemory } from './server-limits.js';
 
 /** Options of `AdmissionControl`. */
 export interface AdmissionOptions {
@@ -38,7 +38,7 @@ const TOO_LATE = new BusyError('too busy to answer soon');
 export class AdmissionControl implements Admission {
   readonly #bounds: Bounds;
 
-  constructor({ maxInFlight = 256, maxWait = 250, maxUnsent = quarterOfMemory() }: AdmissionOptions = {}) {
+  constructor({ maxInFlight = 256, maxWait = 250, maxUnsent = usableMemory() / 4 }: AdmissionOptions = {}) {
     this.#bounds = {
       working: new Shares(maxInFlight),
       reading: new Shares(maxInFlight),
@@ -71,9 +71,6 @@ export class AdmissionControl implements Admission {
     return new HeldPermit(this.#bounds, request, signal);
   }
 }
-
-/** Of the memory limit of the process's control group, or of the machine's memory. */
-const quarterOfMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4;
 
 /** A quantity that callers share. */
 class Shares {

@@ -27,7 +27,7 @@ interface Observer {
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
-  /** The connections without a request in progress. The first has waited longest. */
+  /** The connections that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Connection>;
   readonly scheduler: FairScheduler;
   /** Counts connections and unread responses. */
@@ -73,6 +73,7 @@ export class Connection extends Duplex implements Waiting {
   #discarded = 0;
   #unsent = 0;
   #unsentBy = '';
+  #unsentSince = 0;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, server: ServerState) {
@@ -84,16 +85,20 @@ export class Connection extends Duplex implements Waiting {
     this.on('error', () => {}); // the socket closes after it
     socket.on('error', () => {});
     socket.on('close', () => this.destroy());
-    socket.on('drain', () => this.emit('drain'));
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('end', () => {
-      this.#input = NOTHING; // as in Node.js, a client that ends its side waits for no further response
-      if (this.response) this.push(null);
-      else this.end();
+    socket.on('drain', () => {
+      this.#countUnsent();
+      this.emit('drain');
     });
-    // Emitted when the socket has neither received nor sent anything for this time.
-    socket.on('timeout', () => socket.writableLength > 0 && this.destroy());
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // After the first request, which waits for a turn.
+    socket.on('end', () => (this.#requests === 0 ? setImmediate(this.#endInput) : this.#endInput()));
   }
+
+  readonly #endInput = (): void => {
+    this.#input = NOTHING; // as in Node.js, a client that ends its side waits for no further response
+    if (this.response) this.push(null);
+    else this.end();
+  };
 
   /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
   get caller(): string {
@@ -101,7 +106,12 @@ export class Connection extends Duplex implements Waiting {
   }
 
   get isGone(): boolean {
-    return this.destroyed;
+    return this.#socket.destroyed;
+  }
+
+  /** Whether a further request has come before the response. */
+  get pipelines(): boolean {
+    return this.#input.length > this.#bodyLeft;
   }
 
   /** Called when the headers of a request were parsed. */
@@ -131,11 +141,11 @@ export class Connection extends Duplex implements Waiting {
     this.#socket.resume();
   }
 
-  /** Called regularly. Ends the connection if it was idle for too long; returns whether its request is late. */
+  /** Called regularly. Ends a connection that was idle or unread for too long; returns whether its request is late. */
   check(now: number): boolean {
     const { limits, drainedAt = 0, isStopping } = this.#server;
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
-    if (this.#socket.writableLength > 0 && !this.#socket.timeout) this.#socket.setTimeout(writeTimeout);
+    if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
     const waited = now - this.#since;
     if (this.response) return !this.response.req.complete && this.isParsing && waited > requestTimeout;
     const isOver = isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout;
@@ -186,30 +196,37 @@ export class Connection extends Duplex implements Waiting {
 
   override _destroy(error: Error | null, callback: Callback): void {
     this.stopParsing();
+    // Else the operating system would offer megabytes of the response to a stalled client for minutes.
+    if (this.#unsent > 0) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
     this.#countUnsent();
     clearTimeout(this.#linger);
     this.#server.waiting.delete(this);
-    this.#socket.destroy();
     callback(error);
   }
 
   /** Updates, for the key of the request, how many bytes of the response wait to be sent. */
   #countUnsent(): void {
-    const { admission } = this.#server;
+    const { admission, waiting } = this.#server;
     const bytes = this.response && !this.destroyed ? this.#socket.writableLength : 0;
-    if (bytes === this.#unsent || admission === undefined) return;
-    admission.countUnsent(this.#unsentBy, -this.#unsent);
+    if (bytes === this.#unsent) return;
+    this.#unsentSince = performance.now();
+    if (bytes > 0) waiting.add(this);
+    else waiting.delete(this);
+    admission?.countUnsent(this.#unsentBy, -this.#unsent);
     this.#unsentBy = this.keyId;
     this.#unsent = bytes;
-    admission.countUnsent(this.#unsentBy, bytes);
+    admission?.countUnsent(this.#unsentBy, bytes);
   }
 
   #receive(chunk: Buffer): void {
     if (this.isParsing) {
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      // A client may have given up before it was accepted. Its FIN arrives before the next turn.
-      if (this.#requests > 0 && this.#server.scheduler.hasRoom()) this.start();
-      else this.#server.scheduler.defer(this);
+      const { scheduler } = this.#server;
+      // A client may have reset the connection before it was accepted. Its reset is read a turn after its request.
+      if (this.#requests === 0) setImmediate(() => scheduler.defer(this));
+      else if (scheduler.hasRoom()) this.start();
+      else scheduler.defer(this);
       // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
       if (this.#input.length > MOST_WAITING) this.#socket.pause();
     } else {

@@ -27,6 +27,38 @@ const REFUSED = 1 / 2;
 /** While a caller is overdue, every fourth item taken is its oldest; the others are its newest. */
 const OLDEST_OF = 4;
 
+/** The waiting items of a caller. `Array.shift` moves every item of a long array; this one moves each item once. */
+class Queue {
+  #items: Waiting[] = [];
+  #taken = 0;
+
+  get length(): number {
+    return this.#items.length - this.#taken;
+  }
+
+  get oldest(): Waiting | undefined {
+    return this.#items[this.#taken];
+  }
+
+  push(item: Waiting): void {
+    this.#items.push(item);
+  }
+
+  shift(): Waiting | undefined {
+    const { oldest } = this;
+    if (oldest) this.#taken += 1;
+    if (this.#taken > this.length) {
+      this.#items = this.#items.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return oldest;
+  }
+
+  pop(): Waiting | undefined {
+    return this.length > 0 ? this.#items.pop() : undefined;
+  }
+}
+
 /**
  * Shares the event loop: starts at most `perTurn` items a turn, round-robin over callers. So neither a flood nor a greedy
  * caller delays other callers, timers and health checks by more than a few milliseconds.
@@ -39,7 +71,7 @@ export class FairScheduler {
   readonly #perTurn: number;
   readonly #maxWait: number;
   readonly #gathers: boolean;
-  readonly #queues = new Map<string, Waiting[]>();
+  readonly #queues = new Map<string, Queue>();
   /** While it is true, nothing starts. */
   isHeld = false;
   #left: number;
@@ -83,9 +115,9 @@ export class FairScheduler {
   defer(item: Waiting): void {
     if (item.deferredAt !== undefined) return;
     item.deferredAt = performance.now();
-    const queue = this.#queues.get(item.caller);
-    if (queue) queue.push(item);
-    else this.#queues.set(item.caller, [item]);
+    const queue = this.#queues.get(item.caller) ?? new Queue();
+    if (queue.length === 0) this.#queues.set(item.caller, queue);
+    queue.push(item);
     this.#schedule();
   }
 
@@ -123,13 +155,14 @@ export class FairScheduler {
   };
 
   /** Takes the next item of a caller. */
-  #take(queue: Waiting[], now: number): Waiting | undefined {
-    while (queue[0]?.isGone) queue.shift();
-    const [oldest] = queue;
+  #take(queue: Queue, now: number): Waiting | undefined {
+    while (queue.oldest?.isGone) queue.shift();
+    const { oldest } = queue;
     const isNewest = oldest && this.#isLate(oldest, now) && (this.#takenWhileLate += 1) % OLDEST_OF !== 0;
     if (!isNewest) return queue.shift();
-    while (queue.at(-1)?.isGone) queue.pop();
-    return queue.pop();
+    let newest = queue.pop();
+    while (newest?.isGone) newest = queue.pop();
+    return newest;
   }
 
   #isLate({ deferredAt = Infinity }: Waiting, now: number): boolean {

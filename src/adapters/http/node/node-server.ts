@@ -172,14 +172,17 @@ export class NodeServer {
     return http;
   }
 
-  /** At the limit, closes the connection that has waited longest for a request; drops the new one if none waits. */
+  /**
+   * At the limit, closes the connection that has waited longest for its client, or one that pipelines: its client has
+   * to expect that (RFC 9112, 9.3.2). Drops the new one if there is neither.
+   */
   #accept(socket: Socket): void {
     this.#accepted += 1;
     const { limits, waiting, scheduler, admission } = this.#state;
     scheduler.accepted();
     admission?.accepted();
     if (this.#connections.size >= limits.maxConnections) {
-      const [longest] = waiting;
+      const [longest = [...this.#connections].find((open) => open.pipelines)] = waiting;
       if (longest === undefined) return void socket.destroy();
       longest.destroy();
     }

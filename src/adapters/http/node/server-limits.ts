@@ -1,3 +1,8 @@
+import { totalmem } from 'node:os';
+
+/** What a connection takes at most: two chunks of input that wait for a response, and its objects. */
+const CONNECTION = 192 * 1024;
+
 /**
  * The limits of the listening server. All of them are set here, because Node's own defaults change between
  * versions. Times are in milliseconds, sizes in bytes.
@@ -7,17 +12,20 @@ export const SERVER_LIMITS = {
   headersTimeout: 10_000,
   /** Time for a whole request, its body included, from the same moment. */
   requestTimeout: 15_000,
-  /** How often the server checks all timeouts but `writeTimeout`. */
+  /** How often the server checks these timeouts. */
   connectionsCheckingInterval: 1_000,
   /** How long an idle connection stays open. Longer than proxies in front keep theirs. */
   keepAliveTimeout: 65_000,
-  /** A client that reads nothing of its response for this long, or up to twice as long, is cut off. */
-  writeTimeout: 10_000,
+  /** Time for the operating system to take what was written at once, as it does while the client reads. */
+  writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
   /** Requests on one connection; the last response closes it, so that clients spread anew. 0 is no limit. */
   maxRequestsPerSocket: 10_000,
-  /** Open connections. For one more, the server closes the one that has waited longest for a request. */
+  /**
+   * Open connections; by default no more than a quarter of the memory holds, at 192 KiB each. For one more, the server
+   * closes the one that has waited longest for its client, to send a request or to read a response.
+   */
   maxConnections: 2_000,
   /** How long the server waits for the client to close after the last response on a connection. */
   lingerTime: 1_000,
@@ -30,8 +38,13 @@ export const SERVER_LIMITS = {
 /** The limits of a listening server; see `SERVER_LIMITS` for meanings, units and defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
-/** `SERVER_LIMITS` with the given ones instead; `undefined` keeps the default. */
-export function serverLimits(given: Partial<ServerLimits> = {}): ServerLimits {
+/** The bytes that a process may use: of the limit of its control group, or of the machine, an equal part for each. */
+export const usableMemory = (processes = 1): number =>
+  Math.min(process.constrainedMemory() || Infinity, totalmem()) / processes;
+
+/** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead; `undefined` keeps the default. */
+export function serverLimits(given: Partial<ServerLimits> = {}, memory = usableMemory()): ServerLimits {
+  const maxConnections = Math.min(SERVER_LIMITS.maxConnections, Math.floor(memory / 4 / CONNECTION));
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...SERVER_LIMITS, ...Object.fromEntries(set) };
+  return { ...SERVER_LIMITS, maxConnections, ...Object.fromEntries(set) };
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
 import {
   Held,
   closeServers,
@@ -122,5 +123,21 @@ describe('Pipelined requests', () => {
     first.end();
     await serverHasRead(port);
     expect(held.targets).to.deep.equal(['/1']);
+  });
+
+  it('are not processed if their client was gone when they were read', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener);
+    const clients = Array.from({ length: 20 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('connect', () => {
+        socket.write(head('GET /').repeat(2));
+        socket.resetAndDestroy();
+      });
+      return once(socket, 'close');
+    });
+    await Promise.all(clients);
+    await serverHasRead(port);
+    expect(held.targets).to.deep.equal([]);
   });
 });
