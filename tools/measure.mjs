@@ -3,7 +3,7 @@
 // else this machine does is the same for all; the medians are printed, and their ratios to the first one's.
 // Usage: npm run measure [-- NAME...] [--rounds N], after npm run build. Names: see SERVICES; Fastify needs npm install
 // --prefix tools/peers. Default: animal-store alone. --guard compares animal-store to node-http, whose ratios are
-// committed in measure-guard.json, and fails when one grew by a quarter.
+// committed in measure-guard.json, and fails when one grew by a quarter. --workers 1,2 compares numbers of WORKERS.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,19 +70,21 @@ async function start(name, folder) {
     },
   );
   service.ignoreLog();
+  const pids = [...new Set([service.pid, ...service.serving()])];
+  const cpu = () => pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
   const load = startLoad(service.url.port);
   let tag;
   return {
     name,
     /** One round of an operation. */
     async round(operation) {
-      const before = cpuOf(service.pid);
+      const before = cpu();
       const { status, seconds, p99 } = await load.run({ ...OPERATIONS[operation](tag), seconds: SECONDS });
       const counts = Object.entries(status);
       const requests = counts.reduce((sum, [, count]) => sum + count, 0);
       const hasFailed = requests === 0 || counts.some(([code]) => code >= 400);
       const failure = hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
-      return { cpu: (cpuOf(service.pid) - before) / requests, rate: requests / seconds, p99, failure };
+      return { cpu: (cpu() - before) / requests, rate: requests / seconds, p99, failure };
     },
     async findTag() {
       const headers = { Authorization: `Bearer ${KEY}` };
@@ -152,9 +154,20 @@ async function isAsFastAsCommitted() {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '12' }, guard: { type: 'boolean' } },
+  options: {
+    rounds: { type: 'string', default: '12' },
+    guard: { type: 'boolean' },
+    workers: { type: 'string' },
+  },
 });
 const names = positionals.length > 0 ? positionals : ['animal-store'];
+let operations = Object.keys(OPERATIONS);
+if (values.workers) {
+  const counts = values.workers.split(',');
+  names.splice(0, Infinity, ...counts.map((count) => `WORKERS=${count}`));
+  for (const count of counts) SERVICES[`WORKERS=${count}`] = [main, { WORKERS: count }];
+  operations = ['create', 'get', 'list of 20'];
+}
 if (values.guard) {
   // A busy machine gets three tries: what became slower fails all of them.
   if (!(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted())) {
@@ -162,7 +175,7 @@ if (values.guard) {
     process.exitCode = 1;
   }
 } else {
-  await measure(names, Object.keys(OPERATIONS), Number(values.rounds), (operation, results) => {
+  await measure(names, operations, Number(values.rounds), (operation, results) => {
     for (const { name, cpu, rate, p99, ratio } of results)
       console.log(
         `${operation.padEnd(21)} ${name.padEnd(25)} ${cpu.toFixed(1).padStart(6)} us CPU  ${ratio.toFixed(2)} ` +

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { until } from '../adapters/mongodb/mongod.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
 import { Child, MAIN, PACKAGE, cleanUp, startedService, temporaryFolder } from './running-service.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
@@ -101,10 +102,10 @@ describe('The program, told to stop', () => {
       current = next;
       expect(await stopped).to.equal(0);
     };
-    await Promise.race([restart(), workers]); // a fault of a worker ends the race
+    const busy = until('they add', async () => acknowledged.length > 20);
+    await Promise.race([busy.then(restart), workers]); // a fault of a worker ends the race
     over.abort();
     await workers;
-    expect(acknowledged).to.have.length.above(20);
     const animals = await new StoreClient(KEY, false).all(current.url);
     expect([...animals.keys()]).to.have.members(acknowledged);
   }).timeout(60_000);
@@ -146,20 +147,44 @@ describe('The program, told to stop', () => {
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
   const onTerminal = `ends npm start with 0 by one Ctrl-C in a terminal${python ? '' : ' (pending: no python3 here)'}`;
-  (python ? it : it.skip)(onTerminal, async () => {
-    const folder = await temporaryFolder();
-    const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
-      PORT: '0',
-      API_KEYS: KEY,
-      STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
-    });
-    const { code, out } = await child.ended;
-    expect(out)
-      .to.match(/stopping on SIGINT/)
-      .and.to.match(/stopped\b/);
-    expect(code, out).to.equal(0);
+  for (const WORKERS of ['1', '2']) {
+    (python ? it : it.skip)(`${onTerminal}, with WORKERS=${WORKERS}`, async () => {
+      const folder = await temporaryFolder();
+      const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
+        PORT: '0',
+        API_KEYS: KEY,
+        STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
+        WORKERS,
+      });
+      const { code, out } = await child.ended;
+      expect(out.match(/stopping on SIGINT/g), out).to.have.length(1);
+      expect(out.match(/stopped\b/g), out).to.have.length(1);
+      expect(code, out).to.equal(0);
+    }).timeout(40_000);
+  }
+
+  (python ? it : it.skip)('stops its workers in order when its terminal closes', async () => {
+    const file = join(await temporaryFolder(), 'animals.db');
+    const settings = { PORT: '0', API_KEYS: KEY, STORE_URL: `sqlite:${file}`, WORKERS: '2', MAIN };
+    const child = new Child('python3', ['-c', CLOSING_TERMINAL, process.execPath], PACKAGE, settings);
+    const { code, err } = await child.ended;
+    expect(code, err).to.equal(0);
   }).timeout(40_000);
 });
+
+/** Closes the terminal of the service when it is ready, and ends as the service does. */
+const CLOSING_TERMINAL = `
+import os, pty, signal, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    signal.alarm(30) # a session of its own, which cleanUp does not end
+    os.execv(sys.argv[1], [sys.argv[1], os.environ['MAIN'], 'serve'])
+shown = b''
+while b'ready at' not in shown:
+    shown += os.read(terminal, 4096)
+os.close(terminal)
+sys.exit(abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+`;
 
 /** Runs npm start in a terminal, presses Ctrl-C when the service is ready, and ends as npm does. */
 const TERMINAL = `

@@ -72,11 +72,12 @@ function description(error: unknown, { env }: cli.Io): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
   const { code, syscall, port }: NodeJS.ErrnoException & { port?: number } = error;
-  if (syscall === 'listen' && (code === 'EADDRINUSE' || code === 'EACCES')) {
+  const isListening = syscall === 'listen' || syscall === 'bind'; // bind: in a worker
+  if (isListening && (code === 'EADDRINUSE' || code === 'EACCES')) {
     const name = Number(env['ADMIN_PORT'] || -1) === port ? 'ADMIN_PORT' : 'PORT';
     return `${error.message}. Set ${name} to a free one or 0.`;
   }
-  if (syscall === 'listen' || syscall === 'getaddrinfo')
+  if (isListening || syscall === 'getaddrinfo')
     return `${error.message}. Set HOST to an address of this machine.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);

@@ -1,14 +1,13 @@
-import { ContainerModule, type Container } from 'inversify';
-import { once } from 'node:events';
-import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { readApiKeyId } from '../../adapters/api-keys/api-key.js';
-import type { ManagedApiKeys } from '../../application/manage-api-keys.js';
-import { ISSUE_COMMAND, interruptible, type InterruptedError, type Io } from './command-line.js';
+import { ContainerModule } from 'inversify';
+import cluster from 'node:cluster';
+import { interruptible, type Io } from './command-line.js';
+import { interruption, logReady, logStopped, prepare } from './ready.js';
 import { TOKENS, configure } from '../service/container.js';
-import { createLogger, deprecatedCallLogTo, httpLogTo, isUnavailable } from '../service/logger.js';
-import { startService, type Service } from '../service/start-service.js';
-import { isLoopback, misspelledSettings, type Settings } from '../service/settings.js';
+import { createLogger, deprecatedCallLogTo, httpLogTo } from '../service/logger.js';
+import { startService } from '../service/start-service.js';
+import { misspelledSettings } from '../service/settings.js';
 import { add, replace } from '../service/wiring.js';
+import { WORKER } from '../service/worker-pool.js';
 
 /** What the service logs. */
 const logging = (io: Io): ContainerModule =>
@@ -22,17 +21,24 @@ const logging = (io: Io): ContainerModule =>
     }));
   });
 
-/** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
+/**
+ * Runs the service until SIGINT or SIGTERM, in this process or in `WORKERS`. Resolves to the exit code: 0, or 1 if the
+ * stop cut something off.
+ */
 export async function serve(io: Io, modules: readonly ContainerModule[] = []): Promise<number> {
+  if (cluster.isWorker && io.env[WORKER]) {
+    const { serveAsWorker } = await import('./serve-as-worker.js');
+    return serveAsWorker(io, (limiting) => configure(io.env, [logging(io), limiting, ...modules]));
+  }
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
   for (const line of misspelledSettings(io.env)) logger.warn(line);
-  const { adminPort } = container.get(TOKENS.settings);
+  const settings = container.get(TOKENS.settings);
+  const { adminPort } = settings;
+  if (settings.workers > 1 && cluster.isPrimary)
+    return (await import('./serve-by-workers.js')).serveByWorkers(io, settings, logger);
   return interruptible(io, async (signal) => {
-    const interrupted = once(signal, 'abort').then(() => undefined);
-    signal.addEventListener('abort', () => {
-      logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
-    });
+    const interrupted = interruption(signal, logger);
     const metrics =
       adminPort === undefined
         ? undefined
@@ -43,87 +49,16 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
       if (service === undefined) return io.exit(0);
       try {
         // Listen first, so that a taken port issues no key.
-        await Promise.race([announce(container, service, io, metrics?.url), interrupted]);
+        const ready = await Promise.race([prepare(container, service, io), interrupted]);
+        if (ready) logReady(logger, ready, metrics?.url);
       } catch (error) {
         await service.stop(0);
         throw error;
       }
       await interrupted;
-      const inTime = await service.stop();
-      logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
-      return inTime ? 0 : 1;
+      return logStopped(logger, await service.stop());
     } finally {
       await metrics?.stop();
     }
   });
 }
-
-/** Prints a first key and logs that the service is ready. */
-async function announce(
-  container: Container,
-  { url, docsUrl }: Service,
-  { stdout }: Io,
-  metricsUrl: string | undefined,
-): Promise<void> {
-  const settings = container.get(TOKENS.settings);
-  const logger = await container.getAsync(TOKENS.logger);
-  const { location } = await container.getAsync(TOKENS.store);
-  const short = settings.staticKeys.filter((key) => key.length < 16).length;
-  if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
-  let hint = '';
-  try {
-    // An authenticator of others has credentials of its own.
-    if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
-      const managed = await container.getAsync(TOKENS.managedApiKeys);
-      const key = await firstKey(settings, managed, (message) => logger.warn(message));
-      if (key !== undefined) {
-        logger.info({ event: 'api_key_issued', keyId: readApiKeyId(key) }, 'issued a first API key');
-        stdout.write(firstKeyNotice(key, url));
-      } else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
-    }
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    // Not ready until the store is back; until then nobody gets in.
-    logger.warn('the store is away: its API keys are unknown');
-  }
-  const ready = `ready at ${url}, docs at ${docsUrl}, animals in ${location}${metricsUrl === undefined ? '' : `, metrics at ${metricsUrl}`}${hint}`;
-  logger.info({ url, docs: docsUrl, metrics: metricsUrl, store: location }, ready);
-}
-
-/**
- * Ensures that there is a key. Without any it issues one, but only if no other machine can reach the service:
- * elsewhere everyone who reads the output would get in. Resolves to the new key.
- * @param managed `undefined` if the store keeps no keys
- * @throws {Error} there is no key and none is issued; the message says what to do.
- */
-async function firstKey(
-  { staticKeys, host, storeUrl }: Settings,
-  managed: ManagedApiKeys | undefined,
-  warn: (message: string) => void,
-): Promise<string | undefined> {
-  if (staticKeys.length > 0) return undefined;
-  const keys = (await managed?.list()) ?? [];
-  if (keys.length > 0 && keys.every(({ state }) => state !== 'active'))
-    warn('every API key is expired or revoked');
-  if (keys.length > 0) return undefined;
-  if (managed && isLoopback(host)) return (await managed.issue({ name: 'first start' })).key;
-  const issuing =
-    managed && storeUrl !== 'memory:'
-      ? `issue one with \`${ISSUE_COMMAND}\` and the same STORE_URL, or `
-      : '';
-  throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
-}
-
-/** What a first start prints: the key, once, and commands that work when pasted. */
-const firstKeyNotice = (key: string, url: string): string => `\
-There was no API key, so the service issued one. It is shown only this once:
-
-  ${key}
-
-Add an animal, and list all:
-
-  curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'
-
-  curl ${url}/pets -H 'Authorization: Bearer ${key}'
-
-`;

@@ -17,16 +17,23 @@ import { loadAdapters } from './load-adapters.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { add, every, token } from './wiring.js';
 
+/** A store factory that says whether several processes may use its stores at the same time. Default: no. */
+export interface SharedStoreFactory extends core.StoreFactory {
+  readonly isShared?: boolean;
+}
+
 /** Everything that is bound, and can be replaced or decorated. */
 export const TOKENS = {
   settings: token<Settings>('Settings'),
   clock: token<core.Clock>('Clock'),
   /** There may be several: `STORE_URL` chooses by scheme. */
-  storeFactory: token<core.StoreFactory>('StoreFactory'),
+  storeFactory: token<SharedStoreFactory>('StoreFactory'),
   /** How the store of `STORE_URL` is opened. */
   openOptions: token<core.OpenOptions>('OpenOptions'),
   store: token<core.Store>('Store'),
   petRepository: token<core.PetRepository>('PetRepository'),
+  /** `undefined` if the animals of the store cannot be changed. */
+  petChanges: token<core.PetChanges | undefined>('PetChanges'),
   /** These two are `undefined` if the store keeps no keys. */
   apiKeyRepository: token<core.ApiKeyRepository | undefined>('ApiKeyRepository'),
   managedApiKeys: token<ManagedApiKeys | undefined>('ManagedApiKeys'),
@@ -50,7 +57,7 @@ export const TOKENS = {
 const t = TOKENS;
 
 /** A module for each store. An adapter is loaded when it is first needed: a driver takes longer than a command. */
-const factories: readonly core.StoreFactory[] = [
+const factories: readonly SharedStoreFactory[] = [
   {
     scheme: 'memory',
     check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
@@ -58,6 +65,7 @@ const factories: readonly core.StoreFactory[] = [
   },
   {
     scheme: 'sqlite',
+    isShared: true,
     // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
     check: async (url) =>
       /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
@@ -69,6 +77,7 @@ const factories: readonly core.StoreFactory[] = [
   },
   {
     scheme: ['mongodb', 'mongodb+srv'],
+    isShared: true,
     check: async (url) => (await import('../../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
     open: async (url, options) =>
       (await import('../../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
@@ -86,8 +95,16 @@ const application = new ContainerModule((options) => {
     openStore('STORE_URL', storeUrl, factories, open),
   );
   add(options, t.petRepository, [t.store], ({ pets }) => pets);
-  add(options, t.animalStore, [t.petRepository, t.clock], (pets, clock) =>
-    createAnimalStore({ pets, clock, sha256: (text) => hash('sha256', text) }),
+  add(options, t.petChanges, [t.store], ({ changes }) => changes);
+  add(
+    options,
+    t.animalStore,
+    [t.settings, t.petRepository, t.petChanges, t.clock],
+    ({ experimental }, pets, changes, clock) => {
+      if (experimental.length > 0 && changes === undefined)
+        throw new SettingsError(['EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals']);
+      return createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) });
+    },
   );
 });
 
@@ -116,9 +133,11 @@ const http = new ContainerModule((options) => {
     const { Readiness } = await import('../../adapters/http/health.js');
     return new Readiness((call) => pets.check(call));
   });
-  add(options, t.admission, [t.settings], async ({ maxInFlight }) => {
+  add(options, t.admission, [t.settings], async (settings) => {
     const { AdmissionControl } = await import('../../adapters/http/node/admission-control.js');
-    return new AdmissionControl({ maxInFlight });
+    const { usableMemory } = await import('../../adapters/http/node/server-limits.js');
+    const maxInFlight = Math.floor(settings.maxInFlight / settings.workers);
+    return new AdmissionControl({ maxInFlight, maxUnsent: usableMemory(settings.workers) / 4 });
   });
   add(
     options,
@@ -189,6 +208,8 @@ export async function configure(
   const container = await createContainer(settings, [...modules, ...loaded.adapters]);
   const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
   if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
+  else if (settings.workers > 1 && !factory.isShared)
+    faults.push('WORKERS must be 1 for the store of STORE_URL, which processes cannot share');
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
 }
@@ -199,8 +220,8 @@ export async function configure(
  */
 async function factoryFor(
   url: string,
-  factories: readonly core.StoreFactory[],
-): Promise<core.StoreFactory | string> {
+  factories: readonly SharedStoreFactory[],
+): Promise<SharedStoreFactory | string> {
   const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);

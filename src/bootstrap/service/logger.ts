@@ -82,6 +82,11 @@ export async function httpLogTo(logger: Logger): Promise<HttpLog> {
           { event: `api_key_${keyFault}_used`, requestId, clientAddress },
           `an API key was used that is ${keyFault}`,
         );
+      if (response.operation === 'removePet' && response.status === 204) {
+        const petId = decodeURIComponent(response.path.split('/').at(-1) ?? '');
+        const { keyId } = response;
+        logger.info({ event: 'pet_removed', requestId, keyId, petId }, `removed the animal ${petId}`);
+      }
       const level = levelOf(error, isProbe);
       if (!logger.isLevelEnabled(level)) return;
       const milliseconds = Math.round(response.milliseconds * 1000) / 1000;

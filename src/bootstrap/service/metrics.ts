@@ -1,35 +1,82 @@
 import type { Container } from 'inversify';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
+import type { PetChanges } from '../../application/ports/pet-changes.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
+import { isAnimalStoreError } from '../../domain/errors.js';
+import type { Channel } from './channel.js';
 import { TOKENS } from './container.js';
+import { isUnavailable } from './logger.js';
 import { MANIFEST } from './node-version.js';
 import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
+import type { WorkerPool } from './worker-pool.js';
 
 /**
  * Counts what the service does, and serves it to Prometheus at `/metrics` of a port of its own, without a key. Must be
  * called before the container makes the HTTP interface and the store.
  */
 export async function serveMetrics(container: Container, port: number) {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  count(container, registry);
+  const registry = countIn(container);
+  return servePage(container.get(TOKENS.settings).host, port, () => registry.metrics());
+}
+
+/** Counts what this worker does. Returns what reads the metrics for the primary. */
+export function countFor(container: Container): () => Promise<unknown> {
+  const registry = countIn(container);
+  return () => registry.getMetricsAsJSON();
+}
+
+/**
+ * Serves the sum of what all workers count. What a worker that ended had counted when it was last read stays in it:
+ * Prometheus takes a counter that falls for one that began anew.
+ */
+export function serveSum(pool: WorkerPool, host: string, port: number) {
+  const latest = new Map<Channel, Metrics>();
+  let past: Metrics = [];
+  return servePage(host, port, async () => {
+    const read = async (channel: Channel): Promise<void> => {
+      const metrics = (await channel.ask('metrics')) as Metrics | undefined;
+      if (metrics) latest.set(channel, metrics);
+    };
+    await Promise.all(pool.channels.map(read));
+    for (const [channel, metrics] of latest) {
+      if (pool.channels.includes(channel)) continue;
+      latest.delete(channel);
+      const counted = metrics.filter(({ type }) => COUNTED.has(String(type)));
+      past = await AggregatorRegistry.aggregate([past, counted]).getMetricsAsJSON();
+    }
+    return AggregatorRegistry.aggregate([...latest.values(), past]).metrics();
+  });
+}
+
+type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+async function servePage(host: string, port: number, page: () => Promise<string>) {
   const server = new NodeServer(({ url, method }, response) => {
     const isFound = url === '/metrics' && (method === 'GET' || method === 'HEAD');
-    response.writeHead(isFound ? 200 : 404, { 'Content-Type': registry.contentType });
+    response.writeHead(isFound ? 200 : 404, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE });
     if (!isFound) return void response.end();
     const failed = (): void => void response.destroy();
-    return void registry.metrics().then((page) => response.end(page), failed);
+    return void page().then((text) => response.end(text), failed);
   });
-  const { host } = container.get(TOKENS.settings);
   const at = await server.listen(port, host);
   return {
     url: `http://${addressOf(host)}:${at}/metrics`,
     stop: async () => void (await server.close(100)),
   };
 }
+
+function countIn(container: Container): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  count(container, registry);
+  return registry;
+}
+
+/** Types of metrics that only grow. */
+const COUNTED = new Set(['counter', 'histogram']);
 
 /** Bounds of the buckets of a duration, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -57,10 +104,9 @@ function count(container: Container, registry: Registry): void {
       },
     });
 
-  new Gauge(named('build_info', 'Always 1.', ['version', 'node'])).set(
-    { version: MANIFEST.version, node: process.version },
-    1,
-  );
+  const info = { ...named('build_info', 'Always 1.', ['version', 'node']), aggregator: 'first' as const };
+  new Gauge(info).set({ version: MANIFEST.version, node: process.version }, 1);
+  gauge('workers', 'Processes that serve.', () => 1); // summed over all
   decorate(container, TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
     const unread = 'Bytes of responses that clients have not taken whole.';
@@ -111,12 +157,19 @@ function count(container: Container, registry: Registry): void {
     try {
       return await call();
     } catch (error) {
-      failures.inc({ operation });
+      if (!isAnimalStoreError(error) || isUnavailable(error)) failures.inc({ operation });
       throw error;
     } finally {
       store.observe({ operation }, (performance.now() - began) / 1000);
     }
   };
+  decorate(container, TOKENS.petChanges, (changes): PetChanges | undefined => {
+    if (changes === undefined) return undefined;
+    return {
+      changeStatus: (...given) => timed('changeStatus', () => changes.changeStatus(...given)),
+      remove: (...given) => timed('remove', () => changes.remove(...given)),
+    };
+  });
   decorate(container, TOKENS.petRepository, (pets): PetRepository => ({
     add: (...given) => timed('add', () => pets.add(...given)),
     findById: (...given) => timed('findById', () => pets.findById(...given)),

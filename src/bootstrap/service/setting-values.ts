@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
-import { GET_PET_SUNSET } from '../../adapters/http/http-settings.js';
+import { GET_PET_SUNSET, type ExperimentalOperation } from '../../adapters/http/http-settings.js';
+import { EXPERIMENTAL_OPERATIONS } from '../../adapters/http/operations.js';
 import type { RateLimit } from '../../adapters/http/rate-limiter.js';
 
 /*
@@ -25,6 +27,11 @@ const quantity =
 
 export const integer = (minimum: number, maximum: number) =>
   quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
+
+const count = quantity('must be auto or an integer from 1 to 256', { '': 1 }, 1, 256);
+
+/** A number of processes; `auto` is one for each core that this process may use. */
+export const workers = (text: string): number => (text === 'auto' ? availableParallelism() : count(text));
 
 const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -77,6 +84,12 @@ const listOf = (rule: string, isValid: (value: string) => boolean) => (text: str
   const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
   return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
 };
+
+/** Experimental operations, by their ids. */
+export const experimental = listOf(
+  `must hold experimental operations, which are ${EXPERIMENTAL_OPERATIONS.join(' and ')}`,
+  (id) => EXPERIMENTAL_OPERATIONS.includes(id),
+) as (text: string) => readonly ExperimentalOperation[];
 
 /** Addresses, and networks in CIDR notation (RFC 4632). */
 export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {

@@ -28,6 +28,7 @@ const STORE = 'sqlite:data/animal-store.db';
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
+  workers: setting('WORKERS', '1', read.workers, 'processes that serve; auto: one for each core'),
   adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
   publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
@@ -37,6 +38,12 @@ const TABLE = {
   maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
+  experimental: setting(
+    'EXPERIMENTAL',
+    '',
+    read.experimental,
+    'operations that may change: changeStatus, removePet',
+  ),
   rateLimit: optional('RATE_LIMIT', read.rateLimit, 'requests of each API key, such as 100/10s'),
   trustedProxies: setting('TRUSTED_PROXIES', '', read.networks, 'addresses of proxies, such as 10.0.0.0/8'),
   corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
@@ -105,6 +112,7 @@ export function parseSettings(environment: Environment): { settings: Settings; f
   const values = Object.fromEntries(entries) as Values;
   const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile ?? []].flat();
   if (values.port !== 0 && values.port === values.adminPort) faults.push('ADMIN_PORT must differ from PORT');
+  if (values.maxInFlight < values.workers) faults.push('MAX_IN_FLIGHT must be at least WORKERS');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }

@@ -2,6 +2,7 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import type { RefusedRequest } from '../../adapters/http/node/refusals.js';
+import { serverLimits } from '../../adapters/http/node/server-limits.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
@@ -16,8 +17,9 @@ export interface Service {
    * Stops in order: readiness off, every response closes its connection, no new connections, requests in flight
    * finish, store closed. Resolves to whether all of it finished in time.
    * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
+   * @param isReplaced whether another process goes on at the same address: then readiness stays on. Default: no.
    */
-  stop(drainDelay?: number): Promise<boolean>;
+  stop(drainDelay?: number, isReplaced?: boolean): Promise<boolean>;
 }
 
 /** Opens the store and listens. If that fails, closes what it opened. */
@@ -31,13 +33,14 @@ export async function startService(container: Container): Promise<Service> {
     const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
     const admission = await container.getAsync(TOKENS.admission);
     const listener = await container.getAsync(TOKENS.requestListener);
-    const server = new NodeServer(listener, { log, headers, admission });
+    const limits = { maxConnections: Math.ceil(serverLimits().maxConnections / settings.workers) };
+    const server = new NodeServer(listener, { log, headers, admission, limits });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
     return {
       url: origin + settings.basePath,
       docsUrl: origin + DOCS_PATH,
-      async stop(drainDelay = settings.drainDelay) {
-        readiness.stop();
+      async stop(drainDelay = settings.drainDelay, isReplaced = false) {
+        if (!isReplaced) readiness.stop();
         if (drainDelay > 0) server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;

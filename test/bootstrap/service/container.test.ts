@@ -7,7 +7,8 @@ import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
-import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { SettingsError, readSettings } from '../../../src/bootstrap/service/settings.js';
+import { rejectionOf } from '../../contract/rejection.js';
 import { Shelf, factory } from '../test-io.js';
 
 /** The status of a request with a key. */
@@ -66,6 +67,16 @@ describe('The container', () => {
       await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
     ).to.equal(200);
     expect(await statusOf(await container(settings, shelf.module))).to.equal(401);
+  });
+
+  it('refuses EXPERIMENTAL on a store whose animals cannot be changed', async () => {
+    const shelf = new Shelf({ changes: undefined });
+    const settings = { STORE_URL: 'shelf:', API_KEYS: 'key-of-the-test' };
+    expect(await statusOf(await container(settings, shelf.module))).to.equal(200);
+    const asking = await container({ ...settings, EXPERIMENTAL: 'removePet' }, shelf.module);
+    expect(await rejectionOf(asking.getAsync(TOKENS.httpInterface)))
+      .to.be.instanceOf(SettingsError)
+      .with.property('message', 'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals');
   });
 
   it('tells the HTTP interface its own settings, and no secret', async () => {

@@ -97,6 +97,24 @@ describe('The log', () => {
     expect(io.lines).to.have.length(5);
   });
 
+  it('has a line for audits when an animal is removed, with its id and the key', async () => {
+    const log = await httpLogTo(await logger());
+    const removal = { ...RESPONSE, operation: 'removePet', method: 'DELETE', path: '/v1/pets/%37' } as const;
+    for (const status of [204, 404, 409]) log.responded({ ...removal, status });
+    const [audit, ...others] = io.lines.filter(({ event }) => event !== undefined);
+    const { requestId, keyId } = RESPONSE;
+    expect({ ...audit, time: undefined }).to.deep.equal({
+      level: 30,
+      time: undefined,
+      event: 'pet_removed',
+      requestId,
+      keyId,
+      petId: '7',
+      msg: 'removed the animal 7',
+    });
+    expect(others).to.deep.equal([]);
+  });
+
   it('has health checks at debug', async () => {
     (await httpLogTo(await logger())).responded({ ...RESPONSE, isProbe: true });
     (await httpLogTo(await logger({ LOG_LEVEL: 'debug' }))).responded({ ...RESPONSE, isProbe: true });

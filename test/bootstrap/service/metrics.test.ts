@@ -36,7 +36,8 @@ describe('The metrics', () => {
       STORE_URL: `sqlite:${file}`,
       API_KEYS: KEY,
       ADMIN_PORT: '0',
-      RATE_LIMIT: '4/1h',
+      RATE_LIMIT: '8/1h',
+      EXPERIMENTAL: 'changeStatus,removePet',
     });
     const url = await serving.ready();
     const metrics = String(serving.io.lines[0]?.['metrics']);
@@ -44,10 +45,15 @@ describe('The metrics', () => {
     const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
     const body = '{"name":"Bella","categoryId":1}';
     expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
+    const sell = { method: 'PATCH', headers, body: '{"status":"sold"}' };
+    for (const status of [200, 409])
+      expect((await fetch(`${url}/pets/1?from=available`, sell)).status).to.equal(status);
+    expect((await fetch(`${url}/pets/9`, { method: 'DELETE', headers })).status).to.equal(404);
     for (const [path, key] of [
       ['/pets/1', KEY],
       ['/pets/1', KEY],
       ['/pets/2', KEY],
+      ['/pets', KEY],
       ['/pets', KEY],
       ['/pets', 'x'],
     ] as const)
@@ -58,16 +64,21 @@ describe('The metrics', () => {
       'animal_store_requests_total{operation="createPet",status="201"}': 1,
       'animal_store_requests_total{operation="getPet",status="200"}': 2,
       'animal_store_requests_total{operation="getPet",status="404"}': 1,
+      'animal_store_requests_total{operation="listPets",status="200"}': 1,
       'animal_store_requests_total{operation="listPets",status="429"}': 1,
+      'animal_store_requests_total{operation="changeStatus",status="409"}': 1,
+      'animal_store_requests_total{operation="removePet",status="404"}': 1,
+      'animal_store_store_duration_seconds_count{operation="changeStatus"}': 2,
+      'animal_store_store_duration_seconds_count{operation="remove"}': 1,
       'animal_store_requests_total{operation="probe",status="200"}': 1,
       'animal_store_request_duration_seconds_count{operation="getPet"}': 3,
       'animal_store_requests_refused_total{reason="limited"}': 1,
       animal_store_requests_in_flight: 0,
-      'animal_store_key_checks_total{result="valid"}': 5,
+      'animal_store_key_checks_total{result="valid"}': 9,
       'animal_store_key_checks_total{result="unknown"}': 1,
       'animal_store_store_duration_seconds_count{operation="findById"}': 3,
-      animal_store_commit_writes_count: 1,
-      animal_store_commit_writes_sum: 1,
+      animal_store_commit_writes_count: 4,
+      animal_store_commit_writes_sum: 4,
     });
     expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
     expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);

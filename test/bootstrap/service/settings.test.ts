@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
@@ -44,6 +44,7 @@ describe('The settings', () => {
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
+      workers: 1,
       ...http,
       maxInFlight: 256,
       adminPort: undefined,
@@ -83,9 +84,12 @@ describe('The settings', () => {
     ['BODY_LIMIT', '16mb', 16_777_216],
     ['REQUEST_DEADLINE', '1ms', 1],
     ['REQUEST_DEADLINE', '24d', 2_073_600_000],
+    ['WORKERS', '256', 256],
+    ['WORKERS', 'auto', availableParallelism()],
     ['MAX_IN_FLIGHT', '100000', 100_000],
     ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
     ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
+    ['EXPERIMENTAL', 'removePet, changeStatus', ['removePet', 'changeStatus']],
     ['RATE_LIMIT', '100/10s', { requests: 100, seconds: 10 }],
     ['RATE_LIMIT', '999999999/1d', { requests: 999_999_999, seconds: 86_400 }],
     ['RATE_LIMIT', '1/60m', { requests: 1, seconds: 3600 }],
@@ -134,6 +138,7 @@ describe('The settings', () => {
         `${INTEGER} 0 to 65535`,
         ['65536', '-1', '+1', '80.0', '8e1', 'http', ' 80', '0x50', '٣', '1\n'],
       ],
+      ['WORKERS', 'must be auto or an integer from 1 to 256', ['0', '257', 'all', '-1', '1.5']],
       ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
       ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
       ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
@@ -149,6 +154,11 @@ describe('The settings', () => {
       ['TRUSTED_PROXIES', `${NETWORK} 1`, ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['one.example', 'https://one.example/', 'https://a:443', 'null']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a']],
+      [
+        'EXPERIMENTAL',
+        'must hold experimental operations, which are changeStatus and removePet: correct number 1',
+        ['changestatus', 'getPet', '1', 'all'],
+      ],
       [
         'RATE_LIMIT',
         'must be requests and a window from 1s to 1d, such as 100/10s',
@@ -177,6 +187,12 @@ describe('The settings', () => {
         'ADMIN_PORT must differ from PORT',
       ]);
       expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
+    });
+
+    it('MAX_IN_FLIGHT that leaves a worker none', () => {
+      const fault = 'MAX_IN_FLIGHT must be at least WORKERS';
+      expect(faultsOf({ MAX_IN_FLIGHT: '3', WORKERS: '4' })).to.deep.equal([fault]);
+      expect(faultsOf({ MAX_IN_FLIGHT: '4', WORKERS: '4' })).to.deep.equal([]);
     });
 
     it('all at once, in the order of the table', () => {

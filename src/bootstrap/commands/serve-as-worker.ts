@@ -1,0 +1,46 @@
+import { ContainerModule, type Container } from 'inversify';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { interruptible, type Io } from './command-line.js';
+import { prepare } from './ready.js';
+import type { Quota } from '../../adapters/http/rate-limiter.js';
+import { Channel } from '../service/channel.js';
+import { TOKENS } from '../service/container.js';
+import { startService } from '../service/start-service.js';
+import { replace } from '../service/wiring.js';
+
+/** Runs the service in a worker until SIGINT or SIGTERM, or until another worker takes its place. */
+export async function serveAsWorker(
+  io: Io,
+  configure: (limiting: ContainerModule) => Promise<Container>,
+): Promise<number> {
+  const { promise: replaced, resolve: leave } = Promise.withResolvers<void>();
+  let metrics: (() => unknown) | undefined;
+  const primary = new Channel(process, { leave, metrics: () => metrics?.() });
+  // The primary counts the requests of all workers.
+  const limiting = new ContainerModule((options) =>
+    replace(options, TOKENS.rateLimiter, [TOKENS.settings], ({ rateLimit: limit }) => {
+      return limit && { limit, take: async (keyId) => (await primary.ask('take', keyId)) as Quota };
+    }),
+  );
+  const container = await configure(limiting);
+  io.on('SIGHUP', () => {}); // the primary's
+  return interruptible(io, async (signal) => {
+    const interrupted = once(signal, 'abort');
+    if (container.get(TOKENS.settings).adminPort !== undefined)
+      metrics = (await import('../service/metrics.js')).countFor(container);
+    const service = await startService(container);
+    try {
+      // The first worker of all issues the first key, once it listens.
+      await primary.ask(
+        'ready',
+        cluster.worker?.id === 1 ? await prepare(container, service, io) : undefined,
+      );
+    } catch (error) {
+      await service.stop(0);
+      throw error;
+    }
+    const isReplaced = await Promise.race([interrupted.then(() => false), replaced.then(() => true)]);
+    return (await service.stop(isReplaced ? 0 : undefined, isReplaced)) ? 0 : 1;
+  });
+}

@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { KEY } from '../bootstrap/test-io.js';
+import { PACKAGE, cleanUp, program, startedService, temporaryFolder, type Child } from './running-service.js';
+import { StoreClient, statusOf } from './store-client.js';
+
+/** The processes that a process has started (Linux). */
+const workersOf = ({ process: { pid } }: Child): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+
+/** Whether a process runs: one that ended may wait for somebody to take its exit code. */
+const runs = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+
+const messages = (log: string): string[] =>
+  Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg).filter((msg) => msg !== 'responded');
+
+/** Waits for a condition that has to come true. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await delay(10);
+}
+
+const sampleOf = async (metrics: string, name: string): Promise<number> => {
+  const page = await (await fetch(metrics)).text();
+  return Number(
+    page
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length) ?? Number.NaN,
+  );
+};
+
+/** Kills a worker and waits until another one serves in its place. */
+async function killWorker(child: Child): Promise<void> {
+  const before = workersOf(child);
+  process.kill(before[0] ?? 0, 'SIGKILL');
+  await until(() => workersOf(child).length === before.length && !workersOf(child).includes(before[0] ?? 0));
+}
+
+const started = async (settings: Record<string, string> = {}) =>
+  startedService(await temporaryFolder(), { WORKERS: '2', LOG_FORMAT: 'json', ...settings });
+
+const onLinux = existsSync('/proc/self/stat') ? describe : describe.skip;
+
+onLinux('The service in WORKERS', function () {
+  this.timeout(60_000);
+  afterEach(cleanUp);
+
+  it('has one port, one ready line, one first key and one stop, in order, with exit code 0', async () => {
+    const { child, url } = await started({ API_KEYS: '' });
+    expect(workersOf(child)).to.have.length(2);
+    const [key = ''] = /ast_live_\w+/.exec(child.out) ?? [];
+    expect(await statusOf(`${url}/pets`, key)).to.equal(200);
+    const { code, out, err } = await child.stop();
+    expect(code, err).to.equal(0);
+    expect(out.match(/There was no API key/g)).to.have.length(1);
+    const [issued, ready = '', ...stop] = messages(err);
+    expect([issued, ...stop]).to.deep.equal(['issued a first API key', 'stopping on SIGTERM', 'stopped']);
+    expect(ready).to.match(/^ready at /);
+  });
+
+  it('starts no second process by default', async () => {
+    expect(workersOf((await started({ WORKERS: '' })).child)).to.deep.equal([]);
+  });
+
+  it('says once why no worker starts, and ends with its exit code', async () => {
+    const { child, url } = await started();
+    const folder = await temporaryFolder();
+    const settings = { WORKERS: '2', API_KEYS: '', PORT: new URL(url).port };
+    const { code, out, err } = await program(folder, ['serve'], settings).ended;
+    expect([code, out]).to.deep.equal([1, '']);
+    expect(err).to.match(/^bind EADDRINUSE \S+ Set PORT to a free one or 0\.\n$/);
+    await child.stop();
+  });
+
+  it('replaces a worker that dies, while the others serve', async () => {
+    const { child, url } = await started();
+    const over = new AbortController();
+    let served = 0;
+    const clients = [1, 2, 3, 4].map(async () => {
+      const client = new StoreClient(KEY);
+      // The connection of the killed worker breaks once; every other request is served.
+      let breaks = 0;
+      while (!over.signal.aborted)
+        await client.get(`${url}/pets`).then(
+          ({ status }) => (expect(status).to.equal(200), (served += 1)),
+          () => (breaks += 1),
+        );
+      client.close();
+      return breaks;
+    });
+    await killWorker(child);
+    const before = served;
+    await until(() => served > before + 100);
+    over.abort();
+    expect(Math.max(...(await Promise.all(clients)))).to.be.at.most(1);
+    const { code, err } = await child.stop();
+    expect(code, err).to.equal(0);
+    expect(messages(err)).to.include('a worker died (SIGKILL), another starts');
+  });
+
+  it('ends with 1 and the reason when five workers die in ten seconds', async () => {
+    const { child } = await started();
+    for (let death = 1; death < 5; death += 1) await killWorker(child);
+    process.kill(workersOf(child)[0] ?? 0, 'SIGKILL');
+    const { code, err } = await child.ended;
+    expect(code, err).to.equal(1);
+    expect(messages(err).at(-1)).to.match(/\(SIGKILL\): 5 deaths within 10 seconds$/);
+  });
+
+  it('takes its workers with it when it is killed', async () => {
+    const { child } = await started();
+    const workers = workersOf(child);
+    await child.stop('SIGKILL');
+    await until(() => !workers.some(runs));
+  });
+
+  it('replaces the workers at SIGHUP without a failed request', async () => {
+    const { child, url } = await started({ DRAIN_DELAY: '3s' });
+    const before = workersOf(child);
+    const over = new AbortController();
+    const work = async (worker: number): Promise<void> => {
+      const client = new StoreClient(KEY, worker > 0);
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
+        if (turn % 2 === 0) await client.add(url, `${worker}-${turn}`);
+        else expect((await client.get(`${url}/pets?limit=1`)).status).to.equal(200);
+        expect((await client.get(new URL('/readyz', url).href)).status).to.equal(200);
+      }
+      client.close();
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
+    child.signal('SIGHUP');
+    await Promise.race([child.said(/replaced the workers/), clients]); // a fault of a client ends the race
+    over.abort();
+    await clients;
+    expect(workersOf(child)).to.have.length(2).and.not.include.members(before.slice(0, 1));
+    expect(workersOf(child)).to.not.include.members(before.slice(1));
+    expect((await child.stop()).code).to.equal(0);
+  });
+
+  it('keeps the old workers at SIGHUP if a new one does not start', async () => {
+    const keys = join(await temporaryFolder(), 'keys');
+    await writeFile(keys, KEY);
+    const { child, url } = await started({ API_KEYS: '', API_KEYS_FILE: keys });
+    const before = workersOf(child);
+    await writeFile(keys, '');
+    child.signal('SIGHUP');
+    await child.said(/a new worker did not start \(exit code 2\), the old ones go on/);
+    expect(workersOf(child)).to.have.members(before);
+    expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+    expect((await child.stop()).code).to.equal(0);
+  });
+
+  it('counts RATE_LIMIT over all workers', async () => {
+    const { child, url } = await started({ RATE_LIMIT: '20/1h' });
+    const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf(`${url}/pets`, KEY)));
+    expect(statuses.filter((status) => status === 200)).to.have.length(20);
+    expect(statuses.filter((status) => status === 429)).to.have.length(30);
+    await child.stop();
+  });
+
+  it('serves the sum of all metrics, and forgets none of a worker that died', async () => {
+    const { child, url } = await started({ ADMIN_PORT: '0' });
+    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
+    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
+    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    expect(await sampleOf(metrics, counted)).to.equal(20);
+    expect(await sampleOf(metrics, 'animal_store_workers')).to.equal(2);
+    const info = /animal_store_build_info\{.*\} (\d+)/.exec(await (await fetch(metrics)).text())?.[1];
+    expect(info).to.equal('1');
+    await killWorker(child);
+    expect(await sampleOf(metrics, counted)).to.equal(20);
+    await until(async () => (await sampleOf(metrics, 'animal_store_workers')) === 2);
+    await statusOf(`${url}/pets`, KEY);
+    expect(await sampleOf(metrics, counted)).to.equal(21);
+    await child.stop();
+  });
+
+  it('refuses a revoked key in every worker within the promised second', async () => {
+    const folder = await temporaryFolder();
+    const environment = { STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
+    const key = (await program(folder, ['keys', 'issue', '--name', 'one'], environment).ended).out.trim();
+    const { child, url } = await started(environment);
+    const ask = () => Promise.all(Array.from({ length: 8 }, () => statusOf(`${url}/pets`, key)));
+    expect(await ask()).to.deep.equal(Array(8).fill(200));
+    const store = await openSqliteStore(join(folder, 'animals.db'));
+    const [issued] = await store.apiKeys.list();
+    await store.apiKeys.revoke(issued?.id ?? '', new Date(0));
+    await store.close();
+    await delay(1000);
+    expect(await ask()).to.deep.equal(Array(8).fill(401));
+    await child.stop();
+  });
+
+  it('is refused for a store that processes cannot share', async () => {
+    const { code, err } = await program(PACKAGE, ['serve'], { WORKERS: '2', STORE_URL: 'memory:' }).ended;
+    expect(code).to.equal(2);
+    expect(err).to.equal(
+      'Invalid settings:\n  WORKERS must be 1 for the store of STORE_URL, which processes cannot share\n',
+    );
+  });
+});
