@@ -7,8 +7,10 @@
 export type {
   AnimalStore,
   Call,
+  ChangeCall,
   CreateCall,
   CreatedPet,
+  ExperimentalAnimalStore,
   IdempotencyKey,
   PetPage,
   PetQuery,
@@ -24,8 +26,15 @@ export {
 } from './application/ports/authenticator.js';
 export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
+export type { PetChanges } from './application/ports/pet-changes.js';
 export type { AddOptions, Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
-export type { FullStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
+export type {
+  CompleteStore,
+  FullStore,
+  OpenOptions,
+  Store,
+  StoreFactory,
+} from './application/ports/store.js';
 export {
   AnimalStoreError,
   IdempotencyConflictError,
@@ -33,6 +42,7 @@ export {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
   type AnimalStoreErrorCode,
@@ -40,12 +50,6 @@ export {
   type Fault,
 } from './domain/errors.js';
 export { parseInt64 } from './domain/int64.js';
-export {
-  PET_STATUSES,
-  savedPet,
-  type NewPet,
-  type Pet,
-  type PetStatus,
-  type UnsavedPet,
-} from './domain/pet.js';
+export { savedPet, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
+export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
 export { parse, stringify } from './exact-json.js';

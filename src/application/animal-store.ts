@@ -1,4 +1,5 @@
-import type { NewPet, Pet, PetStatus } from '../domain/pet.js';
+import type { NewPet, Pet } from '../domain/pet.js';
+import type { PetStatus } from '../domain/pet-status.js';
 
 /**
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
@@ -10,7 +11,7 @@ import type { NewPet, Pet, PetStatus } from '../domain/pet.js';
 export interface AnimalStore {
   /**
    * Returns one page of animals in ascending order of id. Passing `next` as `after` to the end returns every animal
-   * that exists during the whole traversal exactly once.
+   * that exists, and has the status, during the whole traversal exactly once.
    * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
    * int64.
    */
@@ -34,12 +35,43 @@ export interface AnimalStore {
   getPet(id: bigint | number, call?: Call): Promise<Pet>;
 }
 
+/**
+ * An animal store whose animals can be changed and removed. Both operations are experimental: they may still change.
+ * `createAnimalStore` makes one on a store that has `changes`.
+ */
+export interface ExperimentalAnimalStore extends AnimalStore {
+  /**
+   * Gives an animal a status, any or the same, and returns the animal as it is now. With `from` it is one atomic step,
+   * so that of several callers who sell an animal only one succeeds.
+   * @throws {InvalidPetError} the status is unknown.
+   * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
+   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
+   * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
+   */
+  changeStatus(id: bigint | number, status: PetStatus, call?: ChangeCall): Promise<Pet>;
+
+  /**
+   * Removes an animal. Its id is never assigned again, and a retry of its create still resolves to the animal as it was
+   * created.
+   * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
+   * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
+   * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
+   */
+  removePet(id: bigint | number, call?: ChangeCall): Promise<void>;
+}
+
 /** Options of every call. */
 export interface Call {
   /**
    * An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does.
    */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `changeStatus` and `removePet`. */
+export interface ChangeCall extends Call {
+  /** Only if the animal has this status now. Default: whatever its status is. */
+  readonly from?: PetStatus | undefined;
 }
 
 /** Which animals a page holds. */

@@ -1,29 +1,36 @@
-import { InvalidParameterError, PetNotFoundError, type Fault } from '../domain/errors.js';
+import { InvalidParameterError, InvalidPetError, PetNotFoundError, type Fault } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
 import {
   NEW_PET_FIELDS,
   PET_RULES,
+  statusFaults,
   unsavedPet,
   type NewPet,
   type Pet,
   type UnsavedPet,
 } from '../domain/pet.js';
+import { PET_STATUSES, canChange, type PetStatus } from '../domain/pet-status.js';
 import type {
   AnimalStore,
   Call,
+  ChangeCall,
   CreateCall,
   CreatedPet,
+  ExperimentalAnimalStore,
   IdempotencyKey,
   PetPage,
   PetQuery,
 } from './animal-store.js';
 import { systemClock, type Clock } from './ports/clock.js';
+import type { PetChanges } from './ports/pet-changes.js';
 import type { Claim, PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
   /** Where animals are stored: an adapter of this package, or your own. */
   readonly pets: PetRepository;
+  /** What changes and removes the animals of the same store. Default: nothing does. */
+  readonly changes?: PetChanges | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
   /**
@@ -33,17 +40,27 @@ export interface AnimalStoreDependencies {
   readonly sha256?: ((text: string) => string | Promise<string>) | undefined;
 }
 
-/** Makes an animal store on any repository. It opens nothing: the caller closes the repository. */
-export const createAnimalStore = ({
+/**
+ * Makes an animal store on any repository; with `changes` one whose animals can be changed. It opens nothing: the caller
+ * closes the repository.
+ */
+export function createAnimalStore(
+  dependencies: AnimalStoreDependencies & { readonly changes: PetChanges },
+): ExperimentalAnimalStore;
+export function createAnimalStore(dependencies: AnimalStoreDependencies): AnimalStore;
+export function createAnimalStore({
   pets,
+  changes,
   clock = systemClock,
   sha256 = sha256ByWebCrypto,
-}: AnimalStoreDependencies): AnimalStore =>
-  Object.freeze({
+}: AnimalStoreDependencies): AnimalStore {
+  return Object.freeze({
     listPets: listPets(pets),
     createPet: createPet(pets, clock, sha256),
     getPet: getPet(pets),
+    ...(changes && { changeStatus: changeStatus(changes), removePet: removePet(changes) }),
   });
+}
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
@@ -77,6 +94,45 @@ const getPet =
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   };
+
+const changeStatus =
+  (changes: PetChanges) =>
+  async (id: bigint | number, status: PetStatus, { from, signal }: ChangeCall = {}): Promise<Pet> => {
+    const petId = requirePetId(id);
+    const allowed = requireFrom(from).filter((each) => canChange(each, status));
+    requireStatus(status);
+    signal?.throwIfAborted();
+    const pet = isInt64(petId) ? await changes.changeStatus(petId, status, allowed, { signal }) : undefined;
+    if (pet === undefined) throw new PetNotFoundError(petId);
+    return pet;
+  };
+
+const removePet =
+  (changes: PetChanges) =>
+  async (id: bigint | number, { from, signal }: ChangeCall = {}): Promise<void> => {
+    const petId = requirePetId(id);
+    const allowed = requireFrom(from);
+    signal?.throwIfAborted();
+    const isRemoved = isInt64(petId) && (await changes.remove(petId, allowed, { signal }));
+    if (!isRemoved) throw new PetNotFoundError(petId);
+  };
+
+/** @throws {InvalidPetError} the status of a change is unknown */
+export function requireStatus(status: PetStatus): void {
+  const faults = statusFaults(status);
+  if (faults.length > 0) throw new InvalidPetError(faults);
+}
+
+/**
+ * The statuses that a change starts from.
+ * @throws {InvalidParameterError} `from` is unknown
+ */
+export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
+  if (from === undefined) return PET_STATUSES;
+  const message = PET_RULES.status(from);
+  if (message !== undefined) throw new InvalidParameterError([{ field: 'from', message }]);
+  return [from];
+}
 
 /** @throws {InvalidParameterError} naming every fault */
 export function requirePetQuery(query: PetQuery): void {

@@ -1,6 +1,7 @@
 import { IdempotencyKeyReusedError, InvalidPetError } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
 import * as domain from '../domain/pet.js';
+import type { PetStatus } from '../domain/pet-status.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import type { Clock } from './ports/clock.js';
@@ -31,7 +32,7 @@ export interface ImportReport {
 /** How to import rows. */
 export interface ImportOptions<Row extends PetRow> {
   /** For animals without one. Default: `available`. */
-  readonly status?: domain.PetStatus | undefined;
+  readonly status?: PetStatus | undefined;
   /** Reject rows whose ids do not ascend, or are greater than `MAX_GIVEN_ID`. Default: ids are ignored. */
   readonly keepIds?: boolean | undefined;
   /** Stop when more rows than this are rejected. Default: never. */

@@ -1,3 +1,5 @@
+import type { PetStatus } from './pet-status.js';
+
 /** Every code that an error of the domain or of its ports can have. Codes are public: changing one is a breaking change. */
 export const ANIMAL_STORE_ERROR_CODES = [
   'invalid_pet',
@@ -5,6 +7,7 @@ export const ANIMAL_STORE_ERROR_CODES = [
   'pet_not_found',
   'idempotency_conflict',
   'idempotency_key_reused',
+  'status_conflict',
   'service_unavailable',
 ] as const;
 
@@ -92,6 +95,19 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
   }
 }
 
+/** The animal does not have the status that the call requires. Nothing was changed. */
+export class StatusConflictError extends AnimalStoreError {
+  override readonly name = 'StatusConflictError';
+  readonly code = 'status_conflict';
+  /** The animal's status; `undefined` if the error came over HTTP, whose message names it. */
+  readonly status: PetStatus | undefined;
+
+  constructor(status: PetStatus | undefined, options?: ErrorOptions) {
+    super(`The animal is ${status ?? 'in another status'}, so nothing was changed.`, options);
+    this.status = status;
+  }
+}
+
 /**
  * A store or service cannot be reached or cannot do its work now. A write may or may not have happened. Retry after
  * `retryAfter` seconds. The cause is for logs only: it may reveal internals.
@@ -116,6 +132,7 @@ export type AnyAnimalStoreError =
   | PetNotFoundError
   | IdempotencyConflictError
   | IdempotencyKeyReusedError
+  | StatusConflictError
   | UnavailableError;
 
 /** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */

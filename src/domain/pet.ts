@@ -1,17 +1,6 @@
 import { InvalidPetError, type Fault } from './errors.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from './int64.js';
-
-/** Every availability status, in the order of the interface. */
-export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
-
-/** An animal's availability: one of `PET_STATUSES`. */
-export type PetStatus = (typeof PET_STATUSES)[number];
-
-/** Whether `value` is a status. Case matters. */
-const isPetStatus = (value: unknown): value is PetStatus => PET_STATUSES.some((status) => status === value);
-
-/** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
-export const DEFAULT_STATUS: PetStatus = 'available';
+import { DEFAULT_STATUS, PET_STATUSES, isPetStatus, type PetStatus } from './pet-status.js';
 
 /** The greatest id that an animal can bring from elsewhere. It leaves 2^32 ids for new animals. */
 export const MAX_GIVEN_ID = INT64_MAX - 2n ** 32n;
@@ -98,12 +87,17 @@ const isLongerThan = (most: number, text: unknown): boolean =>
 
 /** Every rule that an animal breaks, new or stored: stores of older versions may hold longer names. */
 function petFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
-  return NEW_PET_FIELDS.flatMap((field) => {
-    const message = PET_RULES[field](pet[field]);
-    if (message === undefined) return [];
-    return [{ field, message: pet[field] === undefined ? 'is required' : message }];
-  });
+  return NEW_PET_FIELDS.flatMap((field) => fieldFaults(field, pet[field]));
 }
+
+function fieldFaults(field: keyof UnsavedPet, value: unknown): Fault[] {
+  const message = PET_RULES[field](value);
+  if (message === undefined) return [];
+  return [{ field, message: value === undefined ? 'is required' : message }];
+}
+
+/** The rule that a value breaks as the status of an animal: none or one. */
+export const statusFaults = (status: unknown): Fault[] => fieldFaults('status', status);
 
 /**
  * Checks a new animal by every rule and fills in the default status.

@@ -1,22 +1,23 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { AnimalStore, IdempotencyKey } from '../../src/application/animal-store.js';
+import type { ExperimentalAnimalStore, IdempotencyKey } from '../../src/application/animal-store.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { INT64_MAX } from '../../src/domain/int64.js';
 import { InvalidPetError } from '../../src/domain/errors.js';
-import { PET_STATUSES, type NewPet } from '../../src/domain/pet.js';
+import type { NewPet } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { animalStoreContract } from '../contract/animal-store-contract.js';
 import { bites, faultsOf, idleFaults, withFault, type Bites, type Fault } from './bites.js';
 
-const { asks, returns, rejects, deaf, hasty } = faultsOf<AnimalStore>();
+const { asks, returns, rejects, deaf, hasty } = faultsOf<ExperimentalAnimalStore>();
 
 /** Changes an animal, if it is an object. */
-const createsOther = (change: (pet: NewPet) => NewPet): Fault<AnimalStore> =>
+const createsOther = (change: (pet: NewPet) => NewPet): Fault<ExperimentalAnimalStore> =>
   asks({ createPet: (pet, call) => [typeof pet === 'object' && pet !== null ? change(pet) : pet, call] });
 
 /** Changes an idempotency key, if its parts are texts. */
 const keysOther = (
   change: (key: IdempotencyKey, pet: NewPet) => IdempotencyKey | undefined,
-): Fault<AnimalStore> =>
+): Fault<ExperimentalAnimalStore> =>
   asks({
     createPet: (pet, { idempotencyKey: sent, ...call } = {}) => {
       const isText = typeof sent?.key === 'string' && typeof sent.scope === 'string';
@@ -26,7 +27,7 @@ const keysOther = (
 
 const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
 
-const reading: Bites<Fault<AnimalStore>> = {
+const reading: Bites<Fault<ExperimentalAnimalStore>> = {
   'lists twenty animals of every status': asks({
     listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call],
   }),
@@ -85,7 +86,7 @@ const reading: Bites<Fault<AnimalStore>> = {
   [`${ABORTED}: getPet`]: deaf('getPet'),
 };
 
-const creating: Bites<Fault<AnimalStore>> = {
+const creating: Bites<Fault<ExperimentalAnimalStore>> = {
   'creates an animal without a status, as available': createsOther((pet) => ({ status: 'pending', ...pet })),
   'creates an animal with every field': createsOther((pet) => ({ ...pet, status: undefined })),
   'creates an animal with the bigint 9007199254740993 as categoryId': createsOther((pet) =>
@@ -134,12 +135,52 @@ const creating: Bites<Fault<AnimalStore>> = {
   [`${ABORTED}: createPet`]: hasty('createPet'),
 };
 
+const changing: Bites<Fault<ExperimentalAnimalStore>> = {
+  'changes the status of an animal, by a bigint or a number': returns({
+    changeStatus: (pet) => ({ ...pet }),
+  }),
+  // Removes again what is gone.
+  'removes an animal, once': rejects({ removePet: () => undefined }),
+  'replays the create of a removed animal': (animalStore) => ({
+    async createPet(pet, call) {
+      const created = await animalStore.createPet(pet, call);
+      const isGone = await animalStore.getPet(created.pet.id).catch(() => undefined);
+      return isGone ? created : animalStore.createPet(pet);
+    },
+  }),
+  // Reads the status in one step and changes it in another.
+  'lets exactly one of twenty simultaneous callers sell': (animalStore) => ({
+    async changeStatus(id, status, { from, ...call } = {}) {
+      const pet = await animalStore.getPet(id);
+      await Promise.resolve();
+      return animalStore.changeStatus(id, status, pet.status === from ? call : { from, ...call });
+    },
+  }),
+  'with another status than `from`: changeStatus': asks({
+    changeStatus: (id, status, call) => [id, status, { ...call, from: undefined }],
+  }),
+  'with another status than `from`: removePet': asks({
+    removePet: (id, call) => [id, { ...call, from: undefined }],
+  }),
+  'for an id that no animal has: removePet': asks({
+    removePet: (id, call) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, call],
+  }),
+  'refuses an id that is no integer and an unknown `from`: changeStatus': asks({
+    changeStatus: (id, status, call) => [id, status, { ...call, from: call?.from ?? undefined }],
+  }),
+  'and changes nothing: removePet': hasty('removePet'),
+  'and changes nothing: changeStatus': deaf('changeStatus'),
+  'refuses an unknown status, and names it': asks({
+    changeStatus: (id, status, call) => [id, status ?? 'sold', call],
+  }),
+};
+
 bites(
   animalStoreContract,
-  (fault?: Fault<AnimalStore>) => async () => {
+  (fault?: Fault<ExperimentalAnimalStore>) => async () => {
     const store = openMemoryStore();
     return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
   },
-  { ...reading, ...creating },
+  { ...reading, ...creating, ...changing },
   idleFaults(createAnimalStore(openMemoryStore())),
 );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { FullStore } from '../../src/application/ports/store.js';
+import type { CompleteStore } from '../../src/application/ports/store.js';
 import type { Contract, Open, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
@@ -206,7 +206,7 @@ export const idleFaults = <Port extends object>(port: Port): Readonly<Record<str
 export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | undefined): Port =>
   fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
 
-export type PortName = 'pets' | 'apiKeys' | 'transfer';
+export type PortName = 'pets' | 'apiKeys' | 'transfer' | 'changes';
 
 /** Faults by the handle that has them: the subject's own, that after opening again, or another one. */
 export interface HandleFaults<Port> {
@@ -219,12 +219,12 @@ export interface HandleFaults<Port> {
 export function storeBites<Name extends PortName>(
   contract: Contract<StoreSubject>,
   name: Name,
-  broken: Bites<Fault<FullStore[Name]> | HandleFaults<FullStore[Name]>>,
+  broken: Bites<Fault<CompleteStore[Name]> | HandleFaults<CompleteStore[Name]>>,
 ): void {
-  const subject = (fault?: Fault<FullStore[Name]> | HandleFaults<FullStore[Name]>) => async () => {
+  const subject = (fault?: Fault<CompleteStore[Name]> | HandleFaults<CompleteStore[Name]>) => async () => {
     const memory = openMemoryStore();
     const faults = typeof fault === 'function' ? { first: fault } : fault;
-    const open = (handle: keyof HandleFaults<unknown>): FullStore => {
+    const open = (handle: keyof HandleFaults<unknown>): CompleteStore => {
       const store = handleOn(memory);
       return { ...store, [name]: withFault(store[name], faults?.[handle]) };
     };
@@ -240,16 +240,16 @@ export function storeBites<Name extends PortName>(
       dispose: () => memory.close(),
     };
   };
-  bites(contract, subject, broken, idleFaults<FullStore[Name]>(openMemoryStore()[name]));
+  bites(contract, subject, broken, idleFaults<CompleteStore[Name]>(openMemoryStore()[name]));
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
-function handleOn(memory: FullStore): FullStore {
+export function handleOn(memory: CompleteStore): CompleteStore {
   const closed = openMemoryStore();
   void closed.close();
   let target = memory;
   const close = async (): Promise<void> => void (target = closed);
-  const port = <Name extends PortName>(name: Name): FullStore[Name] =>
+  const port = <Name extends PortName>(name: Name): CompleteStore[Name] =>
     new Proxy(memory[name], {
       get(_, operation) {
         if (operation === 'close') return close;
@@ -257,5 +257,6 @@ function handleOn(memory: FullStore): FullStore {
         return typeof value === 'function' ? value.bind(target[name]) : value;
       },
     });
-  return { pets: port('pets'), apiKeys: port('apiKeys'), transfer: port('transfer'), location: '', close };
+  const [pets, apiKeys] = [port('pets'), port('apiKeys')];
+  return { pets, apiKeys, transfer: port('transfer'), changes: port('changes'), location: '', close };
 }

@@ -4,6 +4,7 @@ import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
 import { AUTHENTICATION } from './http/rows-authentication.js';
 import { BODIES, BODY_HEADERS, IDEMPOTENCY } from './http/rows-bodies.js';
+import { CHANGES } from './http/rows-changes.js';
 import { FIELDS } from './http/rows-fields.js';
 import { MALFORMED } from './http/rows-malformed.js';
 import { ORDER_OF_CHECKS } from './http/rows-order.js';
@@ -25,6 +26,7 @@ export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'request bodies': BODIES,
   'the type, encoding and size of request bodies': BODY_HEADERS,
   'creating an animal once': IDEMPOTENCY,
+  'changing and removing animals': CHANGES,
   'methods, headers and faults of the service': SERVICE,
   'the OpenAPI document and the docs page': DOCS,
   'pages of other origins': CROSS_ORIGIN,

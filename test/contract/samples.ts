@@ -1,7 +1,8 @@
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { AddOptions, Claim } from '../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { PET_STATUSES, type UnsavedPet } from '../../src/domain/pet.js';
+import type { UnsavedPet } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 
 /** Makes `count` of something, numbered from 1. */
 export const times = <T>(count: number, make: (number: number) => T): T[] =>

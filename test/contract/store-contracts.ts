@@ -3,6 +3,7 @@ import { animalStoreContract } from './animal-store-contract.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
 import type { Contract } from './contract.js';
+import { petChangesContract } from './pet-changes-contract.js';
 import { addingCases } from './pet-repository/adding.js';
 import { claimingCases } from './pet-repository/claiming.js';
 import { endingCases } from './pet-repository/ending.js';
@@ -24,12 +25,15 @@ export const storeContracts: readonly Contract<StoreSubject>[] = [
   petRepositoryContract,
   apiKeyRepositoryContract,
   catalogueTransferContract,
+  petChangesContract,
   {
     port: animalStoreContract.port,
-    cases: animalStoreContract.cases.map(({ name, run }) => ({
+    cases: animalStoreContract.cases.map(({ name, unless, run }) => ({
       name,
-      run: ({ pets, dispose }, context) =>
-        run({ animalStore: createAnimalStore({ pets }), dispose }, context),
+      unless: ({ pets, changes, dispose }) =>
+        unless?.({ animalStore: createAnimalStore({ pets, changes }), dispose }),
+      run: ({ pets, changes, dispose }, context) =>
+        run({ animalStore: createAnimalStore({ pets, changes }), dispose }, context),
     })),
   },
 ];

@@ -5,7 +5,7 @@ import { assert } from './assert.js';
 import type { ContractCase, Subject } from './contract.js';
 
 /** The ports of an open store. */
-export type StorePorts = Pick<Store, 'pets' | 'apiKeys' | 'transfer'>;
+export type StorePorts = Pick<Store, 'pets' | 'apiKeys' | 'transfer' | 'changes'>;
 
 /** An open, empty store: the subject of the contracts of all its ports. */
 export interface StoreSubject extends Subject, StorePorts {
@@ -43,9 +43,10 @@ export async function storeSubject(
   };
   const dispose = (): Promise<void> => close().then(remove);
   try {
-    const { pets, apiKeys, transfer } = await another();
+    const { pets, apiKeys, transfer, changes } = await another();
     const reopen = durable ? () => close().then(another) : undefined;
-    return { pets, apiKeys, transfer, reopen, another: shared ? another : undefined, ordered, dispose };
+    const promises = { reopen, another: shared ? another : undefined, ordered };
+    return { pets, apiKeys, transfer, changes, ...promises, dispose };
   } catch (error) {
     await remove();
     throw error;

@@ -7,7 +7,8 @@ import { readIdempotencyKey } from '../../src/adapters/http/request-headers.js';
 import { requirePetQuery } from '../../src/application/create-animal-store.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../src/domain/int64.js';
-import { NEW_PET_FIELDS, PET_STATUSES, unsavedPet } from '../../src/domain/pet.js';
+import { NEW_PET_FIELDS, unsavedPet } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { parse, stringify } from '../../src/exact-json.js';
 import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';
 

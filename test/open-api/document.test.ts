@@ -65,6 +65,23 @@ describe('The OpenAPI document', () => {
       });
     });
 
+    it('those of experimental operations where they are served, and nothing of them elsewhere', () => {
+      const experimental = documentFor({ experimental: ['changeStatus', 'removePet'] });
+      const { changeStatus = [], removePet = [], ...stable } = statusesOf(experimental);
+      expect(stable).to.deep.equal(statusesOf(document));
+      expect(changeStatus).to.deep.equal(
+        '200 400 401 403 404 408 409 412 413 415 417 431 500 503'.split(' '),
+      );
+      expect(removePet).to.deep.equal('204 400 401 403 404 408 409 412 417 431 500 503'.split(' '));
+      for (const id of ['changeStatus', 'removePet'])
+        expect(operationsOf(experimental)[id])
+          .to.include({ 'x-stability': 'experimental' })
+          .and.not.have.property('deprecated');
+      expect(openApiDocument()).to.not.match(
+        /StatusChange|AcceptPatch|status_conflict|precondition_failed|pets:delete/,
+      );
+    });
+
     it('a success for every operation, and 410 instead of it where getPet is switched off', () => {
       expect(statusesOf(documentFor({ getPet: 'off' }))).to.deep.equal({
         ...statusesOf(document),

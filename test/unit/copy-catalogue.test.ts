@@ -7,7 +7,7 @@ import {
   type CopyProgress,
 } from '../../src/application/copy-catalogue.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
-import type { FullStore, Store } from '../../src/application/ports/store.js';
+import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { withFault, type PortName } from '../contract-bites/bites.js';
 import { rejectionOf } from '../contract/rejection.js';
@@ -21,7 +21,7 @@ const claim = (key: string, until = 1) => ({
 });
 
 /** A store with 23 animals whose ids have gaps, seven live claims, two keys, and ids reserved up to 100. */
-async function filled(): Promise<FullStore> {
+async function filled(): Promise<CompleteStore> {
   const store = openMemoryStore();
   await store.transfer.writePets(
     times(23, (number) => savedPet(BigInt(3 * number), { ...FULL_PET, name: `Pet ${number}` })),
@@ -32,7 +32,7 @@ async function filled(): Promise<FullStore> {
   return store;
 }
 
-const contentsOf = async ({ pets, apiKeys, transfer }: FullStore) => ({
+const contentsOf = async ({ pets, apiKeys, transfer }: CompleteStore) => ({
   pets: await pets.list({ limit: 1000 }),
   apiKeys: await apiKeys.list(),
   claims: await transfer.readClaims({ limit: 1000, now: NOW }),
@@ -41,10 +41,10 @@ const contentsOf = async ({ pets, apiKeys, transfer }: FullStore) => ({
 
 /** The same store with operations of one port replaced. */
 const altered = <Name extends PortName>(
-  store: FullStore,
+  store: CompleteStore,
   name: Name,
-  operations: Partial<FullStore[Name]>,
-): FullStore => ({ ...store, [name]: withFault<FullStore[Name]>(store[name], () => operations) });
+  operations: Partial<CompleteStore[Name]>,
+): CompleteStore => ({ ...store, [name]: withFault<CompleteStore[Name]>(store[name], () => operations) });
 
 async function faultOf(copying: Promise<unknown>): Promise<string> {
   const error = await rejectionOf(copying);
@@ -53,8 +53,8 @@ async function faultOf(copying: Promise<unknown>): Promise<string> {
 }
 
 describe('copyCatalogue', () => {
-  let source: FullStore;
-  let target: FullStore;
+  let source: CompleteStore;
+  let target: CompleteStore;
   beforeEach(async () => {
     source = await filled();
     target = openMemoryStore();
@@ -118,8 +118,8 @@ describe('copyCatalogue', () => {
   });
 
   for (const [what, fill] of Object.entries({
-    'an animal': (store: FullStore) => store.pets.add(samplePet()),
-    'a key': (store: FullStore) => store.apiKeys.add(sampleApiKey()),
+    'an animal': (store: CompleteStore) => store.pets.add(samplePet()),
+    'a key': (store: CompleteStore) => store.apiKeys.add(sampleApiKey()),
     'everything of the source, because it is the source': async () => (target = source),
   })) {
     it(`refuses a target with ${what}, and writes nothing`, async () => {
@@ -178,6 +178,7 @@ describe('copyCatalogue', () => {
   });
 
   it('finds that a key was lost, or an optional field of one', async () => {
+    await source.apiKeys.add(sampleApiKey({ id: 'k0', createdAt: new Date(0) })); // the first has no optional field
     for (const add of [
       async () => true,
       (apiKey: ApiKeyRecord) => target.apiKeys.add({ ...apiKey, expiresAt: undefined }),
@@ -188,9 +189,9 @@ describe('copyCatalogue', () => {
   });
 
   for (const [what, write] of Object.entries({
-    'an animal was added': (store: FullStore) => store.pets.add(samplePet()),
-    'a key was added': (store: FullStore) => store.apiKeys.add(sampleApiKey({ id: 'k9' })),
-    'a key was revoked': (store: FullStore) => store.apiKeys.revoke('k1', NOW),
+    'an animal was added': (store: CompleteStore) => store.pets.add(samplePet()),
+    'a key was added': (store: CompleteStore) => store.apiKeys.add(sampleApiKey({ id: 'k9' })),
+    'a key was revoked': (store: CompleteStore) => store.apiKeys.revoke('k1', NOW),
   })) {
     it(`finds that ${what} to the source meanwhile`, async () => {
       let writing: Promise<unknown> | undefined;
@@ -216,6 +217,16 @@ describe('copyCatalogue', () => {
       'comparing 20/23',
       'comparing 23/23',
     ]);
+  });
+
+  it('reports a total that is never less than what is done, if the source estimated too few', async () => {
+    const totals: number[] = [];
+    const onProgress = ({ total }: CopyProgress): void => void totals.push(total);
+    await copy(
+      { batchSize: 10, onProgress },
+      { source: altered(source, 'transfer', { survey: async () => ({ pets: 7, lastId: 100n }) }) },
+    );
+    expect(totals).to.deep.equal([10, 20, 23, 10, 20, 23]);
   });
 
   for (const phase of ['copying', 'comparing'] as const) {

@@ -8,6 +8,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
 } from '../../src/domain/errors.js';
@@ -26,6 +27,7 @@ const EVERY_ERROR = [
   new PetNotFoundError(5n, { cause }),
   new IdempotencyConflictError({ cause }),
   new IdempotencyKeyReusedError({ cause }),
+  new StatusConflictError('sold', { cause }),
   new UnavailableError('reading an animal', { cause }),
 ];
 

@@ -39,7 +39,7 @@ describe('ManagedApiKeys', () => {
       expect(record).to.deep.equal({
         id: record.id,
         name: 'shop',
-        scopes: ['pets:read', 'pets:write'],
+        scopes: ['pets:read', 'pets:write', 'pets:delete'],
         createdAt: clock.now(),
         state: 'active',
       });

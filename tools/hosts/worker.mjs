@@ -21,9 +21,12 @@ async function fails() {
   throw FAULTS[store]();
 }
 
-function ailing(pets) {
+function ailing({ pets, changes }) {
   const call = { value: fails };
-  return Object.create(pets, { add: call, findById: call, list: call, check: call });
+  return {
+    pets: Object.create(pets, { add: call, findById: call, list: call, check: call }),
+    changes: Object.create(changes, { changeStatus: call, remove: call }),
+  };
 }
 
 const steps = {
@@ -33,12 +36,12 @@ const steps = {
 
 /** The Worker with an authenticator that knows these keys. */
 export function workerWith(authenticatorOf) {
-  const { pets } = openMemoryStore();
-  const readyPets = store ? ailing(pets) : pets;
+  const opened = openMemoryStore();
+  const { pets, changes } = store ? ailing(opened) : opened;
   const http = new HttpInterface({
-    animalStore: createAnimalStore({ pets: readyPets }),
+    animalStore: createAnimalStore({ pets, changes }),
     authenticator: authenticatorOf(keys, records),
-    readiness: new Readiness((call) => readyPets.check(call)),
+    readiness: new Readiness((call) => pets.check(call)),
     settings,
     log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
     docs,

@@ -24,7 +24,7 @@ const ENTRIES = {
     });`,
 };
 
-const SCOPES = ['pets:read', 'pets:write'];
+const SCOPES = ['pets:read', 'pets:write', 'pets:delete'];
 const STATIC_KEYS = { key: KEY, secondKey: 'a+b/c~d.e_f-0123456789==' };
 
 const anHourAgo = () => new Date(Date.now() - 3_600_000);

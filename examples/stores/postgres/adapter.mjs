@@ -9,6 +9,7 @@ const NO_STORE = new Set(['3D000', '42P01']);
 export const adapter = new ContainerModule((options) => {
   add(options, TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
+    isShared: true,
     async open(url, { mustExist = false } = {}) {
       const { hostname, pathname } = new URL(url); // without user and password
       const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;
@@ -21,7 +22,7 @@ export const adapter = new ContainerModule((options) => {
           throw new Error(`${location} holds no store`);
         }
       }
-      return { pets, location, close: () => pets.close() };
+      return { pets, changes: pets, location, close: () => pets.close() };
     },
   });
 });

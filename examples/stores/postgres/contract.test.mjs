@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { bindContract, petRepositoryContract } from 'animal-store/contract';
+import { bindContract, petChangesContract, petRepositoryContract } from 'animal-store/contract';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 import { missingServer, startPostgres } from './postgres-server.mjs';
 
@@ -20,11 +20,12 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     const another = async () => {
       const pets = new PostgresPetRepository(url);
       handles.push(pets);
-      return { pets };
+      return { pets, changes: pets };
     };
     const { pets } = await another();
     return {
       pets,
+      changes: pets,
       another,
       ordered: true,
       reopen: () => pets.close().then(another),
@@ -53,5 +54,6 @@ describe('PostgresPetRepository', { skip: missing }, () => {
   });
 
   // Each animal is one commit to the disk, so thousands take a while.
-  bindContract(petRepositoryContract, open, { describe, it, after }, { timeLimit: 120_000 });
+  for (const contract of [petRepositoryContract, petChangesContract])
+    bindContract(contract, open, { describe, it, after }, { timeLimit: 120_000 });
 });

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError, savedPet } from 'animal-store';
+import {
+  IdempotencyKeyReusedError,
+  StatusConflictError,
+  UnavailableError,
+  isAnimalStoreError,
+  savedPet,
+} from 'animal-store';
 import pg from 'pg';
 import { inTransaction, makeTables } from './postgres-tables.mjs';
 
@@ -7,7 +13,7 @@ const ADD = `
   WITH next AS (UPDATE last_id SET id = id + 1 RETURNING id)
   INSERT INTO pets SELECT id, $1, $2, $3 FROM next RETURNING *`;
 
-const CLAIMED = 'SELECT pets.*, fingerprint FROM claims JOIN pets ON pets.id = pet_id WHERE key = $1';
+const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1';
 
 /** Texts of callers may be long and may hold U+0000, which PostgreSQL does not take. */
 const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
@@ -24,7 +30,7 @@ function unlessAborted(signal, work) {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** Animals in a PostgreSQL database. */
+/** Animals in a PostgreSQL database, and their changes. */
 export class PostgresPetRepository {
   #pool;
   #mayCreate;
@@ -39,6 +45,7 @@ export class PostgresPetRepository {
   }
 
   async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
+    const fields = { name, categoryId, status };
     const values = [name, categoryId, status];
     const kept = claim && {
       key: digest(claim.scope, claim.key),
@@ -47,7 +54,7 @@ export class PostgresPetRepository {
       keepUntil: claim.keepUntil.getTime(),
     };
     return this.#use('adding an animal', signal, (client) =>
-      kept ? this.#addOnce(client, values, kept) : this.#insert(client, values),
+      kept ? this.#addOnce(client, fields, values, kept) : this.#insert(client, values),
     );
   }
 
@@ -56,7 +63,7 @@ export class PostgresPetRepository {
     return { pet: petOf(rows[0]), replayed: false };
   }
 
-  #addOnce(client, values, { key, fingerprint, now, keepUntil }) {
+  #addOnce(client, fields, values, { key, fingerprint, now, keepUntil }) {
     return inTransaction(client, async () => {
       // Locks out other adds, so the second of two equal claims finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
@@ -64,7 +71,8 @@ export class PostgresPetRepository {
       const { rows } = await client.query(CLAIMED, [key]);
       if (rows.length > 0) {
         if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-        return { pet: petOf(rows[0]), replayed: true };
+        // Not from the row of the animal, which may have changed or be gone.
+        return { pet: savedPet(BigInt(rows[0].pet_id), fields), replayed: true };
       }
       const added = await this.#insert(client, values);
       const row = [key, fingerprint, added.pet.id, keepUntil];
@@ -84,6 +92,34 @@ export class PostgresPetRepository {
     const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
     const { rows } = await this.#use('listing animals', signal, (client) => client.query(query, values));
     return rows.map(petOf);
+  }
+
+  changeStatus(id, status, from, call) {
+    return this.#change('changing an animal', id, from, call, async (client, pet) => {
+      await client.query('UPDATE pets SET status = $2 WHERE id = $1', [id, status]);
+      return savedPet(id, { ...pet, status });
+    });
+  }
+
+  async remove(id, from, call) {
+    const removed = await this.#change('removing an animal', id, from, call, (client) =>
+      client.query('DELETE FROM pets WHERE id = $1', [id]),
+    );
+    return removed !== undefined;
+  }
+
+  /** Locks the row, so that no other change comes between the look at its status and this one. */
+  #change(doing, id, from, { signal } = {}, work) {
+    const allowed = new Set(from);
+    return this.#use(doing, signal, (client) =>
+      inTransaction(client, async () => {
+        const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
+        if (rows.length === 0) return undefined;
+        const pet = petOf(rows[0]);
+        if (!allowed.has(pet.status)) throw new StatusConflictError(pet.status);
+        return work(client, pet);
+      }),
+    );
   }
 
   async check({ signal } = {}) {

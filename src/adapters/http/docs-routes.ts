@@ -1,6 +1,7 @@
 import { JSON_TYPE, encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
-import { READ_HEADERS, conditional, digestOf } from './response-headers.js';
+import { conditional, digestOf } from './preconditions.js';
+import { READ_HEADERS } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */

@@ -5,6 +5,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  StatusConflictError,
   type AnimalStoreErrorCode,
 } from '../../domain/errors.js';
 import { newPetFaults } from '../../domain/pet.js';
@@ -74,10 +75,21 @@ export const ERRORS = {
     message: new IdempotencyConflictError().message,
     headers: ['RetryAfter'],
   },
+  status_conflict: {
+    status: 409,
+    meaning:
+      'The animal does not have the status `from`. The message says which it has. Nothing was changed.',
+    message: new StatusConflictError('sold').message,
+  },
   operation_removed: {
     status: 410,
     meaning: 'The operation was removed. The message says what to use instead.',
     message: 'This operation was removed: use {successor} and the like.',
+  },
+  precondition_failed: {
+    status: 412,
+    meaning: 'The animal has changed since the response with the `ETag` in `If-Match`. Nothing was changed.',
+    message: 'The animal has changed: get it again, and send its ETag.',
   },
   payload_too_large: {
     status: 413,

@@ -11,11 +11,11 @@ import { commonHeaders, type HttpRequest, type HttpResponse } from './http-messa
 import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import type { OperationId } from './operations.js';
+import { MERGE_PATCH } from './request-body.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { crossOriginHeaders } from './response-headers.js';
 import {
-  METHODS,
   allowedMethods,
   createRouteFinder,
   endpointFor,
@@ -151,8 +151,12 @@ export class HttpInterface {
     const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined && request.path !== '*') throw routeNotFound();
-      const Allow = route ? allowedMethods(route) : METHODS;
-      const headers = { Allow, 'Cache-Control': 'no-store' };
+      const Allow = allowedMethods(...(route ? [route] : this.routes));
+      const headers = {
+        Allow,
+        'Cache-Control': 'no-store',
+        ...(route?.endpoints.has('PATCH') && MERGE_PATCH.headers),
+      };
       return { status: 204, headers, body: '' };
     }
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);

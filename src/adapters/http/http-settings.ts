@@ -1,5 +1,8 @@
 import type { RateLimit } from './rate-limiter.js';
 
+/** The id of an operation that may still change. */
+export type ExperimentalOperation = 'changeStatus' | 'removePet';
+
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
   /** The path that all operations are below, without a slash at its end. Its last segment is the version. */
@@ -21,6 +24,8 @@ export interface HttpSettings {
   readonly deprecatedSince: Date;
   /** `off`: getPet gets 410, `operation_removed`. */
   readonly getPet: 'on' | 'off';
+  /** The experimental operations to serve. Empty: none. */
+  readonly experimental: readonly ExperimentalOperation[];
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
   /**
@@ -43,6 +48,7 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   bodyDeadline: 20_000,
   deprecatedSince: new Date('2026-11-20T00:00:00Z'),
   getPet: 'on',
+  experimental: [],
   corsOrigins: [],
   rateLimit: undefined,
 };

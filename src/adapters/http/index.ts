@@ -11,6 +11,6 @@ export { Readiness } from './health.js';
 export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
-export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+export { DEFAULT_HTTP_SETTINGS, type ExperimentalOperation, type HttpSettings } from './http-settings.js';
 export type { Quota, RateLimit, RateLimiter } from './rate-limiter.js';
 export type { FoundRoute, Route } from './routes.js';

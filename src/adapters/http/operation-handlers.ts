@@ -1,25 +1,48 @@
-import type { AnimalStore } from '../../application/animal-store.js';
+import type { AnimalStore, ChangeCall, ExperimentalAnimalStore } from '../../application/animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
-import type { Pet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import { lateBody } from './error-responses.js';
 import { JSON_TYPE } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
-import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type OperationId } from './operations.js';
-import { nextLink, readPetQuery } from './query.js';
-import { readJsonText, readNewPet } from './request-body.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  servedOperations,
+  type Operation,
+  type OperationId,
+} from './operations.js';
+import { petJson, petsJson } from './pet-json.js';
+import { conditional, entityTagOf, ifMatch } from './preconditions.js';
+import { nextLink, readFrom, readPetQuery } from './query.js';
+import {
+  MERGE_PATCH,
+  readJsonText,
+  readNewPet,
+  readStatusChange,
+  type AcceptedBody,
+} from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
-import { READ_HEADERS, conditional } from './response-headers.js';
-import type { Endpoint, Route } from './routes.js';
+import { READ_HEADERS } from './response-headers.js';
+import type { Endpoint, RequestContext, Route } from './routes.js';
 
 type Handler = Endpoint['handle'];
 
-/** The routes of the operations, by their declarations. */
+/**
+ * The routes of the operations, by their declarations.
+ * @throws {TypeError} the settings name an experimental operation that the animal store does not have
+ */
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
+  const missing = settings.experimental.filter((id) => !(id in animalStore));
+  if (missing.length > 0) throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
+  const changing = animalStore as ExperimentalAnimalStore; // only its operations that are served are called
   const handlers: Record<OperationId, Handler> = {
     listPets: listPets(animalStore),
     createPet: createPet(animalStore, settings),
     getPet: getPet(animalStore),
+    changeStatus: changeStatus(changing, settings),
+    removePet: removePet(changing),
   };
   const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
     operation: id,
@@ -31,8 +54,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
       ? async (context) => conditional(context.request, await handlers[id](context))
       : handlers[id],
   });
-  const operations = Object.entries<Operation>(OPERATIONS) as Array<[OperationId, Operation]>;
-  return [...Map.groupBy(operations, ([, { path }]) => path)].map(([path, onPath]) => {
+  return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(([path, onPath]) => {
     const endpoints = new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]));
     return { path: settings.basePath + path, endpoints, open: false };
   });
@@ -49,11 +71,11 @@ const listPets =
   };
 
 const createPet =
-  (animalStore: AnimalStore, { bodyDeadline, bodyLimit }: HttpSettings): Handler =>
-  async ({ request, deadline, permit, principal, baseUrl }) => {
+  (animalStore: AnimalStore, settings: HttpSettings): Handler =>
+  async (context) => {
+    const { request, deadline, principal, baseUrl } = context;
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const readText = () => deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody);
-    const newPet = readNewPet(await permit.aside(readText));
+    const newPet = readNewPet(await readBody(context, settings));
     const { pet, replayed } = await animalStore.createPet(newPet, {
       idempotencyKey,
       signal: deadline.signal,
@@ -70,27 +92,60 @@ const createPet =
     };
   };
 
+/** The text of the body. A slow client occupies no place while it sends. */
+const readBody = (
+  { request, deadline, permit }: RequestContext,
+  { bodyDeadline, bodyLimit }: HttpSettings,
+  accepted?: AcceptedBody,
+): Promise<string> =>
+  permit.aside(() =>
+    deadline.whileClient(readJsonText(request, bodyLimit, accepted), bodyDeadline, lateBody),
+  );
+
 const getPet =
   (animalStore: AnimalStore): Handler =>
   async ({ parameters: { petId = '' }, deadline }) => {
-    const id = parseInt64(petId);
-    if (id === undefined) throw new PetNotFoundError(petId);
-    const pet = await animalStore.getPet(id, deadline);
+    const pet = await animalStore.getPet(requireInt64(petId), deadline);
     return { status: OPERATIONS.getPet.success.status, headers: READ_HEADERS, body: petJson(pet) };
   };
 
-/** `never` while a field of Pet is missing here and in `petJson`: then it does not compile. */
-type CompletePet = Exclude<keyof Pet, 'id' | 'name' | 'categoryId' | 'status'> extends never ? Pet : never;
+const changeStatus =
+  (animalStore: ExperimentalAnimalStore, settings: HttpSettings): Handler =>
+  async (context) => {
+    const required = readFrom(context.request.query);
+    const status = readStatusChange(await readBody(context, settings, MERGE_PATCH));
+    const pet = await changed(context, animalStore, required, (id, call) =>
+      animalStore.changeStatus(id, status, call),
+    );
+    const body = petJson(pet);
+    const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', ETag: await entityTagOf(body) };
+    return { status: OPERATIONS.changeStatus.success.status, headers, body };
+  };
 
-/** An animal as JSON text, exact to the digit. Written out for speed: no other text is made as often. */
-export const petJson = ({ id, name, categoryId, status }: CompletePet): string =>
-  `{"id":${id},"name":${quoted(name)},"categoryId":${categoryId},"status":"${status}"}`;
+const removePet =
+  (animalStore: ExperimentalAnimalStore): Handler =>
+  async (context) => {
+    const required = readFrom(context.request.query);
+    await changed(context, animalStore, required, (id, call) => animalStore.removePet(id, call));
+    const { status } = OPERATIONS.removePet.success;
+    return { status, headers: { 'Cache-Control': 'no-store' }, body: '' };
+  };
 
-function petsJson(pets: readonly Pet[]): string {
-  let text = '[';
-  for (const pet of pets) text += (text.length > 1 ? ',' : '') + petJson(pet);
-  return `${text}]`;
+/** Changes the animal of the path, if it is as the request requires. Resolves to what the change resolves to. */
+function changed<Result>(
+  { request, parameters, deadline }: RequestContext,
+  animalStore: AnimalStore,
+  required: PetStatus | undefined,
+  change: (id: bigint, call: ChangeCall) => Promise<Result>,
+): Promise<Result> {
+  const id = requireInt64(parameters['petId']);
+  const find = () => animalStore.getPet(id, deadline);
+  return ifMatch(request, find, required, (from) => change(id, { from, signal: deadline.signal }));
 }
 
-const quoted = (text: string): string =>
-  /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`;
+/** @throws {PetNotFoundError} the text is no int64, so no animal has it as its id */
+function requireInt64(petId = ''): bigint {
+  const id = parseInt64(petId);
+  if (id === undefined) throw new PetNotFoundError(petId);
+  return id;
+}

@@ -1,17 +1,17 @@
-import type { PetQuery } from '../../application/animal-store.js';
+import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-codes.js';
-import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
+import { GET_PET_SUNSET, type ExperimentalOperation, type HttpSettings } from './http-settings.js';
 import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 
 /** The id of an operation of the interface. */
-export type OperationId = 'listPets' | 'createPet' | 'getPet';
+export type OperationId = 'listPets' | 'createPet' | 'getPet' | 'changeStatus' | 'removePet';
 
 /** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
 export interface Operation {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the base path. Parameters are in braces. */
   readonly path: '/pets' | '/pets/{petId}';
   /** The scope that a key needs. */
@@ -19,17 +19,23 @@ export interface Operation {
   readonly summary: string;
   /** In Markdown, like every description. */
   readonly description: string;
-  /** Marks an operation that may still change. */
+  /** Marks an operation that may still change. An experimental one is served only where the settings name it. */
   readonly stability?: 'experimental' | 'beta';
   readonly deprecation?: Deprecation;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly body?: { readonly schema: Keywords; readonly description: string };
-  readonly success: {
-    readonly status: 200 | 201;
-    readonly description: string;
+  readonly body?: {
     readonly schema: Keywords;
+    readonly description: string;
+    /** Its media types. The first is the usual one. */
+    readonly types: readonly string[];
+  };
+  readonly success: {
+    readonly status: 200 | 201 | 204;
+    readonly description: string;
+    /** Of its body. Omit if it has none. */
+    readonly schema?: Keywords;
     /** Headers that it has, or may have, beyond those of every response. */
-    readonly headers?: ReadonlyArray<'NextLink' | 'Location' | 'IdempotencyReplayed'>;
+    readonly headers?: ReadonlyArray<'NextLink' | 'Location' | 'EntityTag' | 'IdempotencyReplayed'>;
   };
   /** Whether it honours `If-None-Match`. */
   readonly conditional?: true;
@@ -62,6 +68,32 @@ const IF_NONE_MATCH: Parameter = {
     'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
 };
 
+const PET_ID_PARAMETER: Parameter = {
+  in: 'path',
+  schema: PET_ID,
+  example: 1n,
+  description:
+    'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
+};
+
+/** The parameters of every operation that changes an animal. */
+const OF_A_CHANGE = {
+  petId: PET_ID_PARAMETER,
+  from: {
+    in: 'query',
+    schema: reference('PetStatus'),
+    example: 'available',
+    description:
+      'Only if the animal has this status now, else 409: of several callers who sell an animal one succeeds. Default: ' +
+      'any status.',
+  },
+  'If-Match': {
+    in: 'header',
+    schema: { type: 'string' },
+    description: 'Only if the animal still has this `ETag`, else 412. `*` matches any animal.',
+  },
+} satisfies Record<keyof Pick<ChangeCall, 'from'> | 'petId' | 'If-Match', Parameter>;
+
 export const OPERATIONS = {
   listPets: {
     method: 'GET',
@@ -71,7 +103,7 @@ export const OPERATIONS = {
     description:
       'Returns a page of animals in ascending order of `id`. While there are more, the response has a `Link` with ' +
       '`rel="next"`: follow it as it is, and stop when there is none. Every animal that exists during the whole ' +
-      'traversal appears exactly once.',
+      'traversal, with the `status` if one is given, appears exactly once.',
     parameters: {
       limit: {
         in: 'query',
@@ -125,6 +157,7 @@ export const OPERATIONS = {
     body: {
       schema: reference('NewPet'),
       description: 'The animal, as uncompressed `application/json` in UTF-8.',
+      types: ['application/json'],
     },
     success: {
       status: 201,
@@ -155,20 +188,74 @@ export const OPERATIONS = {
       advice: 'Use `GET /pets` with the `status` filter instead.',
     },
     parameters: {
-      petId: {
-        in: 'path',
-        schema: PET_ID,
-        example: 1n,
-        description:
-          'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
-      },
+      petId: PET_ID_PARAMETER,
       'If-None-Match': IF_NONE_MATCH,
     },
     success: { status: 200, description: 'The animal.', schema: reference('Pet') },
     conditional: true,
     errors: ['pet_not_found'],
   },
-} as const satisfies Record<OperationId, Operation>;
+  changeStatus: {
+    method: 'PATCH',
+    path: '/pets/{petId}',
+    scope: 'pets:write',
+    summary: 'Change the status of an animal',
+    description:
+      'Gives an animal a status: any, or the same again. Its other members cannot be changed. After a 4xx response ' +
+      'nothing was changed.',
+    stability: 'experimental',
+    parameters: OF_A_CHANGE,
+    body: {
+      schema: reference('StatusChange'),
+      description: 'The new status, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
+      types: ['application/merge-patch+json', 'application/json'],
+    },
+    success: {
+      status: 200,
+      description: 'The animal as it is now.',
+      schema: reference('Pet'),
+      headers: ['EntityTag'],
+    },
+    errors: [
+      'missing_body',
+      'malformed_json',
+      'invalid_pet',
+      'invalid_parameter',
+      'pet_not_found',
+      'status_conflict',
+      'precondition_failed',
+      'payload_too_large',
+      'unsupported_media_type',
+    ],
+  },
+  removePet: {
+    method: 'DELETE',
+    path: '/pets/{petId}',
+    scope: 'pets:delete',
+    summary: 'Remove an animal',
+    description:
+      'Removes an animal. Its `id` is never assigned again. A retry of its create still returns the first response, and ' +
+      'does not add the animal again.',
+    stability: 'experimental',
+    parameters: OF_A_CHANGE,
+    success: { status: 204, description: 'The animal was removed.' },
+    errors: ['invalid_parameter', 'pet_not_found', 'status_conflict', 'precondition_failed'],
+  },
+} as const satisfies Record<OperationId, Operation> &
+  Record<ExperimentalOperation, { readonly stability: 'experimental' }>;
+
+const isExperimental = ([, { stability }]: [string, Operation]): boolean => stability === 'experimental';
+
+/** Every operation that is served only where the settings name it. */
+export const EXPERIMENTAL_OPERATIONS: readonly string[] = Object.entries<Operation>(OPERATIONS)
+  .filter(isExperimental)
+  .map(([id]) => id);
+
+/** The operations that a service with these settings serves. */
+export const servedOperations = ({ experimental }: Pick<HttpSettings, 'experimental'>) =>
+  (Object.entries<Operation>(OPERATIONS) as Array<[OperationId, Operation]>).filter(
+    (entry) => !isExperimental(entry) || experimental.some((id) => id === entry[0]),
+  );
 
 /** The headers of a deprecated operation. */
 export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;

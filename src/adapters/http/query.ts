@@ -1,8 +1,8 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { petQueryFaults } from '../../application/create-animal-store.js';
+import { petQueryFaults, requireFrom } from '../../application/create-animal-store.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
-import type { PetStatus } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
@@ -30,6 +30,17 @@ export function readPetQuery(query: string): PetQuery {
     ...repeated.map((field) => ({ field, message: 'must be given once' })),
     ...(isOld ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }] : []),
   ]);
+}
+
+/**
+ * Reads the status that a change starts from. Unknown parameters are ignored.
+ * @throws {InvalidParameterError} `from` is repeated or no status
+ */
+export function readFrom(query: string): PetStatus | undefined {
+  const [from, ...more] = query === '' ? [] : new URLSearchParams(`?${query}`).getAll('from');
+  if (more.length > 0) throw new InvalidParameterError([{ field: 'from', message: 'must be given once' }]);
+  requireFrom(from as PetStatus | undefined);
+  return from as PetStatus | undefined;
 }
 
 /** An integer in plain decimal, else NaN. */

@@ -1,16 +1,36 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
-import { NEW_PET_FIELDS, newPetFaults, type NewPet } from '../../domain/pet.js';
+import { NEW_PET_FIELDS, newPetFaults, statusFaults, type NewPet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
 import { ERRORS, messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
+import { OPERATIONS } from './operations.js';
+
+/** What an operation takes as its body. */
+export interface AcceptedBody {
+  /** Media types of JSON, in lower case. */
+  readonly types: readonly string[];
+  /** Headers of a response that refuses another type. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const JSON_BODY: AcceptedBody = { types: OPERATIONS.createPet.body.types };
+
+const { types } = OPERATIONS.changeStatus.body;
+/** A change of an animal (RFC 5789, 2.2). */
+export const MERGE_PATCH: AcceptedBody = { types, headers: { 'Accept-Patch': types.join(', ') } };
 
 /**
  * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  */
-export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
-  const unsupported = mediaTypeError(request);
+export async function readJsonText(
+  request: HttpRequest,
+  bodyLimit: number,
+  accepted = JSON_BODY,
+): Promise<string> {
+  const unsupported = mediaTypeError(request, accepted);
   // Of a body in chunks nothing is known, but Expect says that there is one (RFC 9110, 10.1.1).
   if (unsupported && request.header('expect') && request.header('transfer-encoding')) throw unsupported;
   // The first byte of an unsupported body is one too many.
@@ -24,17 +44,21 @@ export async function readJsonText(request: HttpRequest, bodyLimit: number): Pro
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
-function mediaTypeError(request: HttpRequest): HttpError | undefined {
+function mediaTypeError(request: HttpRequest, { types, headers }: AcceptedBody): HttpError | undefined {
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
-  if (type !== undefined && type.trim().toLowerCase() !== 'application/json') {
+  if (type !== undefined && !types.includes(type.trim().toLowerCase())) {
     return new HttpError('unsupported_media_type', ERRORS.unsupported_media_type.message, {
+      ...headers,
       Accept: 'application/json',
     });
   }
   const encoding = request.header('content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     const message = 'The body must not be compressed: omit the header Content-Encoding.';
-    return new HttpError('unsupported_media_type', message, { 'Accept-Encoding': 'identity' });
+    return new HttpError('unsupported_media_type', message, {
+      ...headers,
+      'Accept-Encoding': 'identity',
+    });
   }
   return undefined;
 }
@@ -71,21 +95,42 @@ const MAX_DEPTH = 16;
  * @throws {InvalidPetError} it is not an object, repeats a member or is nested too deeply
  */
 export function readNewPet(text: string): NewPet {
+  const { members, faults } = readObject(text);
+  const candidate: Record<string, unknown> = {};
+  for (const field of NEW_PET_FIELDS) {
+    if (!Object.hasOwn(members, field)) continue;
+    const sent = members[field];
+    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
+    candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
+  }
+  if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
+  return candidate as unknown as NewPet;
+}
+
+/**
+ * Reads the status of a change from JSON text. To ignore other members would mislead, so they are refused.
+ * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
+ * @throws {InvalidPetError} naming every fault, and of other members the first ten
+ */
+export function readStatusChange(text: string): PetStatus {
+  const { members, faults } = readObject(text);
+  const { status, ...others } = members;
+  const refused = Object.keys(others).slice(0, 10);
+  faults.push(...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })));
+  faults.push(...statusFaults(status));
+  if (faults.length > 0) throw new InvalidPetError(faults);
+  return status as PetStatus;
+}
+
+/** The members of a JSON object, and its faults as JSON. */
+function readObject(text: string): { members: Readonly<Record<string, unknown>>; faults: Fault[] } {
   const { value, duplicates, tooDeep } = parse(text);
   const faults = duplicates.map((name): Fault => ({ field: printable(name), message: 'is given twice' }));
   if (tooDeep) faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
   }
-  const candidate: Record<string, unknown> = {};
-  for (const field of NEW_PET_FIELDS) {
-    if (!Object.hasOwn(value, field)) continue;
-    const sent = value[field];
-    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
-    candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
-  }
-  if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
-  return candidate as unknown as NewPet;
+  return { members: value, faults };
 }
 
 function parse(text: string): JsonDocument {

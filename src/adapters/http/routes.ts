@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../../application/ports/authenticator.js'
 import type { Permit } from './admission.js';
 import type { Deadline } from './deadline.js';
 import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
-import { OPERATIONS, type OperationId } from './operations.js';
+import type { OperationId } from './operations.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -70,13 +70,15 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
 export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
   route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
 
-/** Every method that the service supports, for Allow. */
-export const METHODS = listed(Object.values(OPERATIONS).map(({ method }) => method));
+/** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support. */
+export function allowedMethods(...routes: readonly Route[]): string {
+  const methods: string[] = [];
+  for (const { endpoints } of routes) methods.push(...endpoints.keys());
+  return allow(methods);
+}
 
-/** The value of an Allow header (RFC 9110, 10.2.1). */
-export const allowedMethods = ({ endpoints }: Route): string => listed(endpoints.keys());
-
-function listed(methods: Iterable<string>): string {
+/** The same for these methods. HEAD and OPTIONS follow from them. */
+export function allow(methods: readonly string[]): string {
   const all = [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method));
   return [...all, 'OPTIONS'].join(', ');
 }

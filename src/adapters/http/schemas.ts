@@ -2,7 +2,8 @@ import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import { PetNotFoundError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
-import { MAX_NAME_LENGTH, NAME_PATTERN, PET_STATUSES, type NewPet, type Pet } from '../../domain/pet.js';
+import { MAX_NAME_LENGTH, NAME_PATTERN, type NewPet, type Pet } from '../../domain/pet.js';
+import { PET_STATUSES } from '../../domain/pet-status.js';
 import { ERRORS } from './error-codes.js';
 import { INT64, PET_ID, reference } from './json-schema.js';
 
@@ -57,6 +58,14 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
         { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
         { name: 'Milo', categoryId: 1n },
       ],
+    },
+  ),
+  StatusChange: Type.Object(
+    { status: Type.Unsafe(reference('PetStatus', { description: 'The new status.' })) },
+    {
+      description: 'A change of an animal. Other members are refused.',
+      additionalProperties: false,
+      examples: [{ status: 'sold' }],
     },
   ),
   Pets: Type.Array(Type.Unsafe(reference('Pet')), {

@@ -6,7 +6,7 @@ import type { Pet } from '../../domain/pet.js';
 
 /** The data of one store in memory, shared by its adapters. */
 export class MemoryData {
-  /** In ascending order of id. Nothing is ever removed. */
+  /** In ascending order of id. */
   readonly pets: Pet[] = [];
   /** The greatest id that was assigned or reserved. */
   lastId = 0n;
@@ -40,6 +40,11 @@ export class MemoryData {
   find(id: bigint): Pet | undefined {
     const pet = this.pets[this.indexAfter(id) - 1];
     return pet?.id === id ? pet : undefined;
+  }
+
+  /** Puts animals, one or none, in the place of this one. */
+  replace({ id }: Pet, ...pets: readonly Pet[]): void {
+    this.pets.splice(this.indexAfter(id) - 1, 1, ...pets);
   }
 }
 

@@ -1,7 +1,9 @@
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
+import type { PetChanges } from '../../application/ports/pet-changes.js';
 import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError } from '../../domain/errors.js';
+import { IdempotencyKeyReusedError, StatusConflictError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import { claimId, type MemoryData } from './memory-data.js';
 
 /**
@@ -42,6 +44,31 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
 
   close: () => data.close(),
 });
+
+/** Changes of these animals. A claim holds all that a replay needs, so it outlives its animal. */
+export const memoryChanges = (data: MemoryData): PetChanges => ({
+  async changeStatus(id, status, from, { signal } = {}) {
+    data.enter('changing an animal', signal);
+    const pet = findToChange(data, id, from);
+    if (pet === undefined) return undefined;
+    const changed = savedPet(id, { ...pet, status });
+    data.replace(pet, changed);
+    return changed;
+  },
+
+  async remove(id, from, { signal } = {}) {
+    data.enter('removing an animal', signal);
+    const pet = findToChange(data, id, from);
+    if (pet !== undefined) data.replace(pet);
+    return pet !== undefined;
+  },
+});
+
+function findToChange(data: MemoryData, id: bigint, from: readonly PetStatus[]): Pet | undefined {
+  const pet = data.find(id);
+  if (pet && !from.includes(pet.status)) throw new StatusConflictError(pet.status);
+  return pet;
+}
 
 function findClaim(data: MemoryData, claim: Claim, now: Date): PetClaim | undefined {
   // Lapsed claims go, oldest first, up to the first live one: it costs no more than it frees.

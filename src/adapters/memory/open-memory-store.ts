@@ -1,17 +1,18 @@
 import { byAge, type ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
-import type { FullStore } from '../../application/ports/store.js';
+import type { CompleteStore } from '../../application/ports/store.js';
 import { savedPet } from '../../domain/pet.js';
 import { claimId, MemoryData } from './memory-data.js';
-import { memoryPets } from './memory-pet-repository.js';
+import { memoryChanges, memoryPets } from './memory-pet-repository.js';
 
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
-export function openMemoryStore(): FullStore {
+export function openMemoryStore(): CompleteStore {
   const data = new MemoryData();
   return {
     pets: memoryPets(data),
     apiKeys: memoryApiKeys(data),
     transfer: memoryTransfer(data),
+    changes: memoryChanges(data),
     location: 'memory, lost when the service stops',
     close: () => data.close(),
   };

@@ -10,7 +10,7 @@ export interface ClaimDocument {
   readonly _id: string;
   readonly fingerprint: string;
   readonly keepUntil: Date;
-  /** Written with all fields of the animal, which version 0.2 and its validator need. */
+  /** Written with all fields of the animal, which version 0.2 needs; copied without them once the animal was removed. */
   readonly pet: Pick<PetDocument, '_id' | 'operation'>;
 }
 

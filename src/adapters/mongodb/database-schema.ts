@@ -1,8 +1,8 @@
 import { MongoServerError, type Db } from 'mongodb';
-import { PET_SCHEMA } from './pet-document.js';
+import { PET_SCHEMA, PETS_SCHEMA } from './pet-document.js';
 import type { Attempt } from './retry.js';
 
-/** How long the server keeps a lapsed claim, in seconds, for calls whose clock is behind. */
+/** How long the server keeps lapsed claims and what is left of animals, in seconds, for calls whose clock is behind. */
 const SWEEP_DELAY = 60 * 60;
 
 /**
@@ -12,7 +12,14 @@ const SWEEP_DELAY = 60 * 60;
  * document, and the hash of an API key covers the key's id.
  */
 const COLLECTIONS = [
-  { name: 'pets', schema: PET_SCHEMA, index: { key: { status: 1, _id: 1 }, name: 'status_1__id_1' } },
+  {
+    name: 'pets',
+    schema: PETS_SCHEMA,
+    indexes: [
+      { key: { status: 1, _id: 1 }, name: 'status_1__id_1' },
+      { key: { removedUntil: 1 }, name: 'removedUntil_1', expireAfterSeconds: SWEEP_DELAY, sparse: true },
+    ],
+  },
   {
     name: 'claims',
     schema: {
@@ -24,12 +31,12 @@ const COLLECTIONS = [
         keepUntil: { bsonType: 'date' },
         pet: {
           ...PET_SCHEMA,
-          required: [...PET_SCHEMA.required, 'operation'],
+          required: ['_id', 'operation'],
           properties: { ...PET_SCHEMA.properties, operation: { bsonType: 'objectId' } },
         },
       },
     },
-    index: { key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY },
+    indexes: [{ key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY }],
   },
   {
     name: 'apiKeys',
@@ -46,7 +53,7 @@ const COLLECTIONS = [
         revokedAt: { bsonType: 'date' },
       },
     },
-    index: undefined,
+    indexes: [],
   },
 ] as const;
 
@@ -80,11 +87,13 @@ export async function prepareDatabase(
     await database.command({ collMod: name, validator }, options);
     notice(`set the validator of the collection ${name}`);
   }
-  for (const { name, index } of COLLECTIONS) {
-    if (index === undefined) continue;
-    const indexes = await database.collection(name).listIndexes(options).toArray();
-    if (indexes.some((found) => found['name'] === index.name)) continue;
-    await database.command({ createIndexes: name, indexes: [index] }, options);
-    notice(`made the index ${index.name} on ${name}`);
+  for (const { name, indexes } of COLLECTIONS) {
+    if (indexes.length === 0) continue;
+    const present = await database.collection(name).listIndexes(options).toArray();
+    for (const index of indexes) {
+      if (present.some((found) => found['name'] === index.name)) continue;
+      await database.command({ createIndexes: name, indexes: [index] }, options);
+      notice(`made the index ${index.name} on ${name}`);
+    }
   }
 }

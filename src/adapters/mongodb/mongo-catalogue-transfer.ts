@@ -1,10 +1,9 @@
 import { ObjectId, type AnyBulkWriteOperation } from 'mongodb';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
-import { UnavailableError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
 import { claimId, claimName, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import { PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import type { Attempt } from './retry.js';
 
@@ -34,7 +33,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const lastId = await inserts.lastId(options);
         // From the metadata of the collection, which is not exact.
         const count = await pets.estimatedDocumentCount(options);
-        const isEmpty = (await pets.findOne({}, { ...options, projection: { _id: 1 } })) === null;
+        const isEmpty = (await pets.findOne(PRESENT, { ...options, projection: { _id: 1 } })) === null;
         return { pets: isEmpty ? 0 : Math.max(1, count), lastId };
       }),
 
@@ -77,20 +76,29 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     writeClaims(given, call) {
       const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
       return connection.run('writing claims', { ...call, timeout }, async (options) => {
-        const ids = copies.map(({ petId }) => petId);
-        const stored = await findPets(ids, options);
-        const operations = copies.map(({ fingerprint, keepUntil, petId, ...name }) => {
-          const found = stored.get(petId);
-          if (found === undefined) {
-            const cause = new Error(`the animal ${petId} of a claim is not stored`);
-            throw new UnavailableError('writing claims', { cause });
-          }
-          // The claim has the operation of its animal, or honouring it would add another one.
-          const pet = toPetDocument(petId, toPet(found), found.operation);
-          const replacement = { fingerprint, keepUntil, pet };
+        if (copies.length === 0) return;
+        const stored = await findPets(
+          copies.map(({ petId }) => petId),
+          options,
+        );
+        // The claim has the operation of its animal, or honouring it would add another one.
+        const linked = copies.map((copy) => {
+          const found = stored.get(copy.petId);
+          const pet = found?.removedUntil ? undefined : found; // an animal that is not stored was removed
+          return Object.assign(copy, { pet, operation: found?.operation ?? new ObjectId() });
+        });
+        const until = linked.map(({ petId: _id, pet, operation, keepUntil }) => {
+          const field = pet ? 'claimedUntil' : 'removedUntil';
+          const update = { $max: { [field]: keepUntil }, $setOnInsert: { operation } };
+          return { updateOne: { filter: { _id }, update, upsert: true } };
+        });
+        await pets.bulkWrite(until, { ...options, ordered: false });
+        const replacements = linked.map(({ fingerprint, keepUntil, petId: _id, pet, operation, ...name }) => {
+          const copy = pet ? toPetDocument(_id, toPet(pet), operation) : { _id, operation };
+          const replacement = { fingerprint, keepUntil, pet: copy };
           return { replaceOne: { filter: { _id: claimId(name) }, replacement, upsert: true } };
         });
-        if (operations.length > 0) await claims.bulkWrite(operations, { ...options, ordered: false });
+        await claims.bulkWrite(replacements, { ...options, ordered: false });
       });
     },
   };

@@ -45,6 +45,7 @@ export class MongoConnection {
   #closed: Promise<void> | undefined;
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { cause: unknown; readonly since: number; noticed: boolean } | undefined;
+  #looking = false;
 
   constructor(
     client: MongoClient,
@@ -94,6 +95,7 @@ export class MongoConnection {
       const patience = options.retry === false ? BRIEFLY : this.#timeout;
       if (this.#away && performance.now() - this.#away.since >= patience) {
         connected.catch(() => {});
+        this.#lookSoon();
         throw new UnavailableError(doing, { cause: this.#away.cause });
       }
       await connected;
@@ -109,6 +111,16 @@ export class MongoConnection {
         throw error;
       })
       .finally(() => this.#running.delete(running));
+  }
+
+  /** The driver looks for servers every half second while a command waits for one, else only at each heartbeat. */
+  #lookSoon(): void {
+    if (this.#looking) return;
+    this.#looking = true;
+    this.#database
+      .command({ ping: 1 }, { timeoutMS: SILENCE_LIMIT })
+      .catch(() => {})
+      .finally(() => (this.#looking = false));
   }
 
   /** Learns from the driver whether there is a server to write to. */

@@ -5,7 +5,7 @@ import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../../domain/pet.js';
 import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { PET_PROJECTION, toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import { UndecidedError, isDuplicateKey } from './mongo-errors.js';
 import type { Attempt } from './retry.js';
@@ -29,7 +29,8 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   /**
    * Writes the claim first, with the animal's id and operation, then the animal. A retry brings the same animal, so it
    * can finish what an interrupted call did not, and no other animal can result. So every write changes one document,
-   * and only `_id` needs a unique index. If somebody deletes the animal by hand, a retry restores it.
+   * and only `_id` needs a unique index. A removed animal leaves a document under its `_id`, which keeps a retry
+   * from storing it again. If somebody deletes an animal by hand, a retry restores it.
    */
   function addOnce(
     pet: UnsavedPet,
@@ -50,7 +51,8 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       const { _id: id, operation: first } = valid.pet;
-      if (await inserts.keep(toPetDocument(id, pet, first), options))
+      const document = { ...toPetDocument(id, pet, first), claimedUntil: valid.keepUntil };
+      if (await inserts.keep(document, options))
         return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
       // The first of several calls gives the claim another id.
       const renamed = { $set: { 'pet._id': await inserts.nextId(options) } };
@@ -95,8 +97,9 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
 
     findById: (id, { signal } = {}) =>
       connection.run('reading an animal', { signal }, async (options) => {
-        const found = await pets.findOne({ _id: { $eq: id } }, { ...options, projection: PET_PROJECTION });
-        return found === null ? undefined : toPet(found);
+        const projection = { ...PET_PROJECTION, removedUntil: 1 };
+        const found = await pets.findOne({ _id: { $eq: id } }, { ...options, projection });
+        return found === null || found.removedUntil ? undefined : toPet(found);
       }),
 
     list: ({ after = 0n, limit, status }, { signal } = {}) =>
@@ -104,6 +107,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
         // With `$eq` a status is always a value, never an operator.
         const filter: Filter<PetDocument> = {
           _id: { $gt: after },
+          ...PRESENT,
           ...(status !== undefined && { status: { $eq: status } }),
         };
         const found = await pets

@@ -1,8 +1,9 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import type { FullStore } from '../../application/ports/store.js';
+import type { CompleteStore } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
+import { mongoChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pet-repository.js';
 import { PetInserts } from './pet-inserts.js';
 
@@ -20,7 +21,7 @@ export class MongoStoreError extends Error {
  * @throws {MongoStoreError} the URL is not such a connection string; or, with `mustExist` or `readOnly`, the server was
  * reached, and the database has no collection `pets`.
  */
-export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<FullStore> {
+export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<CompleteStore> {
   const fault = mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
@@ -37,6 +38,7 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
     pets: mongoPets(connection, inserts),
     apiKeys: mongoApiKeys(connection),
     transfer: mongoTransfer(connection, inserts),
+    changes: mongoChanges(connection),
     location,
     close: () => connection.close(),
   };

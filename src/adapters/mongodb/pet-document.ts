@@ -1,6 +1,7 @@
 import type { Document, ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
-import { PET_STATUSES, petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { PET_STATUSES } from '../../domain/pet-status.js';
 import { unreadable } from './mongo-errors.js';
 
 /** How the database stores each field of an animal. A field of `Pet` that is missing here does not compile. */
@@ -17,6 +18,19 @@ export const PET_SCHEMA = {
   properties: { _id: { bsonType: 'long' }, ...FIELDS },
 } as const;
 
+/**
+ * What is left of a removed animal, so that the retry of an interrupted create does not store the animal again. The
+ * server deletes it an hour after `removedUntil`.
+ */
+const REMOVED_PET_SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'removedUntil'],
+  properties: { _id: { bsonType: 'long' }, removedUntil: { bsonType: 'date' } },
+} as const;
+
+/** The schema of the collection `pets`. */
+export const PETS_SCHEMA = { anyOf: [PET_SCHEMA, REMOVED_PET_SCHEMA] } as const;
+
 /** The fields that are read: whatever else a document holds stays in the database. */
 export const PET_PROJECTION: Readonly<Record<string, 1>> = Object.fromEntries(
   Object.keys(PET_SCHEMA.properties).map((field) => [field, 1]),
@@ -28,7 +42,16 @@ export interface PetDocument extends UnsavedPet {
   readonly _id: bigint;
   /** Identifies the call that added the animal, so that a call whose reply was lost recognises its own insert. */
   readonly operation: ObjectId;
+  /** Identifies the last change of the animal in the same way. */
+  readonly change?: ObjectId;
+  /** Until when a claim of the animal is valid, if it was added with one. */
+  readonly claimedUntil?: Date;
+  /** Set once the animal was removed: then the document has no fields of an animal. */
+  readonly removedUntil?: Date;
 }
+
+/** The filter for animals that were not removed. */
+export const PRESENT = { removedUntil: { $exists: false } } as const;
 
 /** The document of an animal. */
 export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId): PetDocument {

@@ -1,13 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { FullStore, OpenOptions } from '../../application/ports/store.js';
+import type { CompleteStore, OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isFull, lockWait, retryWhileBusy, type LockWait } from './busy.js';
 import { APPLICATION_ID, openUnchanged, requireSound, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
+import { sqliteChanges } from './sqlite-pet-changes.js';
 import { sqlitePets } from './sqlite-pet-repository.js';
 import {
   findOrCreateFile,
@@ -31,7 +32,10 @@ export interface SqliteStoreOptions extends OpenOptions {
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked for longer than `busyTimeout`.
  */
-export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<FullStore> {
+export async function openSqliteStore(
+  path: string,
+  options: SqliteStoreOptions = {},
+): Promise<CompleteStore> {
   const { readOnly, mustExist = readOnly ?? false, busyTimeout } = options;
   if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
@@ -52,8 +56,8 @@ const LOG_SIZE = 16 * 2 ** 20;
 function openFile(
   file: string,
   wait: LockWait,
-  { readOnly = false, mustExist = false, onNotice = () => {}, onCommit }: OpenOptions,
-): FullStore {
+  { readOnly = false, mustExist = false, snapshot = false, onNotice = () => {}, onCommit }: OpenOptions,
+): CompleteStore {
   const empty = isEmpty(file, mustExist);
   if (!readOnly) {
     requireOneName(file);
@@ -67,6 +71,7 @@ function openFile(
     if (readOnly) {
       database.exec('PRAGMA query_only = ON');
       requireUpgraded(database, file);
+      if (snapshot) database.exec('BEGIN'); // until the store is closed
     } else {
       // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
       if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
@@ -80,6 +85,7 @@ function openFile(
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),
       transfer: sqliteTransfer(connection),
+      changes: sqliteChanges(connection),
       location: file,
       close: () => connection.close(),
     };

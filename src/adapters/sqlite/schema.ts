@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
-import { savedPet, type Pet, type PetStatus, type UnsavedPet } from '../../domain/pet.js';
+import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import { OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
@@ -92,6 +93,8 @@ export function petRow<Id>(id: Id, { name, categoryId, status }: UnsavedPet): Pe
 // `satisfies`: it does not compile while a field is missing, even an optional one.
 export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
   savedPet(id, { name, categoryId, status } satisfies Record<keyof UnsavedPet, unknown>);
+
+export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
 
 export const INSERT_PET = insertInto('pets', PET_COLUMNS);
 

@@ -2,7 +2,16 @@ import type { CreatedPet } from '../../application/animal-store.js';
 import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { claimRow, INSERT_PET, PET_COLUMNS, petRow, PUT_CLAIM, toPet, type PetRow } from './schema.js';
+import {
+  claimRow,
+  FIND_PET,
+  INSERT_PET,
+  PET_COLUMNS,
+  petRow,
+  PUT_CLAIM,
+  toPet,
+  type PetRow,
+} from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** How long a lapsed claim is kept for calls whose clock is behind: an hour, in milliseconds. */
@@ -12,7 +21,7 @@ const SWEEP_DELAY = 60n * 60n * 1000n;
 export function sqlitePets(connection: SqliteConnection): PetRepository {
   const sql = {
     insert: connection.prepare(INSERT_PET),
-    find: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`),
+    find: connection.prepare<PetRow>(FIND_PET),
     // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value.
     list: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`),
     listByStatus: connection.prepare<PetRow>(

@@ -1,4 +1,5 @@
-import type { Pet, PetStatus, UnsavedPet } from '../../domain/pet.js';
+import type { Pet, UnsavedPet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import type { Call, CreatedPet } from '../animal-store.js';
 
 /** How many adds `import` has in progress at once, at most. Every store takes as many at once. */

@@ -1,5 +1,6 @@
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
+import type { PetChanges } from './pet-changes.js';
 import type { PetRepository } from './pet-repository.js';
 
 /** An open store: the driven ports that one technology implements on the same data. */
@@ -10,16 +11,23 @@ export interface Store {
   readonly apiKeys?: ApiKeyRepository | undefined;
   /** Without it the store cannot be copied. */
   readonly transfer?: CatalogueTransfer | undefined;
+  /** Without it animals cannot be changed or removed. */
+  readonly changes?: PetChanges | undefined;
   /** The normalised address of the store, safe to log. */
   readonly location: string;
   /** Closes everything that was opened. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** A store with every port. Only such a store can be copied. */
+/** A store that can be copied. */
 export interface FullStore extends Store {
   readonly apiKeys: ApiKeyRepository;
   readonly transfer: CatalogueTransfer;
+}
+
+/** A store with every port. */
+export interface CompleteStore extends FullStore {
+  readonly changes: PetChanges;
 }
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
@@ -48,6 +56,11 @@ export interface OpenOptions {
    * may reject. Default: false.
    */
   readonly readOnly?: boolean | undefined;
+  /**
+   * With `readOnly`: all reads show one moment, while others write, if the store can. SQLite does; MongoDB shows each
+   * animal as it is when it is read. Default: false.
+   */
+  readonly snapshot?: boolean | undefined;
   /** Called with one line for each thing that an operator should know while the store is open. */
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Called after each commit of a store that commits writes together, with their number. Must not throw. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import type { Store } from '../../application/ports/store.js';
+import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { UsageError, addCommand, interruptible, note, type Commands } from './command-line.js';
 import { importModule, isContainerModule } from '../service/load-adapters.js';
 import { readSettings } from '../service/settings.js';
@@ -20,7 +20,8 @@ interface Options {
 
 /** The part of `animal-store/contract` that `check-store` uses. The suites are compiled after the program. */
 interface Suites {
-  readonly storeContracts: ReadonlyArray<{ port: string; cases: ReadonlyArray<{ name: string }> }>;
+  readonly storeContracts: readonly Suite[];
+  readonly storeFactoryContract: Suite;
   readonly storeSubject: (
     open: () => Promise<Store>,
     remove: () => Promise<void>,
@@ -29,10 +30,18 @@ interface Suites {
   readonly runContract: (of: object, open: OpenSubject, options: object) => Promise<readonly CaseResult[]>;
 }
 
+type Suite = { readonly port: string; readonly cases: ReadonlyArray<{ readonly name: string }> };
+
 type Subject = { readonly dispose: () => Promise<void> };
 
 /** Opens a fresh store for a case. */
 type OpenSubject = () => Promise<Subject>;
+
+interface Subjects {
+  readonly open: OpenSubject;
+  /** For a durable store with a factory: a place without a store. */
+  readonly openPlace?: OpenSubject | undefined;
+}
 
 interface CaseResult {
   readonly name: string;
@@ -61,15 +70,18 @@ async function checkStore(commands: Commands, module: string, options: Options):
   const { only = '' } = options;
   const { io } = commands;
   const handlesBefore = process.getActiveResourcesInfo();
-  const open = await subjectsOf(module, options);
-  const { storeContracts, runContract } = (await import(SUITES)) as Suites;
+  const { open, openPlace } = await subjectsOf(module, options);
+  const { storeContracts, storeFactoryContract, runContract } = (await import(SUITES)) as Suites;
   const isWanted = (name: string): boolean => name.includes(only);
-  const wanted = storeContracts.filter(({ cases }) => cases.some(({ name }) => isWanted(name)));
+  const wanted = [
+    ...storeContracts.map((contract) => ({ contract, subjects: open })),
+    ...(openPlace ? [{ contract: storeFactoryContract, subjects: openPlace }] : []),
+  ].filter(({ contract: { cases } }) => cases.some(({ name }) => isWanted(name)));
   if (wanted.length === 0) throw new UsageError('No case has the text of --only in its name.');
   await interruptible(io, async (signal) => {
     await (await open()).dispose(); // a store that does not open is one error, not one for each case
-    for (const contract of wanted) {
-      const cases = await runContract(contract, open, { only: isWanted, signal });
+    for (const { contract, subjects } of wanted) {
+      const cases = await runContract(contract, subjects, { only: isWanted, signal });
       io.stdout.write(report(contract.port, cases));
       if (cases.some(({ outcome }) => outcome === 'failed')) commands.exitCode = 1;
     }
@@ -81,12 +93,12 @@ async function checkStore(commands: Commands, module: string, options: Options):
 }
 
 /** How to open fresh stores: by `openStore` of the module, or by the store factory of its `adapter`. */
-async function subjectsOf(module: string, options: Options): Promise<OpenSubject> {
+async function subjectsOf(module: string, options: Options): Promise<Subjects> {
   const { url } = options;
   const { openStore: open, adapter } = await importModule(module).catch((cause: Error) => {
     throw new UsageError(cause.message, { cause });
   });
-  if (typeof open === 'function') return open as OpenSubject;
+  if (typeof open === 'function') return { open: open as OpenSubject };
   if (!isContainerModule(adapter)) {
     throw new UsageError(`${module} exports neither openStore, a function, nor adapter, a ContainerModule.`);
   }
@@ -96,13 +108,22 @@ async function subjectsOf(module: string, options: Options): Promise<OpenSubject
   const { TOKENS, createContainer, openStore } = await import('../service/container.js');
   const container = await createContainer(readSettings({}), [adapter]);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
-  return async () => {
+  const place = async () => {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-check-'));
     const name = `check_${randomBytes(8).toString('hex')}`;
     const unique = url.replaceAll('{folder}', folder).replaceAll('{name}', name);
-    const { storeSubject } = (await import(SUITES)) as Suites;
-    const remove = () => rm(folder, { recursive: true, force: true });
-    return storeSubject(() => openStore('--url', unique, factories), remove, options);
+    return {
+      open: (how?: OpenOptions) => openStore('--url', unique, factories, how),
+      dispose: () => rm(folder, { recursive: true, force: true }),
+    };
+  };
+  return {
+    async open() {
+      const { storeSubject } = (await import(SUITES)) as Suites;
+      const { open: openPlaced, dispose } = await place();
+      return storeSubject(openPlaced, dispose, options);
+    },
+    openPlace: options.durable ? place : undefined,
   };
 }
 

@@ -42,7 +42,7 @@ async function exportFile(
   if (file !== '-' && existsSync(file))
     throw new UsageError(`${file} exists: remove it, or choose another name.`);
   const inMemory = 'A store in memory belongs to its service.';
-  await withStore(commands, inMemory, READING, async (store, container) => {
+  await withStore(commands, inMemory, { ...READING, snapshot: true }, async (store, container) => {
     const { TOKENS } = await import('../service/container.js');
     const pets = await container.getAsync(TOKENS.petRepository);
     const total = (await store.transfer?.survey({ signal }))?.pets;

@@ -4,7 +4,8 @@ import { appendFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import * as importing from '../../application/import-pets.js';
 import { ADDS_AT_ONCE } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
-import * as domain from '../../domain/pet.js';
+import type * as domain from '../../domain/pet.js';
+import { DEFAULT_STATUS, PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
 import { integer, oneOf, refuse } from '../service/setting-values.js';
 import {
   JSON_OPTION,
@@ -24,7 +25,7 @@ interface Options {
   readonly format?: Format;
   readonly delimiter?: string;
   readonly map?: ReadonlyMap<keyof domain.Pet, string>;
-  readonly status?: domain.PetStatus;
+  readonly status?: PetStatus;
   readonly once?: true;
   readonly keepIds?: true;
   readonly dryRun?: true;
@@ -47,8 +48,8 @@ export function addImportCommand(program: Command, commands: Commands): void {
     .option('--map <columns>', 'columns of other names, such as name=Animal,categoryId=Kind', columnNames)
     .option(
       '--status <status>',
-      `status where there is none: ${domain.PET_STATUSES.join(', ')} (default: ${domain.DEFAULT_STATUS})`,
-      oneOf(...domain.PET_STATUSES),
+      `status where there is none: ${PET_STATUSES.join(', ')} (default: ${DEFAULT_STATUS})`,
+      oneOf(...PET_STATUSES),
     )
     .option('--once', 'add each line of the same file at most once, however often it is imported')
     .option('--keep-ids', 'keep the ids of the file; the store must be empty, and nothing else may use it')
@@ -169,7 +170,7 @@ async function contentHash(content: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
-function sentences(report: Report, { status = domain.DEFAULT_STATUS }: Options): string {
+function sentences(report: Report, { status = DEFAULT_STATUS }: Options): string {
   const { from, to, added, withoutStatus, present, rejected, rejects } = report;
   const taken = withoutStatus > 0 ? ` (without a status: ${withoutStatus}, taken as ${status})` : '';
   const dry = to === undefined;

@@ -119,7 +119,7 @@ async function withKeys(
 function scopes(text: string): readonly Scope[] {
   const read = list(text);
   if (read.length > 0 && read.every(isScope)) return read;
-  return refuse(`must be ${SCOPES.join(' or ')}, or both separated by a comma`);
+  return refuse(`must be one or more of ${SCOPES.join(', ')}`);
 }
 
 /** When a key expires or is revoked, whichever is first. */
@@ -130,7 +130,7 @@ const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
     : ([expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never');
 
 /** The headings of a list, and the widths of its columns. A key's name may be longer than any: it is last. */
-const COLUMNS = { ID: 8, STATE: 7, CREATED: 24, ENDS: 24, SCOPES: 20, NAME: 0 };
+const COLUMNS = { ID: 8, STATE: 7, CREATED: 24, ENDS: 24, SCOPES: 32, NAME: 0 };
 
 const cellsOf = (key: ManagedApiKey): string[] => {
   const { id, state, createdAt, scopes, name } = key;

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { petJson } from '../../../src/adapters/http/operation-handlers.js';
+import { petJson } from '../../../src/adapters/http/pet-json.js';
 import { OPERATIONS, deprecationHeaders } from '../../../src/adapters/http/operations.js';
 import { createRouteFinder, type Route } from '../../../src/adapters/http/routes.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_RULES, PET_STATUSES, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { parse, stringify } from '../../../src/exact-json.js';
 
 const route = (path: string): Route => ({ path, endpoints: new Map(), open: true });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { describeOnMongo } from './mongo-server.js';
 import { claimOn, onStore, rejection, rex, throughProxy } from './mongo-store-tests.js';
 
@@ -29,12 +30,24 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
   );
 
   it(
-    'refuses a claim whose animal is not stored, naming the animal',
-    onStore(server, async ({ store: { transfer } }) => {
-      const claim = { ...claimOn('t'), petId: 9n };
-      expect(await rejection(transfer.writeClaims([claim])))
-        .to.have.nested.property('cause.message')
-        .that.includes('animal 9');
+    'keeps what is left of a removed animal as long as its claim, and reads it as no animal',
+    onStore(server, async ({ store: { pets, transfer, changes }, collection }) => {
+      const inAYear = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000);
+      const { pet: plain } = await pets.add(rex);
+      const { pet: claimed } = await pets.add(rex, { claim: claimOn('t', { keepUntil: inAYear }) });
+      const copied = { ...claimOn('copied', { keepUntil: inAYear }), petId: 9000n };
+      await transfer.writeClaims([{ ...copied, keepUntil: new Date() }]);
+      await transfer.writeClaims([copied]);
+      for (const { id } of [plain, claimed]) expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
+      const left = await collection('pets')
+        .find({}, { sort: { _id: 1 } })
+        .toArray();
+      const until = left.map(({ removedUntil }) => (removedUntil as Date).getTime());
+      expect(Math.abs((until[0] ?? 0) - Date.now())).to.be.below(60_000);
+      expect(until.slice(1)).to.deep.equal([inAYear.getTime(), inAYear.getTime()]);
+      expect(left.flatMap((document) => Object.keys(document))).to.not.include('name');
+      expect(await transfer.survey()).to.include({ pets: 0 });
+      expect(await pets.list({ limit: 5 })).to.deep.equal([]);
     }),
   );
 

@@ -1,8 +1,15 @@
 import { expect } from 'chai';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import { bindContract, storeContracts, storeSubject } from '../../contract/index.js';
+import { bindContract, storeContracts, storeFactoryContract, storeSubject } from '../../contract/index.js';
 import { skipReasons } from '../skip-reasons.js';
-import { describeOnMongo, returnDatabase, takeDatabase, uriOf } from './mongo-server.js';
+import {
+  describeOnMongo,
+  dropDatabase,
+  newDatabaseName,
+  returnDatabase,
+  takeDatabase,
+  uriOf,
+} from './mongo-server.js';
 
 describeOnMongo('The MongoDB store', (server) => {
   async function openSubject() {
@@ -16,6 +23,16 @@ describeOnMongo('The MongoDB store', (server) => {
   // The use cases have no promise that only a store can break: they are tested on memory.
   for (const contract of storeContracts.filter(({ port }) => port !== 'AnimalStore'))
     bindContract(contract, openSubject, undefined, { animals: 300, timeLimit: 60_000 });
+
+  bindContract(storeFactoryContract, async () => {
+    const database = newDatabaseName(); // one that was used before has its collections
+    // Patient: a store whose server seems away opens.
+    const url = `${uriOf(server, database)}&connectTimeoutMS=20000&serverSelectionTimeoutMS=20000`;
+    return {
+      open: (options) => openMongoStore(url, { ...options, timeout: 60_000 }),
+      dispose: async () => void (await dropDatabase(server, database)),
+    };
+  });
 
   it('is held to every case of the contracts but those on order', async () => {
     const subject = await openSubject();

@@ -21,6 +21,7 @@ const FIRST_START = [
   'made the collection claims',
   'made the collection pets',
   'made the index keepUntil_1 on claims',
+  'made the index removedUntil_1 on pets',
   'made the index status_1__id_1 on pets',
 ];
 
@@ -71,7 +72,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   }
 
   it('are made with their indexes by the first start, with a notice; the next one changes nothing', async () => {
-    expect((await prepared(5)).sort()).to.deep.equal(FIRST_START);
+    expect((await prepared(6)).sort()).to.deep.equal(FIRST_START);
     const db = clientOf(server).db(database);
     const indexes = async (name: string) =>
       (await db.collection(name).indexes()).map(({ key, unique, expireAfterSeconds }) => [
@@ -81,7 +82,11 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       ]);
     // Only that of the _id is unique: a hashed shard key forbids others.
     const primary = ['_id', false, undefined];
-    expect(await indexes('pets')).to.deep.equal([primary, ['status,_id', false, undefined]]);
+    expect(await indexes('pets')).to.deep.equal([
+      primary,
+      ['status,_id', false, undefined],
+      ['removedUntil', false, 3600],
+    ]);
     expect(await indexes('claims')).to.deep.equal([primary, ['keepUntil', false, 3600]]);
     expect(await indexes('apiKeys')).to.deep.equal([primary]);
     expect(await prepared(0)).to.deep.equal([]);
@@ -111,7 +116,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await insertOne('apiKeys', { _id, ...fields, replacedBy: 'k2', operation });
     await insertOne('counters', { _id: 'pets', last: 1000n });
 
-    const notices = await prepared(5);
+    const notices = await prepared(6);
     expect(notices).to.include('set the validator of the collection apiKeys');
     const store = await openMongoStore(uriOf(server, database));
     const { pets, apiKeys } = store;
@@ -150,7 +155,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const db = clientOf(server).db(database);
     // By a write of an earlier version, or one that came before the validator.
     await db.createCollection('pets');
-    expect(await prepared(5)).to.include('set the validator of the collection pets');
+    expect(await prepared(6)).to.include('set the validator of the collection pets');
     const pet = { ...VALID, _id: 1n, operation: new ObjectId() };
     const claim = { _id: '["s","k"]', fingerprint: 'f', keepUntil: new Date(), pet };
     const { id: _id, ...fields } = apiKey;

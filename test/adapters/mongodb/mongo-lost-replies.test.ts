@@ -1,15 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
+import { openMongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
 import { savedPet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { MongoProxy } from './mongo-proxy.js';
-import { clientOf, describeOnMongo } from './mongo-server.js';
+import { clientOf, describeOnMongo, uriOf } from './mongo-server.js';
 import { apiKey, claimOn, onStore, rejection, rex, throughProxy } from './mongo-store-tests.js';
 
 const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
 
 /** Creates whose replies are lost, with the commands that lose two each. All of it must happen once. */
 async function loseReplies(
-  { pets: repository, apiKeys, transfer }: FullStore,
+  { pets: repository, apiKeys, transfer, changes }: CompleteStore,
   proxy: MongoProxy,
 ): Promise<void> {
   const losing = async <T>(command: string, call: () => Promise<T>): Promise<T> => {
@@ -30,6 +33,13 @@ async function loseReplies(
   const second = await losing('update', () => repository.add(rex, { claim: claimOn('lapsed') }));
   expect(second.replayed).to.equal(false);
   expect(await repository.list({ limit: 10 })).to.deep.equal([plain.pet, made.pet, first.pet, second.pet]);
+
+  const sell = () => changes.changeStatus(plain.pet.id, 'sold', ['available']);
+  expect(await losing('update', sell)).to.deep.equal({ ...plain.pet, status: 'sold' });
+  expect(await losing('find', () => changes.remove(made.pet.id, PET_STATUSES))).to.equal(true);
+  expect(await losing('update', () => changes.remove(second.pet.id, PET_STATUSES))).to.equal(true);
+  expect(await changes.remove(second.pet.id, PET_STATUSES)).to.equal(false);
+  expect(await repository.list({ limit: 10 })).to.have.lengthOf(2);
 
   expect(await losing('insert', () => apiKeys.add(apiKey))).to.equal(true);
   expect(await apiKeys.add(apiKey)).to.equal(false);
@@ -78,6 +88,47 @@ describeOnMongo('A MongoDB store whose replies get lost', (server) => {
   );
 });
 
+const isUpdate = (command: object): boolean => 'update' in command;
+
+describeOnMongo('A change in MongoDB whose reply is lost while others change the animal', (server) => {
+  const between = (
+    name: string,
+    other: (store: CompleteStore, id: bigint) => Promise<unknown>,
+    left: object | null,
+  ) =>
+    it(
+      `is unavailable and does not happen again, when the other ${name}`,
+      throughProxy(
+        server,
+        async ({ store, proxy, db }) => {
+          const { pet } = await store.pets.add(rex);
+          const direct = await openMongoStore(uriOf(server, db.databaseName));
+          const { promise: isDone, resolve: done } = Promise.withResolvers<void>();
+          proxy.dropReplies.set('update', 1);
+          // Holds the retry until the other change is done.
+          proxy.onMessage = () => {
+            const { commands } = proxy;
+            return commands.some(isUpdate) && !commands.slice(-1).some(isUpdate) ? isDone : undefined;
+          };
+          proxy.commands.length = 0;
+          const selling = rejection(store.changes.changeStatus(pet.id, 'sold', ['available']));
+          while ((await direct.pets.findById(pet.id))?.status !== 'sold') await delay(5);
+          await other(direct, pet.id);
+          await direct.close();
+          done();
+          expect(await selling).to.have.property('code', 'service_unavailable');
+          expect(await store.pets.findById(pet.id)).to.deep.equal(left ? { ...pet, ...left } : undefined);
+          expect(await db.collection('pets').countDocuments()).to.equal(1);
+        },
+        { query: '&retryWrites=false' },
+      ),
+    );
+  between('takes it back', ({ changes }, id) => changes.changeStatus(id, 'available', ['sold']), {
+    status: 'available',
+  });
+  between('removes the animal', ({ changes }, id) => changes.remove(id, PET_STATUSES), null);
+});
+
 const FAILURES: Readonly<Record<string, object>> = {
   'the connection is closed': { closeConnection: true },
   'the primary is stepping down': { errorCode: 189 },
@@ -93,7 +144,7 @@ describeOnMongo('A MongoDB store on a server that fails on demand', (server) => 
   /** Runs a test while the server fails `times` times, for this test's client alone. */
   const failing = (
     { times, ...data }: { times: number; failCommands: string[]; errorCode?: number },
-    test: (store: FullStore) => Promise<void>,
+    test: (store: CompleteStore) => Promise<void>,
   ): (() => Promise<void>) =>
     onStore(server, async ({ store, db }) => {
       const configure = (mode: unknown) =>
@@ -115,12 +166,18 @@ describeOnMongo('A MongoDB store on a server that fails on demand', (server) => 
 
   for (const [what, data] of Object.entries(FAILURES)) {
     it(
-      `adds one animal, and writes a batch once, when ${what} three times`,
+      `adds one animal, writes a batch once and sells an animal once, when ${what} three times`,
       failing(
         { times: 6, failCommands: ['insert', 'update'], ...data },
-        async ({ pets: repository, transfer }) => {
+        async ({ pets: repository, transfer, changes }) => {
+          const [first] = await repository.list({ limit: 1 });
           const copies = pets.map(({ id }) => savedPet(id + 2000n, rex));
-          const [{ pet }] = await Promise.all([repository.add(rex), transfer.writePets(copies)]);
+          const [{ pet }, , changed] = await Promise.all([
+            repository.add(rex),
+            transfer.writePets(copies),
+            changes.changeStatus(first?.id ?? 0n, 'sold', ['available']),
+          ]);
+          expect(changed).to.deep.equal({ ...first, status: 'sold' });
           expect((await repository.list({ limit: 100 })).slice(1)).to.deep.equal([pet, ...copies]);
         },
       ),

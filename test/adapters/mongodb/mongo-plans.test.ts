@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
 import type { FullStore } from '../../../src/application/ports/store.js';
-import { PET_STATUSES, savedPet } from '../../../src/domain/pet.js';
+import { savedPet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { codeAt } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';

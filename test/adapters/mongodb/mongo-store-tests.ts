@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mongodb/index.js';
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
 import { MongoProxy } from './mongo-proxy.js';
@@ -15,12 +15,12 @@ export interface AnyDocument {
 
 /** A store, and what a test needs beside it. */
 export interface Bench {
-  readonly store: FullStore;
+  readonly store: CompleteStore;
   readonly db: Db;
   /** A collection, whatever is in it. */
   readonly collection: (name: string) => Collection<AnyDocument>;
   /** Opens the same database once more. It is closed with the test. */
-  readonly open: () => Promise<FullStore>;
+  readonly open: () => Promise<CompleteStore>;
 }
 
 interface BenchOptions extends MongoStoreOptions {
@@ -30,7 +30,7 @@ interface BenchOptions extends MongoStoreOptions {
 }
 
 /** Has the store connect: on a busy machine that may take longer than the timeout under test. */
-async function firstUse({ pets }: FullStore): Promise<void> {
+async function firstUse({ pets }: CompleteStore): Promise<void> {
   for (let left = 20; left > 0; left -= 1) {
     if (await pets.list({ limit: 1 }).catch(() => undefined)) return;
   }
@@ -43,8 +43,8 @@ export const onStore = (
   { host, query = '', timeout = 20_000, ...options }: BenchOptions = {},
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
-    const opened: FullStore[] = [];
-    const open = async (): Promise<FullStore> => {
+    const opened: CompleteStore[] = [];
+    const open = async (): Promise<CompleteStore> => {
       const uri = uriOf(server, database, host && { host: host() }) + query;
       const store = await openMongoStore(uri, { timeout, ...options });
       opened.push(store);

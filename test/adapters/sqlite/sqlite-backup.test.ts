@@ -297,6 +297,10 @@ describe('restoreSqliteStore', () => {
       await crash(store, file);
       await rm(file);
     },
+    'lost its file, but not a journal': async (store, file) => {
+      await store.close();
+      await rename(file, `${file}-journal`);
+    },
     'is gone, with its folder': async (store, file) => {
       await store.close();
       await rm(join(file, '..'), { recursive: true });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { bindContract } from '../../contract/bind-contract.js';
 import { storeContracts } from '../../contract/store-contracts.js';
+import { storeFactoryContract } from '../../contract/store-factory-contract.js';
 import { storeSubject } from '../../contract/store-subject.js';
 import { skipReasons } from '../skip-reasons.js';
 import { temporaryFolder } from './temporary-store.js';
@@ -15,6 +16,13 @@ async function openSubject() {
 
 describe('openSqliteStore', () => {
   for (const contract of storeContracts) bindContract(contract, openSubject);
+  bindContract(storeFactoryContract, async () => {
+    const folder = await temporaryFolder();
+    return {
+      open: (options) => openSqliteStore(join(folder.path, 'animals.db'), options),
+      dispose: () => folder.remove(),
+    };
+  });
 
   it('is held to every case of the contracts', async () => {
     const subject = await openSubject();

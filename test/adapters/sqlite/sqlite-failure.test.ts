@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import type { PetStatus } from '../../../src/domain/pet.js';
+import type { PetStatus } from '../../../src/domain/pet-status.js';
 import { claimOn, inFolder, onStore, rejection, rex } from './temporary-store.js';
 import { join } from 'node:path';
 

@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { DEFAULT_STATUS, PET_STATUSES, type NewPet, type UnsavedPet } from '../../../src/domain/pet.js';
+import type { NewPet, UnsavedPet } from '../../../src/domain/pet.js';
+import { DEFAULT_STATUS, PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';

@@ -1,6 +1,6 @@
 import type { AnimalStore, Call } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';

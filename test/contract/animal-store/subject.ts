@@ -1,5 +1,6 @@
 import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
-import { PET_STATUSES, type NewPet, type Pet } from '../../../src/domain/pet.js';
+import type { NewPet, Pet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { ContractCase, Subject } from '../contract.js';
 import { times } from '../samples.js';
 

@@ -99,6 +99,8 @@ const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_parameter: 400,
   pet_not_found: 404,
   idempotency_conflict: 409,
+  status_conflict: 409,
+  precondition_failed: 412,
   idempotency_key_reused: 422,
   service_unavailable: 503,
   malformed_request: 400,

@@ -204,6 +204,7 @@ export const BODY_HEADERS: readonly Row[] = [
       MALFORMED,
     ),
   ),
+  row('refuses a CHARSET in capitals as malformed', postAs('application/json; CHARSET=latin1'), MALFORMED),
   row('accepts a body of the encoding Identity', encodedAs('Identity'), CREATED),
   ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding) =>
     row(`refuses a body of the encoding ${encoding}`, encodedAs(encoding), UNSUPPORTED_ENCODING),

@@ -4,7 +4,7 @@ import { promise } from '../contract.js';
 import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
-import { PET, bare, by, get, post, postAs, type Header, type RowRequest } from './request-row.js';
+import { PET, bare, by, get, post, postAs, send, type Header, type RowRequest } from './request-row.js';
 import type { Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
@@ -39,6 +39,43 @@ export const EVERY_RESPONSE: readonly Scenario[] = [
 const FILTERS = ['', 'status=available', 'status=pending', 'status=sold'];
 
 const key = (value: string): Header => ['Idempotency-Key', value];
+
+/** Sells an animal once, then removes it. */
+const SALE: Scenario = {
+  name: 'sells an animal once, changes its entity tag and its page, removes it once, and replays its create',
+  given: 'experimental',
+  async run(service) {
+    const created = await ask(service, post(PET, key('sale-1')));
+    const [id = ''] = idsOf(created);
+    const page = get(`/pets?after=${BigInt(id) - 1n}&limit=1`);
+    const tagOf = async (request: RowRequest): Promise<string> => header(await ask(service, request), 'ETag');
+    const before = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
+    const sell = (...headers: Header[]): RowRequest => ({
+      ...send('PATCH', `/pets/${id}?from=available`, ...headers),
+      body: '{"status":"sold"}',
+    });
+    const selling = await Promise.all(times(8, () => ask(service, sell())));
+    const [sold, ...others] = selling.toSorted((one, other) => one.status - other.status);
+    assert.deepEqual([sold?.status, ...others.map(({ status }) => status)], [200, ...times(7, () => 409)]);
+    assert.equal(sold?.body.toString(), created.body.toString().replace('available', 'sold'));
+    const after = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
+    assert.equal(sold && header(sold, 'ETag'), after[0]);
+    assert.ok(before[0] !== after[0] && before[1] !== after[1], 'an entity tag did not change');
+    assert.equal((await ask(service, sell(['If-Match', before[0]]))).status, 412);
+
+    const remove = (tag: string) => ask(service, send('DELETE', `/pets/${id}`, ['If-Match', tag]));
+    assert.equal((await remove(before[0])).status, 412);
+    const removed = await remove(after[0]);
+    assert.deepEqual([removed.status, removed.body.length], [204, 0]);
+    assert.equal((await remove('*')).status, 404);
+    assert.equal((await ask(service, get(`/pets/${id}`))).status, 404);
+    assert.ok(!(await allIds(service)).includes(id), 'a removed animal is listed');
+    const replay = await ask(service, post(PET, key('sale-1')));
+    assert.deepEqual([replay.status, replay.body], [201, created.body]);
+    assert.ok(!(await allIds(service)).includes(id), 'a retry brought a removed animal back');
+    assert.notEqual(idsOf(await ask(service, post(PET)))[0], id);
+  },
+};
 
 /** The promises that depend on the store: pages, exactly-once creates, entity tags. */
 export const STORE_SCENARIOS: readonly Scenario[] = [
@@ -136,6 +173,7 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
     assert.deepEqual(changed.body, page.body);
     assert.notEqual(nextTarget(changed), undefined);
   }),
+  SALE,
 ];
 
 const HEADS: readonly RowRequest[] = [

@@ -45,6 +45,12 @@ export const SITUATIONS = {
   twoOrigins: { settings: { corsOrigins: ['https://one.example', 'http://localhost:5173'] } },
   /** Pages of any origin may use the service. */
   anyOrigin: { settings: { corsOrigins: ['*'] } },
+  /** The experimental operations are served, also to pages of another origin. */
+  experimental: {
+    settings: { experimental: ['changeStatus', 'removePet'], corsOrigins: ['https://one.example'] },
+  },
+  experimentalAlone: { settings: { experimental: ['changeStatus', 'removePet'], getPet: 'off' } },
+  experimentalAway: { settings: { experimental: ['changeStatus', 'removePet'] }, store: 'away' },
   /** One request is in progress, and no more are allowed at the same time. */
   busy: { maxInFlight: 1, settings: { requestDeadline: 60_000 }, store: 'occupied' },
 } as const satisfies Record<string, SituationSetup>;
@@ -59,7 +65,16 @@ export const storeFault = (situation: Situation): StoreFault | undefined =>
 /** A situation's settings as the environment of a service that runs as a process. */
 export function environmentOf(situation: Situation): Readonly<Record<string, string>> {
   const { settings = {}, maxInFlight }: SituationSetup = SITUATIONS[situation];
-  const { publicUrl, basePath, bodyLimit, deprecatedSince, getPet, requestDeadline, corsOrigins } = settings;
+  const {
+    publicUrl,
+    basePath,
+    bodyLimit,
+    deprecatedSince,
+    getPet,
+    requestDeadline,
+    experimental,
+    corsOrigins,
+  } = settings;
   return {
     ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
     ...(basePath !== undefined && { BASE_PATH: basePath }),
@@ -68,6 +83,7 @@ export function environmentOf(situation: Situation): Readonly<Record<string, str
     ...(getPet && { GET_PET: getPet }),
     ...(requestDeadline !== undefined && { REQUEST_DEADLINE: `${requestDeadline}ms` }),
     ...(maxInFlight !== undefined && { MAX_IN_FLIGHT: String(maxInFlight) }),
+    ...(experimental && { EXPERIMENTAL: experimental.join(',') }),
     ...(corsOrigins && { CORS_ORIGINS: corsOrigins.join(',') }),
   };
 }
@@ -103,8 +119,10 @@ export async function wireHttp(situation: Situation): Promise<{
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const { apiKeys, ...store } = openMemoryStore();
   const pets = fault ? ailingPets(fault, onCall) : store.pets;
+  const fails = () => pets.findById(1n) as Promise<never>;
+  const changes = fault ? { changeStatus: fails, remove: fails } : store.changes;
   const http = new HttpInterface({
-    animalStore: createAnimalStore({ pets }),
+    animalStore: createAnimalStore({ pets, changes }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
     readiness: new Readiness((call) => pets.check(call)),
     settings,

@@ -1,5 +1,6 @@
 import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
-import { PET_STATUSES, type UnsavedPet } from '../../../src/domain/pet.js';
+import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';

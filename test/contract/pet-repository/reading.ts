@@ -1,6 +1,7 @@
 import type { PetRange, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES, type Pet, type PetStatus } from '../../../src/domain/pet.js';
+import type { Pet } from '../../../src/domain/pet.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
 import { promise } from '../contract.js';
 import { samplePet, times } from '../samples.js';

@@ -1,15 +1,23 @@
 import type {
-  AnimalStore,
   Call,
+  ChangeCall,
   CreateCall,
   CreatedPet,
+  ExperimentalAnimalStore,
   PetPage,
   PetQuery,
 } from '../../../application/animal-store.js';
-import { PAGE_LIMIT, requirePetQuery, requirePetId } from '../../../application/create-animal-store.js';
+import {
+  PAGE_LIMIT,
+  requireFrom,
+  requirePetId,
+  requirePetQuery,
+  requireStatus,
+} from '../../../application/create-animal-store.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { INT64_MIN, parseInt64 } from '../../../domain/int64.js';
 import { isSamePet, petFrom, savedPet, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
+import type { PetStatus } from '../../../domain/pet-status.js';
 import { stringify } from '../../../exact-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
@@ -22,7 +30,8 @@ import { sendRequest } from './send-request.js';
  *
  * It retries a call when the service was not reached, did not respond in time, or asks for it (408, 429, 502, 503, 504,
  * and 409 while a create with the same key is in progress), until the call's deadline or number of retries. Creates too:
- * each carries an idempotency key, so that the animal is added once.
+ * each carries an idempotency key, so that the animal is added once. After an unknown outcome it retries neither a removal
+ * nor a change with `from`: the retry could find its own effect.
  *
  * For a shorter timeout of one call pass `{ signal: AbortSignal.timeout(2000) }`: the call then rejects with the signal's
  * reason, a `TimeoutError`.
@@ -34,7 +43,7 @@ import { sendRequest } from './send-request.js';
  * An error of the port that came with a response has a `ServiceError` as its cause, with the request id. No error and no
  * property of the client reveals the API key.
  */
-export class AnimalStoreClient implements AnimalStore {
+export class AnimalStoreClient implements ExperimentalAnimalStore {
   readonly #settings: ClientSettings;
 
   /** @throws {TypeError} naming the option that is wrong */
@@ -116,6 +125,53 @@ export class AnimalStoreClient implements AnimalStore {
     if (pet.id !== petId) throw new UnexpectedResponseError('it is not the requested animal', response);
     return pet;
   }
+
+  /**
+   * As the port says, if the service serves it (`EXPERIMENTAL`); else the call rejects with a `ServiceError` of code
+   * `method_not_allowed`. The same holds for `removePet`.
+   */
+  async changeStatus(
+    id: bigint | number,
+    status: PetStatus,
+    { from, signal }: ChangeCall = {},
+  ): Promise<Pet> {
+    const target = changeTarget(id, from);
+    requireStatus(status);
+    const body = stringify({ status });
+    const idempotent = from === undefined;
+    const request = {
+      operation: 'changeStatus',
+      method: 'PATCH',
+      target,
+      success: 200,
+      body,
+      idempotent,
+    } as const;
+    const response = await sendRequest(this.#settings, request, { signal });
+    const pet = readBody(response, toPet);
+    if (pet.id === BigInt(id) && pet.status === status) return pet;
+    throw new UnexpectedResponseError('it is not the requested change', response);
+  }
+
+  /** As the port says. */
+  async removePet(id: bigint | number, { from, signal }: ChangeCall = {}): Promise<void> {
+    const target = changeTarget(id, from);
+    const request = {
+      operation: 'removePet',
+      method: 'DELETE',
+      target,
+      success: 204,
+      idempotent: false,
+    } as const;
+    await sendRequest(this.#settings, request, { signal });
+  }
+}
+
+/** The path and query of a change. */
+function changeTarget(id: bigint | number, from: PetStatus | undefined): string {
+  const petId = requirePetId(id);
+  requireFrom(from);
+  return from === undefined ? `/pets/${petId}` : `/pets/${petId}?from=${from}`;
 }
 
 const toPet = (body: unknown): Pet => petFrom(Object(body));

@@ -4,6 +4,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  StatusConflictError,
   UnavailableError,
   type AnimalStoreErrorCode,
   type Fault,
@@ -90,7 +91,8 @@ export function responseError(response: ReceivedResponse, petId: string): unknow
     return domainError ? domainError(cause, petId) : cause;
   } catch (cause) {
     if (![502, 503, 504].includes(response.status)) return cause;
-    return new UnavailableError('reaching the service', { cause, retryAfter: response.retryAfter });
+    const doing = `reaching the service: status ${response.status} without its Error body, as proxies send`;
+    return new UnavailableError(doing, { cause, retryAfter: response.retryAfter });
   }
 }
 
@@ -101,6 +103,7 @@ const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, (cause: ServiceError,
   pet_not_found: (cause, petId) => new PetNotFoundError(petId, { cause }),
   idempotency_conflict: (cause) => new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
   idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
+  status_conflict: (cause) => new StatusConflictError(undefined, { cause }),
   service_unavailable: (cause) => new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
 };
 

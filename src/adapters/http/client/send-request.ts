@@ -11,7 +11,7 @@ import {
 
 const JSON_CONTENT = { 'Content-Type': 'application/json' };
 
-/** A request of one operation. Every request may be retried: reads change nothing, and creates carry a key. */
+/** A request of one operation. */
 export interface ClientRequest {
   readonly operation: OperationId;
   /** Path and query below the base URL. */
@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly method: Operation['method'];
   /** The status of a successful response. */
   readonly success: Operation['success']['status'];
+  /** Whether a retry is safe after an attempt whose outcome is unknown. Default: true. */
+  readonly idempotent?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body?: string;
@@ -47,7 +49,7 @@ export async function sendRequest(
         isAnimalStoreError(cause) || cause instanceof ResponseError
           ? cause
           : new UnavailableError(`reaching ${reached(settings)}`, { cause });
-      const delay = pauseBefore(retry, error);
+      const delay = pauseBefore(retry, error, request.idempotent);
       if (delay === undefined || retry > retries || performance.now() + delay >= end) throw error;
       onRetry({ operation: request.operation, retry, delay, error });
       // The pause: nothing happens until the time is up.
@@ -101,15 +103,16 @@ async function attempt(
   // A fetch of the caller's own may ignore the signal.
   await response.body?.pipeTo(new WritableStream({ write }), { signal });
   if (status === success) return received;
-  throw responseError(received, target.slice('/pets/'.length));
+  throw responseError(received, /^\/pets\/([^?]*)/.exec(target)?.[1] ?? '');
 }
 
 /** Milliseconds to wait before this retry; `undefined` if a retry is not safe or would not help. */
-function pauseBefore(retry: number, error: Error): number | undefined {
+function pauseBefore(retry: number, error: Error, idempotent = true): number | undefined {
   const response = [error, error.cause].find((one) => one instanceof ResponseError);
   // A conflict ends soon, when the earlier request with the same key is done.
   const isConflict = error instanceof IdempotencyConflictError;
-  if (response && !isConflict && ![408, 429, 502, 503, 504].includes(response.status)) return undefined;
+  const statuses = idempotent ? [408, 429, 502, 503, 504] : [408, 429];
+  if (response ? !isConflict && !statuses.includes(response.status) : !idempotent) return undefined;
   return (response?.retryAfter ?? 0) * 1000 + Math.random() * Math.min(5000, 200 * 2 ** (retry - 1));
 }
 

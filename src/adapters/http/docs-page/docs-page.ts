@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorDescription } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
-import { OPERATIONS, type Operation } from '../operations.js';
+import { OPERATIONS, servedOperations, type Operation } from '../operations.js';
 import { guide } from './guide.js';
 import { markup, prose, statusView, type Markup } from './markup.js';
 import { operationView } from './operation-view.js';
@@ -33,7 +33,7 @@ export const docsPage = (settings: HttpSettings): string =>
   ${contentsView(settings)}
 </header>
 <main id="content">
-  ${operations().map(([id, operation]) => operationView(id, operation, settings))}
+  ${servedOperations(settings).map(([id, operation]) => operationView(id, operation, settings))}
   ${Object.entries(guide(settings)).map(
     ([title, paragraphs]) =>
       markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
@@ -41,15 +41,16 @@ export const docsPage = (settings: HttpSettings): string =>
   <section id="errors"><h2>Errors</h2>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
       Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
-    ${errorsView()}</section>
-  <section id="schemas"><h2>Schemas</h2>${schemasView(operations().flatMap(([, { body }]) => (body ? [body.schema] : [])))}</section>
+    ${errorsView(settings)}</section>
+  <section id="schemas"><h2>Schemas</h2>${schemasView(bodiesOf(Object.values<Operation>(OPERATIONS)))}</section>
 </main>
 </body>
 </html>
 `.html
   }`;
 
-const operations = (): ReadonlyArray<[id: string, operation: Operation]> => Object.entries(OPERATIONS);
+const bodiesOf = (operations: readonly Operation[]) =>
+  operations.flatMap(({ body }) => (body ? [body.schema] : []));
 
 const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
@@ -75,7 +76,7 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
 }
 
 const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label="On this page"><ul>
-    ${operations().map(
+    ${servedOperations(settings).map(
       ([id, { summary, deprecation }]) =>
         markup`<li><a href="#${id}">${summary}</a>${deprecation && markup` <span class="hint">deprecated</span>`}</li>`,
     )}
@@ -84,9 +85,16 @@ const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label=
     <li><a href="#schemas">Schemas</a></li>
   </ul></nav>`;
 
-/** Every error code, by status. */
-function errorsView(): Markup {
-  const rows = Object.entries<ErrorDescription>(ERRORS).map(
+const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
+
+/** Every error code, by status, except those of operations that are not served. */
+function errorsView(settings: HttpSettings): Markup {
+  const served = codesOf(servedOperations(settings).map(([, operation]) => operation));
+  const absent = codesOf(Object.values(OPERATIONS)).filter((code) => !served.includes(code));
+  const shown = Object.entries<ErrorDescription>(ERRORS).filter(
+    ([code]) => !absent.some((each) => each === code),
+  );
+  const rows = shown.map(
     ([code, { status, message, meaning = message }]) => markup`<div id="${code}">
       <dt>${statusView(status)} <code><b>${code}</b></code></dt>
       <dd><p>${prose(meaning)}</p></dd>

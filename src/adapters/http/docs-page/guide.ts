@@ -4,10 +4,14 @@ import type { HttpSettings } from '../http-settings.js';
 export const guide = ({
   bodyLimit,
   rateLimit,
+  experimental,
 }: HttpSettings): Readonly<Record<string, readonly string[]>> => ({
   Keys: [
     'Every operation needs an API key. Send it as `Authorization: Bearer <API_KEY>`; the service looks nowhere else. ' +
       'A key with the scope `pets:read` may list and get animals, a key with `pets:write` may add them.',
+    ...(experimental.length > 0
+      ? ['To change an animal a key needs `pets:write`, to remove one `pets:delete`.']
+      : []),
   ],
   'Large integers': [
     '`id` and `categoryId` are 64-bit integers, exact to the last digit. This page shows and sends them exactly; ' +

@@ -60,7 +60,7 @@ function responsesView({ success, conditional, errors }: Operation): Markup {
   <h3>Responses</h3>
   <dl class="pairs">
     <dt>${statusView(success.status)}</dt>
-    <dd><p>${prose(success.description)} Body: ${schemaLink(success.schema)}.</p>${headers.map(
+    <dd><p>${prose(success.description)}${success.schema && markup` Body: ${schemaLink(success.schema)}.`}</p>${headers.map(
       (header) =>
         markup`<p class="hint"><code>${HEADERS[header].name}</code>: ${prose(HEADERS[header].description)}</p>`,
     )}</dd>

@@ -21,7 +21,7 @@ export const tryView = (
   </form>
   <div class="response">
     <p role="status">${statusView(success.status)} <span class="hint">Sample response</span></p>
-    <pre tabindex="0" role="group" aria-label="Response body"><code>${stringify(exampleOf(success.schema), 2)}</code></pre>
+    <pre tabindex="0" role="group" aria-label="Response body"><code>${success.schema && stringify(exampleOf(success.schema), 2)}</code></pre>
     <details hidden><summary>Response headers</summary><dl class="pairs"></dl></details>
   </div>
   ${['curl', 'fetch'].map((tool, index) => sampleView(tool, index === 0))}

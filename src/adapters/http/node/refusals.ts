@@ -2,8 +2,9 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
 import type { HttpRequest, HttpResponse } from '../http-message.js';
-import { METHODS } from '../routes.js';
+import { servedOperations } from '../operations.js';
 import { requestId } from '../request-headers.js';
+import { allow } from '../routes.js';
 import { rawHeaderValues } from './node-request.js';
 
 /** What the server knows of a request that it answers itself. */
@@ -69,8 +70,10 @@ const malformed = (message: string): HttpError => new HttpError('malformed_reque
 
 export const lateRequest = (): HttpError => new HttpError('request_timeout', ERRORS.request_timeout.message);
 
-export const connectRefused = (): HttpError =>
-  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: METHODS });
+export function connectRefused(): HttpError {
+  const methods = servedOperations({ experimental: [] }).map(([, { method }]) => method);
+  return new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: allow(methods) });
+}
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {

@@ -1,5 +1,5 @@
 import type { Keywords } from '../json-schema.js';
-import type { DeprecationHeaders } from '../operations.js';
+import { OPERATIONS, type DeprecationHeaders } from '../operations.js';
 
 /** A response header, as the document describes it. */
 export interface DocumentedHeader {
@@ -92,6 +92,12 @@ export const HEADERS = {
     schema: { type: 'string', const: 'identity' },
     optional: true,
     example: () => 'identity',
+  },
+  AcceptPatch: {
+    name: 'Accept-Patch',
+    description: 'The media types that a PATCH may have (RFC 5789, 3.1).',
+    schema: { type: 'string' },
+    example: () => OPERATIONS.changeStatus.body.types.join(', '),
   },
   Deprecation: {
     name: 'Deprecation',

@@ -2,7 +2,14 @@ import { stringify } from '../../../exact-json.js';
 import { ERRORS, messageOf, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
-import { OPERATIONS, deprecationHeaders, isRemoved, type Operation, type Parameter } from '../operations.js';
+import {
+  OPERATIONS,
+  deprecationHeaders,
+  isRemoved,
+  servedOperations,
+  type Operation,
+  type Parameter,
+} from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
@@ -34,12 +41,16 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const { basePath, publicUrl, stagingUrl, deprecatedSince } = settings;
   const base = baseUrl(settings);
   const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince)(base);
-  const { RateLimitPolicy, RateLimit, ...always } = HEADERS;
-  const declared = settings.rateLimit ? { ...always, RateLimitPolicy, RateLimit } : always;
-  const headers = Object.entries<DocumentedHeader>(declared).map(([name, header]) => {
-    const { description, optional, schema, example } = header;
-    return [name, { description, required: !optional, schema, example: example(base, deprecation) }];
-  });
+  const operations = paths(settings);
+  // What no served operation refers to is left out. Schemas refer to each other.
+  const references = stringify([operations, COMPONENTS]);
+  const isUsed = ([name]: readonly [string, unknown]): boolean => references.includes(`/${name}"`);
+  const headers = Object.entries<DocumentedHeader>(HEADERS)
+    .filter(isUsed)
+    .map(([name, header]) => {
+      const { description, optional, schema, example } = header;
+      return [name, { description, required: !optional, schema, example: example(base, deprecation) }];
+    });
   const document = {
     openapi: '3.1.1',
     info: {
@@ -57,12 +68,12 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     ],
     tags: [TAG],
     security: [{ bearerAuth: [] }],
-    paths: paths(settings),
+    paths: operations,
     components: {
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, as the bearer token.' },
       },
-      schemas: COMPONENTS,
+      schemas: Object.fromEntries(Object.entries(COMPONENTS).filter(isUsed)),
       headers: Object.fromEntries(headers),
     },
   };
@@ -71,7 +82,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
 
 function paths(settings: HttpSettings): Keywords {
   const items: Record<string, Record<string, Keywords>> = {};
-  for (const [id, operation] of Object.entries<Operation>(OPERATIONS)) {
+  for (const [id, operation] of servedOperations(settings)) {
     const item = (items[operation.path] ??= {});
     item[operation.method.toLowerCase()] = operationObject(id, operation, settings);
   }
@@ -100,7 +111,11 @@ export function operationObject(id: string, operation: Operation, settings: Http
     ...(stability && { 'x-stability': stability }),
     parameters: Object.entries(parameters).map(([name, parameter]) => parameterObject(name, parameter)),
     ...(body && {
-      requestBody: { description: body.description, required: true, content: json(body.schema) },
+      requestBody: {
+        description: body.description,
+        required: true,
+        content: content(body.schema, body.types),
+      },
     }),
     responses: responses(id, operation, settings),
   };
@@ -146,7 +161,11 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
   // Numeric member names are in ascending order.
   return {
     ...(!removed && {
-      [success.status]: { description: success.description, headers, content: json(success.schema) },
+      [success.status]: {
+        description: success.description,
+        headers,
+        ...(success.schema && { content: content(success.schema) }),
+      },
       ...(conditional && { 304: { description: UNCHANGED, headers } }),
     }),
     ...Object.fromEntries(failures),
@@ -169,6 +188,8 @@ function errorResponse(
     methods: operation.method,
     ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
   };
+  const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
+  const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
   const described = codes.map((code) => {
     const { status, message, headers = [], meaning = message }: ErrorDescription = ERRORS[code];
     const value = { code, message: messageOf(code, details), status };
@@ -176,18 +197,19 @@ function errorResponse(
   });
   return {
     description: described.map(({ meaning }) => meaning).join('\n\n'),
-    headers: references([...headers, ...described.flatMap((error) => error.headers)]),
+    headers: references([...headers, ...described.flatMap((error) => error.headers), ...ofPatch]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: json(reference('Error'), {
+    content: content(reference('Error'), JSON_TYPES, {
       examples: Object.fromEntries(described.map(({ example }) => example)),
     }),
   };
 }
 
-const json = (schema: Keywords, rest: Keywords = {}): Keywords => ({
-  'application/json': { schema, ...rest },
-});
+const JSON_TYPES = ['application/json'];
+
+const content = (schema: Keywords, types: readonly string[] = JSON_TYPES, rest: Keywords = {}): Keywords =>
+  Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
 
 const references = (names: readonly HeaderName[]): Keywords =>
   Object.fromEntries(names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]));

@@ -166,7 +166,7 @@ describe('AnimalStoreClient rejects as unexpected', () => {
     expect(error).to.be.instanceOf(UnexpectedResponseError).with.property('message').that.includes('64 MiB');
     expect(cancelled).to.equal(true);
     expect(pulled).to.be.within(65, 67);
-    const largest = Array.from({ length: 64 }, () => MIB).with(0, Buffer.from('[]'));
+    const largest = Array.from({ length: 64 }, () => MIB).with(0, Buffer.from('[]'.padEnd(2 ** 20)));
     const { client: exact } = fakeService(async () => inParts(...largest));
     expect(await exact().listPets()).to.deep.equal({ pets: [] });
   });
@@ -223,10 +223,11 @@ describe('AnimalStoreClient maps', () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`${status} of a proxy, which has no code, to UnavailableError`, async () => {
+    it(`${status} of a proxy, which has no code, to UnavailableError, which says so`, async () => {
       const { client } = fakeService(html(status, { 'Retry-After': '9', 'X-Request-Id': 'request-1' }));
       const error = await rejectionOf(client(options).listPets());
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
+      expect(error).to.have.property('message').that.includes(`status ${status} without its Error body`);
       expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedResponseError);
       expect(error).to.have.property('cause').that.includes({ status, requestId: 'request-1' });
     });

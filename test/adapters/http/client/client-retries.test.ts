@@ -24,6 +24,14 @@ const OPERATIONS: Readonly<
   listPets: [(client) => client.listPets(), json(200, '[]')],
   getPet: [(client) => client.getPet(1n), json(200, BELLA)],
   createPet: [(client) => client.createPet(bella), json(201, BELLA)],
+  changeStatus: [(client) => client.changeStatus(1n, 'available'), json(200, BELLA)],
+};
+
+/** A retry could find the effect of the first attempt, and take it for that of another caller. */
+const ONCE: Readonly<Record<string, (client: AnimalStoreClient) => Promise<unknown>>> = {
+  'changeStatus with a status to start from': (client) =>
+    client.changeStatus(1n, 'sold', { from: 'available' }),
+  removePet: (client) => client.removePet(1n),
 };
 
 const RETRIED: ReadonlyArray<readonly [string, Step]> = [
@@ -71,6 +79,16 @@ describe('AnimalStoreClient retries', () => {
         expect(sent).to.have.length(1);
       });
     }
+  }
+
+  for (const [operation, call] of Object.entries(ONCE)) {
+    it(`${operation} only if it was refused before any work`, async () => {
+      for (const [what, step] of RETRIED) {
+        const { client, sent } = fakeService(step, new Response(null, { status: 418 }));
+        await rejectionOf(call(client()));
+        expect(sent, what).to.have.length(/^4(?:08|29)$/.test(what) ? 2 : 1);
+      }
+    });
   }
 
   it('a create whose key is in progress, after the pause that the service asks for', async () => {

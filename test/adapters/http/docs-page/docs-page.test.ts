@@ -22,7 +22,8 @@ interface Described {
 }
 
 describe('The docs page as HTML', () => {
-  const { paths, components } = JSON.parse(openApiDocument()) as {
+  const experimental = ['changeStatus', 'removePet'] as const;
+  const { paths, components } = JSON.parse(openApiDocument({ experimental })) as {
     paths: Record<string, Record<string, Described>>;
     components: { schemas: object };
   };
@@ -30,12 +31,12 @@ describe('The docs page as HTML', () => {
     Object.values(path),
   )) {
     it(`has every parameter, response and error of ${operationId}`, () => {
-      const html = articleOf(operationId, page());
+      const html = articleOf(operationId, page({ experimental }));
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
       for (const status of Object.keys(responses).filter((status) => Number(status) < 400))
         expect(html).to.include(`>${status}</b>`);
       for (const code of Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []))
-        expect(page()).to.include(`<div id="${code}">`);
+        expect(page({ experimental })).to.include(`<div id="${code}">`);
     });
   }
 
@@ -48,7 +49,18 @@ describe('The docs page as HTML', () => {
 
   it('has every schema once', () => {
     for (const name of Object.keys(components.schemas))
-      expect(page().split(`id="${name}"`)).to.have.length(2);
+      expect(page({ experimental }).split(`id="${name}"`)).to.have.length(2);
+  });
+
+  it('marks experimental operations, and knows nothing of those that are not served', () => {
+    expect(articleOf('removePet', page({ experimental }))).to.include(
+      '<span class="hint">experimental</span>',
+    );
+    const html = page({ experimental: ['removePet'] });
+    expect(html).to.include('id="removePet"').and.include('status_conflict');
+    for (const name of ['changeStatus', 'StatusChange', 'PATCH']) expect(html).to.not.include(name);
+    for (const name of ['removePet', 'status_conflict', 'precondition_failed', 'pets:delete'])
+      expect(page()).to.not.include(name);
   });
 
   it('shows an example that JavaScript numbers would round', () => {

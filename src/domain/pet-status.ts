@@ -1,0 +1,15 @@
+/** Every availability status, in the order of the interface. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** An animal's availability: one of `PET_STATUSES`. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/** Whether `value` is a status. Case matters. */
+export const isPetStatus = (value: unknown): value is PetStatus =>
+  PET_STATUSES.some((status) => status === value);
+
+/** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
+export const DEFAULT_STATUS: PetStatus = 'available';
+
+/** Whether an animal may change from one status to another. It always may: a rule of the catalogue would stand here. */
+export const canChange = (_from: PetStatus, _to: PetStatus): boolean => true;

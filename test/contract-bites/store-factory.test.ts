@@ -1,0 +1,26 @@
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { storeFactoryContract, type StoreFactorySubject } from '../contract/store-factory-contract.js';
+import { bites } from './bites.js';
+
+type Fault = 'creates it always' | 'creates it, then rejects' | 'rejects always';
+
+/** A place for one store in memory, whose handles close alone. */
+const open = (fault?: Fault) => async (): Promise<StoreFactorySubject> => {
+  const { pets } = openMemoryStore();
+  let exists = false;
+  return {
+    async open({ mustExist } = {}) {
+      const isMissing = mustExist && (!exists || fault === 'rejects always');
+      exists ||= !isMissing || fault === 'creates it, then rejects';
+      if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
+      return { pets, close: async () => {} };
+    },
+    dispose: () => pets.close(),
+  };
+};
+
+bites<StoreFactorySubject, Fault>(storeFactoryContract, open, {
+  'must exist and none does': 'creates it always',
+  'and creates none': 'creates it, then rejects',
+  'once it holds an animal': 'rejects always',
+});

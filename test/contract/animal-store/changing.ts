@@ -1,0 +1,124 @@
+import type {
+  AnimalStore,
+  ChangeCall,
+  ExperimentalAnimalStore,
+} from '../../../src/application/animal-store.js';
+import { INT64_MAX } from '../../../src/domain/int64.js';
+import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
+import { assert } from '../assert.js';
+import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
+import { FULL_PET, times } from '../samples.js';
+import { createAll, newPets, type AnimalStoreCase } from './subject.js';
+
+const canChange = (animalStore: AnimalStore): animalStore is ExperimentalAnimalStore =>
+  'changeStatus' in animalStore && 'removePet' in animalStore;
+
+/** A case for animal stores whose animals can be changed. */
+const promise = (
+  name: string,
+  run: (animalStore: ExperimentalAnimalStore) => Promise<void>,
+): AnimalStoreCase => ({
+  name,
+  unless: ({ animalStore }) => (canChange(animalStore) ? undefined : 'the animals cannot be changed'),
+  run: async ({ animalStore }) => run(animalStore as ExperimentalAnimalStore),
+});
+
+const BOTH: Readonly<
+  Record<string, (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) => Promise<unknown>>
+> = {
+  changeStatus: (animalStore, id, call) => animalStore.changeStatus(id, 'sold', call),
+  removePet: (animalStore, id, call) => animalStore.removePet(id, call),
+};
+
+export const changingCases: readonly AnimalStoreCase[] = [
+  promise(
+    'changes the status of an animal, by a bigint or a number, and nothing else',
+    async (animalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
+        const changed = await animalStore.changeStatus(pet.id, status);
+        assert.deepEqual(changed, { ...pet, status });
+        assert.ok(Object.isFrozen(changed));
+        assert.deepEqual(await animalStore.changeStatus(Number(pet.id), status), changed);
+        assert.deepEqual(await animalStore.getPet(pet.id), changed);
+        assert.deepEqual(await animalStore.listPets({ status }), { pets: [changed] });
+      }
+    },
+  ),
+  promise('removes an animal, once', async (animalStore) => {
+    const [first, second, third] = await createAll(animalStore, newPets(3));
+    const id = second?.id ?? 0n;
+    assert.equal(await animalStore.removePet(id), undefined);
+    assert.deepEqual(await animalStore.listPets(), { pets: [first, third] });
+    for (const call of [...Object.values(BOTH), (store: AnimalStore) => store.getPet(id)])
+      await rejectsWithCode(call(animalStore, id), 'pet_not_found');
+    await animalStore.removePet(Number(third?.id));
+    assert.deepEqual(await animalStore.listPets(), { pets: [first] });
+  }),
+  promise('replays the create of a removed animal, and adds nothing', async (animalStore) => {
+    const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
+    const { pet } = await animalStore.createPet(FULL_PET, { idempotencyKey });
+    await animalStore.changeStatus(pet.id, 'sold');
+    await animalStore.removePet(pet.id);
+    const replay = await animalStore.createPet(FULL_PET, { idempotencyKey });
+    assert.deepEqual(replay, { pet, replayed: true });
+    assert.deepEqual(await animalStore.listPets(), { pets: [] });
+  }),
+  promise('lets exactly one of twenty simultaneous callers sell an animal', async (animalStore) => {
+    const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
+    const selling = times(20, () => animalStore.changeStatus(pet.id, 'sold', { from: 'available' }));
+    const results = await Promise.allSettled(selling);
+    const sold = results.filter(({ status }) => status === 'fulfilled').length;
+    assert.equal(sold, 1, `${sold} callers sold the animal`);
+    for (const result of results)
+      if (result.status === 'rejected')
+        await rejectsWithCode(Promise.reject(result.reason), 'status_conflict');
+  }),
+  ...Object.entries(BOTH).flatMap(([operation, call]): AnimalStoreCase[] => [
+    promise(
+      `does nothing to an animal with another status than \`from\`: ${operation}`,
+      async (animalStore) => {
+        const { pet } = await animalStore.createPet(FULL_PET);
+        for (const from of ['available', 'sold'] as const)
+          await rejectsWithCode(call(animalStore, pet.id, { from }), 'status_conflict');
+        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+        await call(animalStore, pet.id, { from: 'pending' });
+        assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
+      },
+    ),
+    promise(`rejects with pet_not_found for an id that no animal has: ${operation}`, async (animalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const id of [0n, -1n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX, INT64_MAX + 1n])
+        await rejectsWithCode(call(animalStore, id), 'pet_not_found');
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    }),
+    promise(`refuses an id that is no integer and an unknown \`from\`: ${operation}`, async (animalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const id of ['1', 1.5, 2 ** 53, null, undefined])
+        await rejectsWithCode(call(animalStore, id as unknown as bigint), 'invalid_parameter');
+      for (const from of ['gone', '', 'Pending', null, ['pending']]) {
+        const refused = call(animalStore, pet.id, { from: from as PetStatus });
+        const error = await rejectsWithCode(refused, 'invalid_parameter');
+        assert.match(error.message, /\bfrom\b/);
+      }
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    }),
+    promise(
+      `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
+      async (animalStore) => {
+        const { pet } = await animalStore.createPet(FULL_PET);
+        await rejectsWhenAborted((aborted) => call(animalStore, pet.id, aborted));
+        await rejectsWhenAborted((aborted) => call(animalStore, INT64_MAX + 1n, aborted));
+        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+      },
+    ),
+  ]),
+  promise('refuses an unknown status, and names it', async (animalStore) => {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    for (const status of [undefined, null, 'gone', '', 'Sold', ['sold'], 0]) {
+      const refused = animalStore.changeStatus(pet.id, status as PetStatus);
+      assert.match((await rejectsWithCode(refused, 'invalid_pet')).message, /\bstatus\b/);
+    }
+    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+  }),
+];

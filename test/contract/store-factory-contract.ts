@@ -1,0 +1,34 @@
+import type { OpenOptions, Store } from '../../src/application/ports/store.js';
+import { assert } from './assert.js';
+import { promise, type Contract, type Subject } from './contract.js';
+import { rejectionOf } from './rejection.js';
+import { samplePet } from './samples.js';
+
+/** A place, such as a URL, where no store exists yet. */
+export interface StoreFactorySubject extends Subject {
+  /** Opens the store at this place. */
+  readonly open: (options?: OpenOptions) => Promise<Pick<Store, 'pets' | 'close'>>;
+}
+
+/** What `open` of a store factory promises, for stores that survive the end of the process. */
+export const storeFactoryContract: Contract<StoreFactorySubject> = {
+  port: 'StoreFactory',
+  cases: [
+    promise('rejects where a store must exist and none does, and creates none', async ({ open }) => {
+      for (let time = 1; time <= 2; time += 1) {
+        const opening = open({ mustExist: true });
+        await opening.then((store) => store.close()).catch(() => {});
+        const error = await rejectionOf(opening);
+        assert.ok(error instanceof Error && !error.message.includes('\n'), 'the message has several lines');
+      }
+    }),
+    promise('opens a store that must exist once it holds an animal', async ({ open }) => {
+      const created = await open();
+      const { pet } = await created.pets.add(samplePet());
+      await created.close();
+      const existing = await open({ mustExist: true });
+      assert.deepEqual(await existing.pets.findById(pet.id), pet);
+      await existing.close();
+    }),
+  ],
+};
