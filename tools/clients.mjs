@@ -1,7 +1,7 @@
 // Generates clients from docs/openapi.json with openapi-generator and lets each add animals and read the pages of a
 // running service: npm run clients [-- LANGUAGE ...]. It checks what docs/generated-clients.md says of these languages.
 // The generator comes from PyPI into a virtual environment below build/ and needs Java. Debian has what the clients
-// need: golang, php-guzzlehttp-guzzle, ruby-typhoeus. A language that is not installed is an error.
+// need: cargo, golang, maven, php-guzzlehttp-guzzle, ruby-typhoeus. A language that is not installed is an error.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,6 +89,56 @@ foreach (['Zoé', 'ア', '🐶'] as $name)
   $pet = $api->createPet(new OpenAPI\\Client\\Model\\NewPet(['name' => $name, 'category_id' => PHP_INT_MAX]));
 for ($count = 0, $after = null; $page = $api->listPets(1, null, $after); $count++) $after = $page[0]->getId();
 echo $pet->getCategoryId(), ' ', $count;`,
+  },
+  java: {
+    prepare: (client) =>
+      run('mvn', ['-q', '-B', 'compile', 'dependency:copy-dependencies', '-Dmaven.test.skip'], {
+        cwd: client,
+      }),
+    file: 'Program.java',
+    command: ['java', '-cp', 'target/classes:target/dependency/*'],
+    program: `
+import org.openapitools.client.*; import org.openapitools.client.api.*; import org.openapitools.client.model.*;
+public class Program {
+  public static void main(String[] args) throws Exception {
+    var client = new ApiClient().setBasePath(args[0]);
+    client.setBearerToken(args[1]);
+    var api = new AnimalsApi(client);
+    Pet pet = null;
+    for (var name : new String[] {"Zoé", "ア", "🐶"})
+      pet = api.createPet(new NewPet().name(name).categoryId(Long.MAX_VALUE), null);
+    int count = 0;
+    Long after = null;
+    for (var page = api.listPets(1, null, null, null); !page.isEmpty(); page = api.listPets(1, null, after, null)) {
+      count++;
+      after = page.get(0).getId();
+    }
+    System.out.println(pet.getCategoryId() + " " + count);
+    System.exit(0); // okhttp keeps the process for a minute
+  }
+}`,
+  },
+  rust: {
+    options: ['--additional-properties=supportAsync=false'],
+    file: 'examples/program.rs',
+    command: 'cargo run --quiet --no-default-features --example program --'.split(' '),
+    program: `
+use openapi::{apis::{animals_api::{create_pet, list_pets}, configuration::Configuration}, models::NewPet};
+fn main() {
+    let mut args = std::env::args().skip(2); // after the file
+    let mut conf = Configuration::new();
+    conf.base_path = args.next().unwrap();
+    conf.bearer_access_token = args.next();
+    let mut category = 0;
+    for name in ["Zoé", "ア", "🐶"] {
+        category = create_pet(&conf, NewPet::new(name.to_string(), i64::MAX), None).unwrap().category_id;
+    }
+    let (mut count, mut after) = (0, None);
+    while let Some(pet) = list_pets(&conf, Some(1), None, after, None).unwrap().pop() {
+        (count, after) = (count + 1, Some(pet.id));
+    }
+    println!("{category} {count}");
+}`,
   },
   ruby: {
     file: 'program.rb',

@@ -13,9 +13,16 @@ const BUILD = ['node_modules/typescript/bin/tsc', '--build'];
 // Without the configuration: it would add all specs.
 const MOCHA =
   'node_modules/mocha/bin/mocha.js --no-config --exit --timeout 20000 --reporter json-stream'.split(' ');
+const NO_CASE =
+  'no case runs; cases on MongoDB need MONGODB_TEST_URI or MONGOMS_SYSTEM_BINARY (CONTRIBUTING.md)';
 /** For the temporary files of tests, which may be ended before they remove them. */
 const folder = mkdtempSync(join(tmpdir(), 'planted-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+process.on('uncaughtException', ({ message }) => {
+  console.error(message);
+  process.exitCode = 1;
+});
 
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
@@ -54,7 +61,7 @@ async function runCases({ tests, grep = '' }) {
   const failed = events.map((line) => JSON.parse(line)).filter(([event]) => event === 'fail');
   const titles = failed.map(([, { fullTitle }]) => fullTitle);
   if (status !== 0) return { titles, failure: `mocha ended with ${status} ${stderr.slice(-500)}` };
-  return { titles, failure: events.length > 0 ? '' : 'no case ran (is there a MongoDB server?)' };
+  return { titles, failure: events.length > 0 ? '' : NO_CASE };
 }
 
 /** Plants a fault. Resolves to whether it was caught. A run that fails without naming a case does not say what is wrong. */

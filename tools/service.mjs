@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +9,7 @@ const SERVE = [process.execPath, main, 'serve'];
 
 /**
  * Starts a service on a free port; by default the built one. Resolves when it listens. Rejects with an error that has
- * `lines` and the exit `code` if it ends before.
+ * `lines` and the exit `code` if it ends before. The environment may set `WORKERS`.
  */
 export async function startService(settings, { command: [program, ...args] = SERVE, cwd } = {}) {
   const env = {
@@ -16,6 +17,7 @@ export async function startService(settings, { command: [program, ...args] = SER
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_FORMAT: 'json',
+    WORKERS: process.env.WORKERS,
     ...settings,
   };
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -51,11 +53,21 @@ export async function startService(settings, { command: [program, ...args] = SER
     return ended;
   };
   const stop = () => end('SIGTERM');
-  /** Sends a signal, to which the service responds by a line of JSON on stdout that has the member. */
-  const ask = (signal, member) => {
+  /** The processes that serve: the service, or its workers (Linux). */
+  const serving = () => {
+    const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').match(/\d+/g);
+    return (workers ?? [child.pid]).map(Number);
+  };
+  /** Sends a signal, to which a process that serves responds by a line of JSON on stdout that has the member. */
+  const ask = (signal, member, pid) => {
     const answer = next(answers, member);
-    child.kill(signal);
+    process.kill(pid, signal);
     return answer;
+  };
+  /** Waits until the log has a line. */
+  const said = async (text) => {
+    while (!lines.some((line) => line.includes(text))) await once(log.input, 'line');
+    lines.length = 0;
   };
   /** From now on the log costs this process next to nothing. */
   const ignoreLog = () => {
@@ -63,5 +75,16 @@ export async function startService(settings, { command: [program, ...args] = SER
     child.stderr.resume();
   };
   // `lines` are those of the log, but for successful requests.
-  return { url: new URL(url), pid: child.pid, lines, end, stop, ask, ignoreLog };
+  return {
+    url: new URL(url),
+    pid: child.pid,
+    lines,
+    serving,
+    said,
+    kill: (signal) => child.kill(signal),
+    end,
+    stop,
+    ask,
+    ignoreLog,
+  };
 }

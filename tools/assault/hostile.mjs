@@ -1,14 +1,16 @@
 // Ordinary sockets against the listener, most of them without a key: floods of pipelined requests, clients that never
 // read, slow headers and bodies, idle connections, and requests with an ambiguous end. Meanwhile another process asks
-// for /livez on a new connection every 50 ms.
-import { fork } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+// for /livez on a new connection every 50 ms. Then connections without end in a container of 256 MiB, and aborted ones
+// with a fifth of a CPU.
+import { execFileSync, fork, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { main, startService } from '../service.mjs';
+import { controlGroups } from './control-groups.mjs';
 import { inFolder } from './keyed-creates.mjs';
 import { stopwatch } from './stopwatch.mjs';
 
@@ -37,9 +39,20 @@ async function openAll(port, count, bytes, reads = false) {
 }
 
 const destroyAll = (sockets) => sockets.forEach((socket) => socket.destroy());
-const open = (sockets) => sockets.filter((socket) => !socket.destroyed).length;
 
-const rssOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]);
+/** How many of the connections the operating system still holds for the service, in whatever state. */
+function held(sockets, port) {
+  const peers = new Set(sockets.map((socket) => socket.localPort));
+  const lines = execFileSync('ss', ['-Htan', `( sport = :${port} )`], { encoding: 'latin1' }).split('\n');
+  return lines.filter((line) => peers.has(Number(/:(\d+)\s*$/.exec(line)?.[1]))).length;
+}
+
+/** The longest page, in KiB. */
+const PAGE = 400;
+/** 127 KB of requests without a key. */
+const FLOOD = head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5_000);
+/** The service holds so many connections at most. */
+const MOST_OPEN = 2_000;
 
 /** Requests whose end proxies and servers could see at different places; each hides a second create. */
 function* smugglingVectors(key) {
@@ -71,15 +84,18 @@ function* smugglingVectors(key) {
 }
 
 export async function attack({ short, show }) {
-  if (!existsSync('/proc/self/schedstat')) return 'it reads the memory and waits of a process from /proc';
-  return inFolder((folder) => attackIn(folder, { short, show }));
+  if (!existsSync('/proc/self/schedstat')) return 'it reads the waits of a process from /proc';
+  if (!short && spawnSync('ss').error) return 'it asks ss for the connections of the kernel';
+  await inFolder((folder) => attackIn(folder, { short, show }));
+  await attackContainer({ short, show });
+  return undefined;
 }
 
 async function attackIn(folder, { short, show }) {
   const store = `sqlite:${join(folder, 'animals.db')}`;
   const service = await startService(
     { API_KEYS: KEYS.join(','), STORE_URL: store, WATCH_EVENT_LOOP: '1' },
-    { command: [process.execPath, '--import', watch, main, 'serve'] },
+    { command: [process.execPath, '--expose-gc', '--import', watch, main, 'serve'] },
   );
   const { port } = service.url;
   const request = async (key, target, init) => {
@@ -91,69 +107,79 @@ async function attackIn(folder, { short, show }) {
     await response.arrayBuffer();
     return response.status;
   };
+  const pids = service.serving();
+  /** The longest stall of any process since it was last asked for, and the memory of all. */
+  const watched = async () => {
+    const all = { stall: 0, memory: 0 };
+    for (const pid of pids) {
+      const { stall, memory } = await service.ask('SIGUSR2', 'stall', pid);
+      all.stall = Math.max(all.stall, stall);
+      all.memory += memory;
+    }
+    return all;
+  };
   let prober;
-  /** Runs one attack with the prober beside it, and judges what everybody else noticed. */
-  const round = async (name, connections, run) => {
-    const before = rssOf(service.pid);
-    await service.ask('SIGUSR2', 'stall');
-    prober = fork(self, ['probe', port, service.pid]);
-    let highest = 0;
-    const watching = setInterval(() => (highest = Math.max(highest, rssOf(service.pid))), 20);
+  /** Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. */
+  const round = async (name, run, memoryEach = 256) => {
+    const { memory: before } = await watched();
+    prober = fork(self, ['probe', port, 20_000, ...pids]);
     await delay(200); // the prober has begun
-    await run();
-    clearInterval(watching);
-    const probes = new Promise((resolve) => prober.once('message', resolve));
-    prober.send('stop');
-    const { slowest, failed } = await probes;
-    const { stall } = await service.ask('SIGUSR2', 'stall');
-    // What a garbage collection has yet to free counts, too: any load leaves some.
-    const each = Math.max(0, Math.round((highest - before - 128 * 1024) / connections));
-    show(`${name}: memory for each connection beyond 128 MiB`, each, 'at most', 256, ' KiB');
+    const sockets = await run();
+    const { slowest, failed } = await stopped(prober);
+    const { stall, memory } = await watched();
+    destroyAll(sockets);
+    const each = Math.round((memory - before) / 1024 / Math.min(sockets.length, MOST_OPEN));
+    show(`${name}: what each adds, after garbage collection`, each, 'at most', memoryEach, ' KiB');
     const patience = short ? 5 : 1; // the short form may share its disk and its memory with others
     show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * patience, ' ms');
     show(`${name}: /livez that failed`, failed, 'equals', 0);
     show(`${name}: longest stall of the event loop`, Math.round(stall), 'at most', 100 * patience, ' ms');
   };
   try {
-    // What garbage the same load leaves when its clients read.
-    const polite = await openAll(port, 100, head('GET /openapi.json').repeat(100), true);
-    await delay(2_000);
-    destroyAll(polite);
-    const flood = head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5000);
-    // 1,500 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
-    for (const count of short ? [100] : [100, 1_500]) {
-      const flooding = async () => {
-        const sockets = await openAll(port, count, flood);
+    // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
+    for (const count of short ? [400] : [400, 1_600]) {
+      await round(`${count} clients that pipeline and never read`, async () => {
+        const sockets = await openAll(port, count, FLOOD);
         await delay(short ? 2_000 : 10_000);
-        destroyAll(sockets);
-      };
-      await round(`${count} clients that pipeline and never read`, count, flooding);
+        return sockets;
+      });
     }
 
     // The longest page there is: 100 animals whose names are 1,000 characters of 4 bytes.
     for (let index = 0; index < 100; index += 1) await request(KEYS[0], '/pets', { method: 'POST', body: animal('🐈'.repeat(1_000)) }); // prettier-ignore
-    for (let index = 0; index < 300; index += 1) await request(KEYS[0], '/pets?limit=100'); // what reading it leaves
+    for (let index = 0; index < 300; index += 1) await request(KEYS[0], '/pets?limit=100'); // compiles
     const page = head('GET /v1/pets?limit=100', `Authorization: Bearer ${KEYS[0]}`);
-    await round('200 clients that ask for the longest page and never read', 200, async () => {
-      const sockets = await openAll(port, 200, page.repeat(10));
-      await delay(1_000);
-      const other = await request(KEYS[1], '/pets?limit=1');
-      show('  another key meanwhile: status', other, 'equals', 200);
-      destroyAll(sockets);
-    });
+    await round(
+      '200 clients that ask for the longest page and never read',
+      async () => {
+        const sockets = await openAll(port, 200, page.repeat(10));
+        await delay(1_000);
+        const other = await request(KEYS[1], '/pets?limit=1');
+        show('  another key meanwhile: status', other, 'equals', 200);
+        return sockets;
+      },
+      PAGE + 256,
+    );
     if (!short) {
       // So few that none is refused: each is sent more than the operating system takes for a client that does not read.
-      await round('8 clients that ask for the longest page 40 times and never read', 8, async () => {
-        const sockets = await openAll(port, 8, page.repeat(40));
-        await delay(26_000);
-        for (const socket of sockets) socket.resume(); // else a closed connection would not be seen
-        await delay(3_000);
-        show('  readers that were stalled for 26 s and are still connected', open(sockets), 'equals', 0);
-        destroyAll(sockets);
-      });
+      await round(
+        '8 clients that ask for the longest page 40 times and never read',
+        async () => {
+          const sockets = await openAll(port, 8, page.repeat(40));
+          await delay(26_000);
+          show(
+            '  readers that were stalled for 26 s and that the kernel still knows',
+            held(sockets, port),
+            'equals',
+            0,
+          );
+          return sockets;
+        },
+        4 * PAGE,
+      ); // what the collector left of earlier rounds is large beside 8 connections
     }
 
-    await round('300 bodies of one key that come slowly', 300, async () => {
+    await round('300 bodies of one key that come slowly', async () => {
       const sockets = await openAll(port, 300, post(KEYS[0], 'Content-Length: 2000'), true);
       const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('{')), 100);
       const others = [];
@@ -163,21 +189,21 @@ async function attackIn(folder, { short, show }) {
       }
       clearInterval(drip);
       show('  creates of another key that were refused', others.filter((status) => status !== 201).length, 'equals', 0); // prettier-ignore
-      destroyAll(sockets);
+      return sockets;
     });
 
-    await round('2,500 connections with headers that do not end', 2_500, async () => {
+    await round('2,500 connections with headers that do not end', async () => {
       const sockets = await openAll(port, 2_500, 'GET / HTTP/1.1\r\nX: y');
       const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('y')), 500);
       await delay(short ? 1_500 : 12_000);
       clearInterval(drip);
-      destroyAll(sockets);
+      return sockets;
     });
 
-    await round('2,500 idle connections after GET /livez', 2_500, async () => {
+    await round('2,500 idle connections after GET /livez', async () => {
       const sockets = await openAll(port, 2_500, head('GET /livez'), true);
       await delay(short ? 1_000 : 5_000);
-      destroyAll(sockets);
+      return sockets;
     });
 
     // A regular expression can take a minute to read what takes a microsecond to send.
@@ -187,17 +213,17 @@ async function attackIn(folder, { short, show }) {
         [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
       ),
     );
-    await round(`${long.length} headers that repeat a separator`, long.length, async () => {
+    await round(`${long.length} headers that repeat a separator`, async () => {
       const sockets = await openAll(port, long.length, (index) => long[index], true);
       await delay(2_000);
-      destroyAll(sockets);
+      return sockets;
     });
 
     const vectors = [...smugglingVectors(KEYS[0])];
-    await round(`${vectors.length} requests that hide another`, vectors.length, async () => {
+    await round(`${vectors.length} requests that hide another`, async () => {
       const sockets = await openAll(port, vectors.length, (index) => vectors[index], true);
       await delay(1_000);
-      destroyAll(sockets);
+      return sockets;
     });
     let smuggled = 0;
     for (let target = `${service.url}/pets?limit=100`; target !== undefined;) {
@@ -213,27 +239,87 @@ async function attackIn(folder, { short, show }) {
   }
 }
 
+/** Resolves to what a process that was forked from this module has found. */
+function stopped(child) {
+  const found = new Promise((resolve) => child.once('message', resolve));
+  child.send('stop');
+  return found;
+}
+
+/** Attacks a service in a container of 256 MiB that has a fifth of a CPU. */
+async function attackContainer({ short, show }) {
+  const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
+  if (groups === undefined) return console.log('not run: 256 MiB and a fifth of a CPU: no control groups (version 1) can be made here'); // prettier-ignore
+  const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:' };
+  const service = await startService(settings, {
+    command: groups.command([process.execPath, main, 'serve']),
+  });
+  service.ignoreLog();
+  const { port } = service.url;
+  const children = [];
+  const start = (...args) => children[children.push(fork(self, args)) - 1];
+  try {
+    const headers = { Authorization: `Bearer ${KEYS[0]}`, 'Content-Type': 'application/json' };
+    const pets = { method: 'POST', headers, body: animal('Bella') };
+    for (let index = 0; index < 100; index += 1) await fetch(`${service.url}/pets`, pets);
+    const aborting = start('abort', port);
+    const prober = start('probe', port, 2_000, service.pid);
+    await delay(short ? 3_000 : 15_000);
+    const { failed } = await stopped(prober);
+    show('a fifth of a CPU, 12 clients that abort: /livez that failed or took 2 s', failed, 'equals', 0);
+    console.log(`        aborted connections: ${await stopped(aborting)}`);
+    const sockets = await openAll(port, 1_950, FLOOD);
+    await delay(short ? 4_000 : 20_000);
+    const { status } = await fetch(new URL('/livez', service.url)).catch(() => ({ status: 0 }));
+    show('256 MiB, 1,950 clients that pipeline and never read: /livez', status, 'equals', 200);
+    destroyAll(sockets);
+  } finally {
+    for (const child of children) child.kill();
+    await service.stop();
+    groups.remove();
+  }
+}
+
+if (process.argv[2] === 'abort') {
+  const [port] = process.argv.slice(3);
+  const page = head('GET /v1/pets?limit=100', `Authorization: Bearer ${KEYS[0]}`);
+  let aborted = 0;
+  const abort = async (bytes) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((done) => socket.once('connect', done).once('close', done));
+    socket.write(bytes);
+    await delay(5);
+    socket.resetAndDestroy();
+    aborted += 1;
+    void abort(bytes);
+  };
+  for (let count = 0; count < 12; count += 1) void abort(count < 2 ? page.slice(0, 40) : page.repeat(30));
+  process.on('message', () => process.send(aborted, () => process.exit()));
+}
+
 if (process.argv[2] === 'probe') {
   const results = { slowest: 0, failed: 0 };
   const pending = new Set();
-  const [port, service] = process.argv.slice(3);
+  const [port, patience, ...services] = process.argv.slice(3);
   const probe = () => {
-    const took = stopwatch('self', service);
+    const took = stopwatch('self', ...services);
     const socket = connect(port, '127.0.0.1');
     pending.add(socket);
     let received = '';
-    socket.setTimeout(20_000, () => socket.destroy());
+    const timer = setTimeout(() => socket.destroy(), Number(patience));
     socket.on('data', (chunk) => (received += chunk)).on('error', () => {});
     socket.on('close', () => {
+      clearTimeout(timer);
       if (!received.startsWith('HTTP/1.1 200')) results.failed += 1;
       results.slowest = Math.max(results.slowest, took());
       pending.delete(socket);
     });
     socket.write(head('GET /livez', 'Connection: close'));
   };
-  const timer = setInterval(probe, 50);
+  const probing = setInterval(probe, 50);
   const stop = async () => {
-    clearInterval(timer);
+    clearInterval(probing);
     while (pending.size > 0) await delay(20);
     process.send(results, () => process.exit());
   };

@@ -30,9 +30,9 @@ export async function mongodPath() {
 }
 
 /** Starts the built service on a store. `wrapper` is a command that runs it, such as strace -D: it stays our child. */
-export const serve = (storeUrl, { wrapper = [], options = [], port = 0 } = {}) =>
+export const serve = (storeUrl, { wrapper = [], options = [], port = 0, settings } = {}) =>
   startService(
-    { STORE_URL: storeUrl, API_KEYS: KEY, PORT: String(port) },
+    { STORE_URL: storeUrl, API_KEYS: KEY, PORT: String(port), ...settings },
     { command: [...wrapper, process.execPath, ...options, main, 'serve'] },
   );
 

@@ -6,13 +6,14 @@ import { Ledger, inFolder, persist, serve } from './keyed-creates.mjs';
 
 const WRITERS = 64;
 
-export const attack = ({ short, show }) =>
+export const attack = ({ short, show, random }) =>
   inFolder(async (folder) => {
     const file = join(folder, 'animals.db');
     const kills = short ? 3 : 20;
     const ledger = new Ledger();
     let service = await serve(`sqlite:${file}`);
     const stop = new AbortController();
+    const pauses = random('pauses');
     let retries = 0;
 
     async function write(writer) {
@@ -27,7 +28,13 @@ export const attack = ({ short, show }) =>
     const writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
     let slowest = 0;
     for (let kill = 0; kill < kills; kill += 1) {
-      await delay(300 + Math.random() * 700);
+      await delay(300 + pauses() * 700);
+      // In WORKERS every second kill hits one of them; the others go on.
+      const [worker] = service.serving();
+      if (worker !== service.pid && kill % 2 === 1) {
+        process.kill(worker, 'SIGKILL');
+        continue;
+      }
       await service.end('SIGKILL');
       const began = performance.now();
       service = await serve(`sqlite:${file}`);

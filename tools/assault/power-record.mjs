@@ -67,11 +67,16 @@ export function events(record, folder) {
   return found;
 }
 
-/** A disk, of which some is safe and the rest still in memory. */
+/** A disk, of which some is safe and the rest still in memory. What survives a cut is up to `random`. */
 export class Disk {
+  #random;
   #names = new Map(); // from paths to files, as the process sees them
   #safeNames = new Map();
   #unsafeNames = []; // changes of names
+
+  constructor(random) {
+    this.#random = random;
+  }
 
   apply({ call, path, to, bytes, at, creates, empties }) {
     const file = this.#names.get(path);
@@ -104,20 +109,20 @@ export class Disk {
   cutInto(image, store, how) {
     const { ofNames, ofWrites } = CUTS[how];
     const names = new Map(this.#safeNames);
-    for (const { path, file } of ofNames(this.#unsafeNames)) names.set(path, file);
+    for (const { path, file } of ofNames(this.#unsafeNames, this.#random)) names.set(path, file);
     rmSync(image, { recursive: true, force: true });
     mkdirSync(image);
     if (names.get(store) !== 'folder') return;
     for (const [path, file] of names) {
-      if (file?.writes) writeFileSync(join(image, basename(path)), written(file.safe, ofWrites(file.writes)));
+      if (file?.writes)
+        writeFileSync(join(image, basename(path)), written(file.safe, ofWrites(file.writes, this.#random)));
     }
   }
 }
 
-const coin = () => Math.random() < 0.5;
 const none = () => [];
-const some = (all) => all.filter(coin);
-const first = (all) => all.slice(0, Math.floor(Math.random() * (all.length + 1)));
+const some = (all, random) => all.filter(() => random() < 0.5);
+const first = (all, random) => all.slice(0, Math.floor(random() * (all.length + 1)));
 
 /** Each write in sectors of its own. */
 const sectors = (writes) =>
@@ -137,7 +142,7 @@ export const CUTS = {
   dropped: { ofNames: none, ofWrites: none },
   'cut off': { ofNames: first, ofWrites: first },
   reordered: { ofNames: some, ofWrites: some },
-  torn: { ofNames: some, ofWrites: (writes) => some(sectors(writes)) },
+  torn: { ofNames: some, ofWrites: (writes, random) => some(sectors(writes), random) },
   kept: { ofNames: (all) => all, ofWrites: (all) => all },
 };
 

@@ -60,7 +60,7 @@ async function recordOf(folder, { creates, crashes, options }) {
 }
 
 /** Cuts the power at `points` points, in each way. Returns how many of these disks lack or double something. */
-async function cut(folder, record, points) {
+async function cut(folder, record, points, random) {
   const store = join(folder, 'store');
   const image = join(folder, 'image');
   // Half of the points are right after an acknowledgement, when the least time was left to sync.
@@ -68,11 +68,11 @@ async function cut(folder, record, points) {
   const acks = everywhere.filter((index) => record[index].acknowledged);
   const chosen = new Set();
   const choose = (from, count) => {
-    while (chosen.size < count) chosen.add(from[Math.floor(Math.random() * from.length)]);
+    while (chosen.size < count) chosen.add(from[Math.floor(random() * from.length)]);
   };
   choose(acks, Math.min(points / 2, acks.length));
   choose(everywhere, points);
-  const disk = new Disk();
+  const disk = new Disk(random);
   const ledger = new Ledger();
   const found = { disks: 0, lost: 0, twice: 0, refused: 0 };
   for (const [index, event] of record.entries()) {
@@ -103,12 +103,12 @@ async function cut(folder, record, points) {
   return { ...found, acknowledged: ledger.size };
 }
 
-export async function attack({ short, show }) {
+export async function attack({ short, show, random }) {
   if (spawnSync('strace', ['-f', 'true']).status !== 0) return 'strace, and leave to trace';
   const points = short ? 60 : 300;
   await inFolder(async (folder) => {
     const record = await recordOf(folder, { creates: short ? 200 : 800, crashes: short ? 2 : 6 });
-    const { acknowledged, disks, lost, twice, refused } = await cut(folder, record, points);
+    const { acknowledged, disks, lost, twice, refused } = await cut(folder, record, points, random('cuts'));
     console.log(
       `${record.length} events, ${acknowledged} creates acknowledged, ${points} cuts, ${disks} disks after them`,
     );
@@ -119,7 +119,7 @@ export async function attack({ short, show }) {
   await inFolder(async (folder) => {
     const options = ['--import', `data:text/javascript,${encodeURIComponent(LESS)}`];
     const record = await recordOf(folder, { creates: short ? 100 : 400, crashes: 0, options });
-    const { disks, lost } = await cut(folder, record, points / 3);
+    const { disks, lost } = await cut(folder, record, points / 3, random('cuts of the control'));
     console.log(`the control syncs less: ${lost} of its ${disks} disks lack something`);
     show(
       'share of the disks of the control that lack something',

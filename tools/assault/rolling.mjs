@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import https from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -18,6 +19,8 @@ const PAUSE = 500; // between two restarts, in milliseconds
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 export async function attack({ short, show }) {
+  if ((process.env.WORKERS ?? '1') !== '1')
+    return inFolder((folder) => replaceWorkers({ folder, short, show }));
   const missing = ['nginx', 'openssl'].filter(
     (name) => spawnSync('which', [name], { env: { PATH } }).status !== 0,
   );
@@ -37,6 +40,29 @@ export async function attack({ short, show }) {
       await mongod.remove();
     }
   });
+}
+
+/** Replaces the workers of one service at SIGHUP, without nginx. */
+async function replaceWorkers({ folder, short, show }) {
+  const file = join(folder, 'animals.db');
+  const service = await serve(`sqlite:${file}`);
+  const load = new Load(service.url);
+  const clients = Array.from({ length: CLIENTS }, () => load.client());
+  const replacements = short ? 2 : 20;
+  for (let turn = 0; turn < replacements; turn += 1) {
+    await delay(PAUSE);
+    service.kill('SIGHUP');
+    await service.said('replaced the workers');
+  }
+  load.over = true;
+  await Promise.all(clients);
+  const [code] = await service.stop();
+  const { lost, twice } = await load.ledger.compare(openSqliteStore(file));
+  console.log(`SIGHUP: ${replacements} replacements of all workers under ${load.sent} requests`);
+  show('SIGHUP: keyed creates and reads that failed', load.failed, 'equals', 0);
+  show('SIGHUP: acknowledged creates that were lost', lost, 'equals', 0);
+  show('SIGHUP: creates that made two animals', twice, 'equals', 0);
+  show('SIGHUP: exit code of the stop', code, 'equals', 0);
 }
 
 async function roll(store, storeUrl, open, { folder, restarts, show }) {
@@ -80,7 +106,8 @@ class Load {
   }
 
   async client() {
-    const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    const { Agent } = this.#base.protocol === 'https:' ? https : http;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
     const get = (path) => this.#judge(200, send(this.#base, path, { agent }));
     while (!this.over) {
       const name = randomUUID();
