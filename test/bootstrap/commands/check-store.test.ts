@@ -83,7 +83,12 @@ describe('check-store', () => {
       /^PetRepository: \d{2,} passed, 0 failed, \d+ skipped\n {2}skipped: the subject has no `reopen`\n/,
     );
     expect(out).to.match(/\nApiKeyRepository: 0 passed, 0 failed, \d+ skipped\n {2}skipped: [^\n]+\n/);
-    expect(out).to.match(/\nAnimalStore: \d{2,} passed, 0 failed, 0 skipped\n$/);
+    expect(out).to.match(
+      /\nPetChanges: 0 passed, 0 failed, \d+ skipped\n {2}skipped: the store has no PetChanges\n/,
+    );
+    expect(out).to.match(
+      /\nAnimalStore: \d{2,} passed, 0 failed, \d+ skipped\n {2}skipped: the animals cannot be changed\n$/,
+    );
   });
 
   it('names the cases that fail, shows why, and ends with 1', async () => {
@@ -107,6 +112,17 @@ describe('check-store', () => {
     for (const port of ['PetRepository', 'ApiKeyRepository', 'CatalogueTransfer'])
       expect(out).to.match(new RegExp(`^${port}: [1-9]\\d* passed, 0 failed, 0 skipped$`, 'm'));
     expect(readdirSync(folder)).to.deep.equal(['store.mjs']);
+  });
+
+  it('fails a durable adapter that creates a store which must exist', async () => {
+    const careless = SHELF.replace(', options);', ');');
+    const url = ['--url', 'shelf:{folder}/{name}.db'];
+    const { code, out } = await check(careless, 'must exist', ...url, '--durable');
+    expect(code, out).to.equal(1);
+    expect(out).to.match(
+      /^StoreFactory: 1 passed, 1 failed, 0 skipped\n {2}failed: rejects where a store must exist/,
+    );
+    expect((await check(careless, 'must exist', ...url)).err).to.include('No case'); // nothing to exist
   });
 
   it('stops at a signal after the case that runs, with 130', async () => {

@@ -75,8 +75,11 @@ describe('The command line', () => {
       ],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters'],
-      ['keys issue --name a --scope=', "'--scope <scopes>' must be pets:read or pets:write, or both"],
-      ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be pets:read or pets:write, or"],
+      [
+        'keys issue --name a --scope=',
+        "'--scope <scopes>' must be one or more of pets:read, pets:write, pets:delete",
+      ],
+      ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be one or more of pets:read, pets"],
       ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],

@@ -1,15 +1,20 @@
 import { expect } from 'chai';
+import { ContainerModule } from 'inversify';
 import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { FullStore } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
+import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { MAX_GIVEN_ID, NEW_PET_FIELDS, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { stringify } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { Child, MAIN, cleanUp, program, temporaryFolder } from '../../service/running-service.js';
 import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
@@ -283,6 +288,8 @@ describe('import and export', () => {
         line: 3,
         rejects: path('a.csv.rejects'),
       });
+      const none = await imported(`${HEADER}B,x,sold\n`, ' --dry-run --json');
+      expect(JSON.parse(none.out)).to.include({ rejected: 1, line: 2 });
       expect(await names()).to.deep.equal([]);
     });
 
@@ -468,6 +475,33 @@ describe('import and export', () => {
   });
 
   describe('export', () => {
+    it('shows one moment of an SQLite store while a service changes and removes animals', async () => {
+      const file = path('animals.db');
+      const service = await openSqliteStore(file);
+      const adding = Array.from({ length: 1500 }, (_, index) =>
+        service.pets.add({ name: `Pet ${index}`, categoryId: 7n, status: 'available' }),
+      );
+      const added = (await Promise.all(adding)).map(({ pet }) => pet);
+      const changing = new ContainerModule((options) =>
+        decorate(options, TOKENS.petRepository, (inner) =>
+          changed(inner, {
+            async list(range, call) {
+              const page = await inner.list(range, call);
+              await service.changes.changeStatus(1400n, 'sold', ['available']).catch(() => {});
+              await service.changes.remove(1401n, ['available']);
+              await service.pets.add({ name: 'later', categoryId: 7n, status: 'available' });
+              return page;
+            },
+          }),
+        ),
+      );
+      const test = new TestIo({ STORE_URL: `sqlite:${file}` });
+      expect(await run(['export', path('animals.ndjson')], test.io, [changing]), test.err).to.equal(0);
+      await service.close();
+      const lines = readFileSync(path('animals.ndjson'), 'utf8').trimEnd().split('\n');
+      expect(lines).to.deep.equal(added.map((pet) => stringify(pet)));
+    });
+
     it('never replaces a file, and leaves none when it fails', async () => {
       await store.transfer.writePets(HARD);
       const list: PetRepository['list'] = (range, call) =>

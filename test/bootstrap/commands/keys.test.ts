@@ -44,7 +44,9 @@ describe('The commands for keys', () => {
       const { code, out, err } = await keys('issue --name till');
       expect(code).to.equal(0);
       const [key, id = ''] = KEY.exec(out) ?? [];
-      expect(err).to.equal(`Issued key ${id} (till) in shelf 1 with pets:read, pets:write. End: never\n`);
+      expect(err).to.equal(
+        `Issued key ${id} (till) in shelf 1 with pets:read, pets:write, pets:delete. End: never\n`,
+      );
       expect(err).to.not.include(key?.trim());
       expect(shelf.closed).to.equal(1);
     });
@@ -65,7 +67,7 @@ describe('The commands for keys', () => {
       expect(key).to.include(`_${id}_`);
       expect(rest).to.deep.equal({
         name: 'till',
-        scopes: ['pets:read', 'pets:write'],
+        scopes: ['pets:read', 'pets:write', 'pets:delete'],
         createdAt: now.toISOString(),
         state: 'active',
       });
@@ -83,9 +85,9 @@ describe('The commands for keys', () => {
       await keys(`revoke ${second} --after 1h`);
       expect((await keys('list')).out).to.equal(
         [
-          'ID        STATE    CREATED                   ENDS                      SCOPES                NAME',
-          `${first}  active   2026-11-22T12:00:00.000Z  2027-02-20T12:00:00.000Z  pets:read,pets:write  till`,
-          `${second}  active   2026-11-22T12:00:00.001Z  2026-11-22T13:00:00.001Z  pets:read             till`,
+          'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME',
+          `${first}  active   2026-11-22T12:00:00.000Z  2027-02-20T12:00:00.000Z  pets:read,pets:write,pets:delete  till`,
+          `${second}  active   2026-11-22T12:00:00.001Z  2026-11-22T13:00:00.001Z  pets:read                         till`,
           '',
         ].join('\n'),
       );
@@ -101,13 +103,13 @@ describe('The commands for keys', () => {
       };
       await apiKeys.add(record);
       const [, line] = (await keys('list')).out.split('\n');
-      expect(line).to.match(/\ufffd {21}a\ufffd\[2J\ufffdb\ufffd$/);
+      expect(line).to.match(/\ufffd {33}a\ufffd\[2J\ufffdb\ufffd$/);
     });
   });
 
   it('note what happens to keys as lines of the log with LOG_FORMAT=json, for audits', async () => {
     const json = { LOG_FORMAT: 'json' };
-    const all = { name: 'till', scopes: ['pets:read', 'pets:write'] };
+    const all = { name: 'till', scopes: ['pets:read', 'pets:write', 'pets:delete'] };
     const issuing = await keys('issue --name till', json);
     const [key = '', keyId = ''] = KEY.exec(issuing.out) ?? [];
     expect(issuing.err).to.not.include(key.trim());
