@@ -1,6 +1,6 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
-import { Connection } from './connection.js';
+import { connectionOf } from './connection.js';
 import { FairScheduler, type Waiting } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
@@ -142,8 +142,8 @@ class HeldPermit implements Permit, Waiting {
     const { working, unsent, scheduler } = this.#bounds;
     this.#moveTo(undefined);
     this.caller = keyId;
-    const { connection } = this.#request;
-    if (connection instanceof Connection) connection.keyId = keyId;
+    const connection = connectionOf(this.#request.connection);
+    if (connection) connection.keyId = keyId;
     // A caller that reads its responses is served, whatever others leave unread.
     if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
     working.check(keyId);

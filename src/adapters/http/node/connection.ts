@@ -1,5 +1,5 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
 import type { FairScheduler, Waiting } from './fair-scheduler.js';
@@ -11,12 +11,6 @@ const EMPTY_LINE = Buffer.from('\r\n\r\n');
 const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
-
-/** What listeners and `node:http` expect of a socket, and a stream lacks or answers for itself. */
-const OF_THE_SOCKET =
-  'address,bytesRead,bytesWritten,localAddress,localFamily,localPort,ref,remoteFamily,remotePort,setKeepAlive,setNoDelay,unref,writableCorked';
-
-type Callback = (error?: Error | null) => void;
 
 /** The part of `AdmissionControl` that the server calls. */
 interface Observer {
@@ -38,23 +32,18 @@ export interface ServerState {
   isStopping?: boolean;
 }
 
-/**
- * A client's connection, between the socket and `node:http`. It passes the input on in pieces, and pauses after each
- * request until the response has been sent. So `node:http` never sees two requests at once: a client that pipelines
- * many and reads nothing costs one response and one chunk of input.
- */
-export class Connection extends Duplex implements Waiting {
-  static {
-    for (const name of OF_THE_SOCKET.split(',') as Array<keyof Socket>) {
-      const get = function (this: Connection): unknown {
-        const value: unknown = this.#socket[name];
-        return typeof value === 'function' ? value.bind(this.#socket) : value;
-      };
-      Object.defineProperty(this.prototype, name, { get });
-    }
-  }
+const connections = new WeakMap<object, Connection>();
 
-  readonly remoteAddress: string | undefined;
+/** The connection of a socket, if it is one of a `NodeServer`. */
+export const connectionOf = (socket: unknown): Connection | undefined => connections.get(socket as object);
+
+/**
+ * A client's connection. `node:http` owns the socket, but for its input, which it gets in pieces: after each request none
+ * until the response has been sent. So `node:http` never sees two requests at once: a client that pipelines many and
+ * reads nothing costs one response and one chunk of input.
+ */
+export class Connection implements Waiting {
+  readonly socket: Socket;
   /** The response to the request in progress, whose headers were parsed. */
   response: ServerResponse | undefined;
   /** The id of the API key of that request; empty while it is unknown. */
@@ -62,8 +51,10 @@ export class Connection extends Duplex implements Waiting {
   /** Whether input is still parsed. */
   isParsing = true;
   deferredAt: number | undefined;
-  readonly #socket: Socket;
   readonly #server: ServerState;
+  /** What `node:http` does with input, and at its end. */
+  readonly #parse: (chunk: Buffer) => void;
+  readonly #endOfInput: () => void;
   #requests = 0;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
@@ -76,28 +67,36 @@ export class Connection extends Duplex implements Waiting {
   #unsentSince = 0;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, server: ServerState) {
-    super({ decodeStrings: false });
-    this.remoteAddress = socket.remoteAddress; // known after it has closed, too
-    this.#socket = socket;
+  /** @param http a server of `node:http` that does not listen, and gets the socket as its connection */
+  constructor(socket: Socket, server: ServerState, http: EventEmitter) {
+    this.socket = socket;
     this.#server = server;
+    connections.set(socket, this);
     server.waiting.add(this);
-    this.on('error', () => {}); // the socket closes after it
-    socket.on('error', () => {});
-    socket.on('close', () => this.destroy());
+    void socket.remoteAddress; // Node.js keeps it, so that it is known after the end, too
+    http.emit('connection', socket);
+    this.#parse = taken(socket, 'data');
+    this.#endOfInput = taken(socket, 'end');
+    // `node:http` calls both: after the last response, and for requests, whose limits the server keeps.
+    socket.destroySoon = () => this.end();
+    socket.setTimeout = () => socket;
+    socket.on('error', () => {}); // it closes after it
+    socket.on('close', () => this.#close());
     socket.on('drain', () => {
       this.#countUnsent();
-      this.emit('drain');
+      this.#goOn();
     });
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // After the first request, which waits for a turn.
-    socket.on('end', () => (this.#requests === 0 ? setImmediate(this.#endInput) : this.#endInput()));
+    // After the first request, which waits for two turns.
+    socket.on('end', () =>
+      this.#requests > 0 ? this.#endInput() : setImmediate(setImmediate, this.#endInput),
+    );
   }
 
   readonly #endInput = (): void => {
     this.#input = NOTHING; // as in Node.js, a client that ends its side waits for no further response
-    if (this.response) this.push(null);
-    else this.end();
+    if (this.response) this.#endOfInput();
+    this.end();
   };
 
   /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
@@ -106,7 +105,7 @@ export class Connection extends Duplex implements Waiting {
   }
 
   get isGone(): boolean {
-    return this.#socket.destroyed;
+    return this.socket.destroyed;
   }
 
   /** Whether a further request has come before the response. */
@@ -120,6 +119,8 @@ export class Connection extends Duplex implements Waiting {
     this.keyId = '';
     this.#server.waiting.delete(this);
     response.decideLast = () => this.#decideLast(response.req);
+    response.onEnd = this.#countUnsent;
+    response.req.onRead = this.#goOn;
     this.#requests += 1;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
@@ -138,13 +139,34 @@ export class Connection extends Duplex implements Waiting {
   stopParsing(): void {
     this.isParsing = false;
     this.#input = NOTHING;
-    this.#socket.resume();
+    this.socket.resume();
+  }
+
+  /** Ends the server's side after `last`, then gives the client a moment to read and to close. */
+  end(last = ''): void {
+    this.stopParsing();
+    if (this.socket.writable) this.socket.end(last);
+    this.#linger ??= setTimeout(() => this.destroy(), this.#server.limits.lingerTime).unref();
+  }
+
+  destroy(): void {
+    // Else the operating system would offer megabytes of the response to a stalled client for minutes.
+    if (this.#unsent > 0) this.socket.resetAndDestroy();
+    else this.socket.destroy();
+  }
+
+  #close(): void {
+    this.stopParsing();
+    this.#countUnsent();
+    clearTimeout(this.#linger);
+    this.#server.waiting.delete(this);
   }
 
   /** Called regularly. Ends a connection that was idle or unread for too long; returns whether its request is late. */
   check(now: number): boolean {
     const { limits, drainedAt = 0, isStopping } = this.#server;
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
+    this.#countUnsent(); // of a response that is written in parts
     if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
     const waited = now - this.#since;
     if (this.response) return !this.response.req.complete && this.isParsing && waited > requestTimeout;
@@ -153,62 +175,15 @@ export class Connection extends Duplex implements Waiting {
     return !isOver && !this.#isIdle && waited > headersTimeout;
   }
 
-  /** For `request.setTimeout` and its like, which have no effect: the limits of the server hold. */
-  setTimeout(): this {
-    return this;
-  }
-
-  override resume(): this {
+  /** Parses more in a later turn, if more has arrived. */
+  readonly #goOn = (): void => {
     if (this.#input.length > 0) this.#server.scheduler.defer(this);
-    return super.resume();
-  }
-
-  /** Does nothing: `start` emits the input, which needs no second buffer. */
-  override _read(): void {}
-
-  /** Writes straight to the socket: a second buffer before its own would only cost time. */
-  override write(chunk: Buffer | string, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
-    const isTaken = this.#socket.write(chunk, encoding as BufferEncoding, callback);
-    this.#countUnsent();
-    return isTaken;
-  }
-
-  override cork(): void {
-    this.#socket.cork();
-  }
-
-  override uncork(): void {
-    this.#socket.uncork();
-    this.#countUnsent();
-  }
-
-  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
-    this.#socket.write(chunk, encoding, callback);
-  }
-
-  /** Ends the server's side, then gives the client a moment to read and to close. */
-  override _final(callback: Callback): void {
-    this.stopParsing();
-    this.#socket.end();
-    this.#linger = setTimeout(() => this.destroy(), this.#server.limits.lingerTime).unref();
-    callback();
-  }
-
-  override _destroy(error: Error | null, callback: Callback): void {
-    this.stopParsing();
-    // Else the operating system would offer megabytes of the response to a stalled client for minutes.
-    if (this.#unsent > 0) this.#socket.resetAndDestroy();
-    else this.#socket.destroy();
-    this.#countUnsent();
-    clearTimeout(this.#linger);
-    this.#server.waiting.delete(this);
-    callback(error);
-  }
+  };
 
   /** Updates, for the key of the request, how many bytes of the response wait to be sent. */
-  #countUnsent(): void {
+  readonly #countUnsent = (): void => {
     const { admission, waiting } = this.#server;
-    const bytes = this.response && !this.destroyed ? this.#socket.writableLength : 0;
+    const bytes = this.response && !this.isGone ? this.socket.writableLength : 0;
     if (bytes === this.#unsent) return;
     this.#unsentSince = performance.now();
     if (bytes > 0) waiting.add(this);
@@ -217,7 +192,7 @@ export class Connection extends Duplex implements Waiting {
     this.#unsentBy = this.keyId;
     this.#unsent = bytes;
     admission?.countUnsent(this.#unsentBy, bytes);
-  }
+  };
 
   #receive(chunk: Buffer): void {
     if (this.isParsing) {
@@ -228,10 +203,10 @@ export class Connection extends Duplex implements Waiting {
       else if (scheduler.hasRoom()) this.start();
       else scheduler.defer(this);
       // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
-      if (this.#input.length > MOST_WAITING) this.#socket.pause();
+      if (this.#input.length > MOST_WAITING) this.socket.pause();
     } else {
       this.#discarded += chunk.length;
-      if (this.#discarded > this.#server.limits.lingerBytes) this.#socket.pause();
+      if (this.#discarded > this.#server.limits.lingerBytes) this.socket.pause();
     }
   }
 
@@ -250,17 +225,16 @@ export class Connection extends Duplex implements Waiting {
       const isAll = length === input.length;
       this.#input = isAll ? NOTHING : input.subarray(length);
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
-      this.emit('data', isAll ? input : input.subarray(0, length));
+      this.#parse(isAll ? input : input.subarray(0, length));
     }
-    if (this.isParsing && this.#input.length <= MOST_WAITING && this.#socket.isPaused())
-      this.#socket.resume();
+    if (this.isParsing && this.#input.length <= MOST_WAITING && this.socket.isPaused()) this.socket.resume();
     return true;
   }
 
   /** The length of the input that may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.isPaused() || this.response?.req.complete) return 0;
+    if (input.length === 0 || this.socket.writableNeedDrain || !this.#isWanted()) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
@@ -269,17 +243,28 @@ export class Connection extends Duplex implements Waiting {
     return input.length - (begun ?? 0);
   }
 
+  /** Whether a further request, or more of a body, may be parsed. */
+  #isWanted(): boolean {
+    if (this.response === undefined) return true;
+    const { complete, readableLength, readableHighWaterMark } = this.response.req;
+    return !complete && readableLength < readableHighWaterMark;
+  }
+
   readonly #finish = (): void => {
     this.response = undefined;
     this.#countUnsent();
-    if (this.destroyed) return; // it would stay in the set forever
+    if (this.isGone) return; // it would stay in the set forever
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
-    else if (this.#input.length > 0) this.#server.scheduler.defer(this);
+    else this.#goOn();
   };
 }
 
-/** `node:http` takes streams for connections, and types them as sockets. */
-export const connectionOf = ({ socket }: ServerRequest): Connection => socket as unknown as Connection;
+/** Takes the listener away that `node:http` has added last. */
+function taken(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {
+  const listener = socket.listeners(event).at(-1) as () => void;
+  socket.removeListener(event, listener);
+  return listener;
+}

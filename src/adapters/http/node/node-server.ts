@@ -164,10 +164,11 @@ export class NodeServer {
       http.on(event, (request, response) => this.#begin(request, response));
     }
     http.on('connect', (request: ServerRequest) => {
-      this.#refuse(connectionOf(request), connectRefused(), refusedRequest(request));
+      this.#refuse(connectionFor(request), connectRefused(), refusedRequest(request));
     });
-    http.on('clientError', (error: ParserError, connection) => {
-      this.#fail(connection as unknown as Connection, parserFault(error), error.rawPacket);
+    http.on('clientError', (error: ParserError, socket) => {
+      const connection = connectionOf(socket);
+      if (connection && !connection.isGone) this.#fail(connection, parserFault(error), error.rawPacket);
     });
     return http;
   }
@@ -186,16 +187,15 @@ export class NodeServer {
       if (longest === undefined) return void socket.destroy();
       longest.destroy();
     }
-    const connection = new Connection(socket, this.#state);
+    const connection = new Connection(socket, this.#state, this.#http);
     this.#connections.add(connection);
-    connection.once('close', () => this.#connections.delete(connection));
-    this.#http.emit('connection', connection);
+    socket.once('close', () => this.#connections.delete(connection));
   }
 
   #begin(request: ServerRequest, response: ServerResponse): void {
-    connectionOf(request).begin(response);
+    connectionFor(request).begin(response);
     const fault = requestFault(request);
-    if (fault) return this.#refuse(connectionOf(request), fault, refusedRequest(request));
+    if (fault) return this.#refuse(connectionFor(request), fault, refusedRequest(request));
     if (request.headers.expect !== undefined) {
       request.onBodyRead(() => response.headersSent || response.writeContinue());
     }
@@ -211,9 +211,9 @@ export class NodeServer {
   /** Responds for a listener that threw or rejected. */
   #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
     const refused = refusedRequest(request);
-    if (!response.headersSent) return this.#refuse(connectionOf(request), error, refused);
-    this.#report(connectionOf(request), refused, { status: 500, code: 'internal_error', body: '' }, error);
-    if (!response.writableEnded) connectionOf(request).destroy();
+    if (!response.headersSent) return this.#refuse(connectionFor(request), error, refused);
+    this.#report(connectionFor(request), refused, { status: 500, code: 'internal_error', body: '' }, error);
+    if (!response.writableEnded) connectionFor(request).destroy();
   }
 
   /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
@@ -230,7 +230,7 @@ export class NodeServer {
 
   /** Responds in place of a listener, and closes the connection. */
   #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
-    if (!connection.writable) return;
+    if (!connection.socket.writable) return;
     const { id, method } = request;
     const response = errorResponse(error, id);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
@@ -244,7 +244,7 @@ export class NodeServer {
     response: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
     error: unknown,
   ): void {
-    const { remoteAddress: clientAddress } = connection;
+    const { remoteAddress: clientAddress } = connection.socket;
     report(this.#options.log, request, response, {
       requestId: request.id,
       clientAddress,
@@ -253,3 +253,5 @@ export class NodeServer {
     });
   }
 }
+
+const connectionFor = ({ socket }: ServerRequest): Connection => connectionOf(socket) as Connection;

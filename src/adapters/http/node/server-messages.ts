@@ -3,6 +3,8 @@ import type { HttpError } from '../error-responses.js';
 
 /** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
 export class ServerRequest extends IncomingMessage {
+  /** Called whenever the listener reads the body. */
+  onRead: (() => void) | undefined;
   #isWanted = false;
   #fault: HttpError | undefined;
 
@@ -32,6 +34,7 @@ export class ServerRequest extends IncomingMessage {
       this.emit('wanted');
     }
     super._read(size);
+    this.onRead?.();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -45,10 +48,18 @@ export class ServerRequest extends IncomingMessage {
 export class ServerResponse extends NodeResponse<ServerRequest> {
   /** Decides when the response begins whether it is the connection's last. */
   decideLast: (() => boolean) | undefined;
+  /** Called once the whole response was handed to the socket. */
+  onEnd: (() => void) | undefined;
 
   /** `node:http` calls it for headers that are written implicitly, too. */
   override writeHead(...head: unknown[]): this {
     if (!this.headersSent && this.decideLast?.() === true) this.setHeader('Connection', 'close');
     return (super.writeHead as (...head: unknown[]) => this).apply(this, head);
+  }
+
+  override end(...last: unknown[]): this {
+    (super.end as (...last: unknown[]) => this).apply(this, last);
+    this.onEnd?.();
+    return this;
   }
 }

@@ -113,6 +113,17 @@ describe('Pipelined requests', () => {
     }
   });
 
+  for (const size of [60_000, 65_536]) {
+    it(`are answered if their client sends ${size} bytes, at most what is read at once, and ends its side`, async () => {
+      const { port } = await listening(echoTarget);
+      const { length } = head('POST /1', `Content-Length: ${size}`);
+      const connection = await RawConnection.open(port);
+      connection.socket.end(head('POST /1', `Content-Length: ${size - length}`).padEnd(size, 'x'));
+      const [response] = await connection.allResponses();
+      expect(response?.body).to.equal('/1');
+    });
+  }
+
   it('are not processed once their client has gone', async () => {
     const held = new Held();
     const { port } = await listening(held.listener);
