@@ -4,6 +4,7 @@
 // Usage: npm run measure [-- NAME...] [--rounds N], after npm run build. Names: see SERVICES; Fastify needs npm install
 // --prefix tools/peers. Default: animal-store alone. --guard compares animal-store to node-http, whose ratios are
 // committed in measure-guard.json, and fails when one grew by a quarter. --workers 1,2 compares numbers of WORKERS.
+// --clients 1 sends one request at a time.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +80,9 @@ async function start(name, folder) {
     /** One round of an operation. */
     async round(operation) {
       const before = cpu();
-      const { status, seconds, p99 } = await load.run({ ...OPERATIONS[operation](tag), seconds: SECONDS });
+      const work = OPERATIONS[operation](tag);
+      const clients = values.clients ? Number(values.clients) : work.clients;
+      const { status, seconds, p99 } = await load.run({ ...work, clients, seconds: SECONDS });
       const counts = Object.entries(status);
       const requests = counts.reduce((sum, [, count]) => sum + count, 0);
       const hasFailed = requests === 0 || counts.some(([code]) => code >= 400);
@@ -158,6 +161,7 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '12' },
     guard: { type: 'boolean' },
     workers: { type: 'string' },
+    clients: { type: 'string' },
   },
 });
 const names = positionals.length > 0 ? positionals : ['animal-store'];
@@ -179,7 +183,7 @@ if (values.guard) {
     for (const { name, cpu, rate, p99, ratio } of results)
       console.log(
         `${operation.padEnd(21)} ${name.padEnd(25)} ${cpu.toFixed(1).padStart(6)} us CPU  ${ratio.toFixed(2)} ` +
-          `times ${names[0]}  ${Math.round(rate)}/s  p99 ${p99.toFixed(1)} ms`,
+          `times ${names[0]}  ${Math.round(rate)}/s  p99 ${p99.toFixed(2)} ms`,
       );
   });
 }
