@@ -11,8 +11,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md > Add a store, a transport or a way to authenticate > 1':
     'that of docs/write-an-adapter.md is run',
   'CONTRIBUTING.md > Contributing > 1': 'they never end, or are all that CI does; the scripts are there',
-  'docs/contract-suites.md > With a test runner > 3': 'needs vitest; the binder is tested without it',
-  'docs/contract-suites.md > With a test runner > 4': 'needs jest; the binder is tested without it',
   'docs/write-an-adapter.md > Write an adapter > 1': 'needs the tarball: npm run outsiders does the same',
   'docs/write-an-adapter.md > Use it in the service > 2':
     'test/bootstrap starts services with modules of ADAPTERS',

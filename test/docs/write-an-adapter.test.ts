@@ -53,10 +53,6 @@ class Page {
     return join(this.#folder, file);
   }
 
-  has(file: string): boolean {
-    return existsSync(this.path(file));
-  }
-
   remove(): void {
     rmSync(this.#folder, { recursive: true });
   }
@@ -76,14 +72,46 @@ describe('docs/write-an-adapter.md', function () {
   it('builds a store that passes its contracts', async () => {
     expect([...page.programs.keys()]).to.deep.equal([
       'file-store.mjs',
+      'store.mjs',
       'contract.test.mjs',
+      'run.mjs',
       'adapter.mjs',
-      'slow-lists.mjs',
+      'transport.test.mjs',
     ]);
     const report = await page.output(['--test', '--test-reporter=tap', 'contract.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
     expect(report).to.include('# SKIP the store cannot be copied');
+    expect(report).to.include('# SKIP the subject has no `another`');
     expect(passed(report)).to.be.greaterThan(200);
+  });
+
+  it('binds it to mocha without the import and the last argument', async () => {
+    const program = page.programs.get('contract.test.mjs') ?? '';
+    const bound = program
+      .replace("import { after, describe, it } from 'node:test';\n", '')
+      .replace(', { describe, it, after })', ')');
+    expect(bound).to.have.length.lessThan(program.length - 60);
+    // A part of each contract, and fewer animals: the case above runs all of it.
+    const options = "undefined, { animals: 110, only: (name) => name.includes('clos') }";
+    writeFileSync(page.path('mocha.test.mjs'), bound.replace('openStore)', `openStore, ${options})`));
+    const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
+    const report = await page.output([mocha, '--no-config', '--reporter', 'json', 'mocha.test.mjs']);
+    const { stats }: { stats: Record<string, number> } = JSON.parse(report);
+    expect(stats).to.include({ failures: 0 });
+    expect(stats['passes']).to.be.greaterThan(5);
+  });
+
+  it('runs a contract of it without a test runner', async () => {
+    const program = page.programs.get('run.mjs') ?? '';
+    writeFileSync(page.path('run-fewer.mjs'), program.replace('1000', '110'));
+    const report = await page.output(['run-fewer.mjs']);
+    expect(report).to.match(/^skipped: .*: the subject has no `another`$/m);
+    expect(report).to.not.include('failed: ');
+  });
+
+  it('gives check-store the same module', async () => {
+    const { out } = await page.line('check-store ./store.mjs --only claim');
+    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
   });
 
   it('brings that store into the service, where check-store accepts it', async () => {
@@ -93,8 +121,10 @@ describe('docs/write-an-adapter.md', function () {
     expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
   });
 
-  it('decorates a store, which keeps its promises', async () => {
-    const { adapter }: { adapter: ContainerModule } = await import(page.path('slow-lists.mjs'));
+  it('names an example that decorates a store, which keeps its promises', async () => {
+    const example = 'examples/slow-lists.mjs';
+    expect(page.text).to.include(`(../${example})`);
+    const { adapter } = (await import(join(root, example))) as { adapter: ContainerModule };
     const results = await runContract(
       petRepositoryContract,
       async () => {
@@ -106,50 +136,14 @@ describe('docs/write-an-adapter.md', function () {
     );
     expect(results.filter(({ outcome }) => outcome === 'failed')).to.deep.equal([]);
   });
-});
-
-describe('docs/contract-suites.md', function () {
-  this.timeout(120_000);
-
-  let page: Page;
-  before(() => {
-    // A part of each contract: other tests run all of it.
-    const only = "(name, topic) => topic === undefined ? name.includes('clos') : topic === 'paths'";
-    page = new Page('docs/contract-suites.md', `{ describe, it, after }, { only: ${only} }`);
-  });
-  after(() => page.remove());
-
-  it('binds a store to node:test', async () => {
-    const report = await page.output(['--test', '--test-reporter=tap', 'node-test.test.mjs']);
-    expect(report).to.match(/^# fail 0$/m);
-    expect(passed(report)).to.be.greaterThan(5);
-    expect(report).to.include('# SKIP the subject has no `reopen`');
-  });
-
-  it('binds a store to mocha', async () => {
-    const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-    const report = await page.output([mocha, '--no-config', '--reporter', 'json', 'mocha.test.mjs']);
-    const { stats }: { stats: Record<string, number> } = JSON.parse(report);
-    expect(stats).to.include({ failures: 0 });
-    expect(stats['passes']).to.be.greaterThan(250);
-  });
-
-  it('runs a contract without a test runner', async () => {
-    const report = await page.output(['run.mjs']);
-    expect(report).to.include(
-      'skipped: assigns greater ids after closing and opening again: the subject has no `reopen`',
-    );
-    expect(report).to.not.include('failed: ');
-  });
-
-  it('shows a module for check-store', async () => {
-    expect(page.has('store.mjs')).to.equal(true);
-    const { out } = await page.line('check-store ./store.mjs --only claim');
-    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
-  });
 
   it('binds transports', async () => {
-    const report = await page.output(['--test', '--test-reporter=tap', 'transport.test.mjs']);
+    // A part of the contract: other tests run all of it.
+    const only = "(name, topic) => topic === 'paths'";
+    const program = page.programs.get('transport.test.mjs') ?? '';
+    const part = program.replaceAll('{ describe, it, after }', `{ describe, it, after }, { only: ${only} }`);
+    writeFileSync(page.path('transport-part.test.mjs'), part);
+    const report = await page.output(['--test', '--test-reporter=tap', 'transport-part.test.mjs']);
     expect(report).to.match(/^# fail 0$/m);
     expect(passed(report)).to.be.greaterThan(30);
   });
