@@ -12,6 +12,7 @@ import type { ContainerModule } from 'inversify';
 import { createContainer } from '../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
+import { cleanUp, startedService } from '../service/running-service.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const KEY = 'key-of-the-examples-0123456789';
@@ -24,6 +25,14 @@ const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"availabl
 const serviceWith = async (adapters: ContainerModule[] = []): Promise<Service> => {
   const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' };
   return startService(await createContainer(readSettings(settings), adapters));
+};
+
+/** Adds an animal over HTTP. Resolves to its id. */
+const add = async (url = '', name = 'Milo'): Promise<bigint> => {
+  const body = `{"name":"${name}","categoryId":1}`;
+  const response = await fetch(`${url}/pets`, { method: 'POST', headers: JSON_BODY, body });
+  const [, id] = /^\{"id":(\d+),/.exec(await response.text()) ?? [];
+  return BigInt(id ?? 0);
 };
 
 describe('The examples', () => {
@@ -177,6 +186,57 @@ describe('The examples', () => {
     } finally {
       await service.stop();
     }
+  });
+
+  describe('what-is-new.mjs, while two services on one file add', () => {
+    let urls: string[];
+    before(async () => {
+      const settings = { STORE_URL: `sqlite:${join(folder, 'shared.db')}`, API_KEYS: KEY };
+      const first = await startedService(folder, settings);
+      urls = [first.url, (await startedService(folder, settings)).url];
+    });
+    after(cleanUp);
+
+    it('prints each animal once, in order of id, and continues where it ended', async () => {
+      /** The ids that the program prints, up to the animal called "Last". Calls `onFirst` at the first one. */
+      const printed = async (lastId: bigint, onFirst = () => {}): Promise<bigint[]> => {
+        const environment = { BASE_URL: urls[0] ?? '', LAST_ID: String(lastId), PAUSE: '1' };
+        const ids: bigint[] = [];
+        for await (const line of createInterface(start('embedding/what-is-new.mjs', environment).stdout)) {
+          ids.push(BigInt(/^\{"id":(\d+),/.exec(line)?.[1] ?? 0));
+          if (ids.length === 1) onFirst();
+          if (line.includes('"Last"')) break;
+        }
+        return ids;
+      };
+      const added = [await add(urls[0])];
+      const addMany = async (): Promise<void> => {
+        const writers = Array.from({ length: 20 }, async (_, number) => {
+          for (let count = 0; count < 20; count += 1) added.push(await add(urls[number % 2]));
+        });
+        await Promise.all(writers);
+        added.push(await add(urls[1], 'Last'));
+      };
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const [ids] = await Promise.all([printed(0n, begin), begun.then(addMany)]);
+      expect(ids).to.deep.equal(added.sort((one, other) => (one < other ? -1 : 1)));
+      expect(await printed(ids.at(-3) ?? 0n)).to.deep.equal(ids.slice(-2));
+    });
+
+    it('gets 304 over plain HTTP while nothing was added after the last id', async () => {
+      const [url = '', other] = urls;
+      const page = `${url}/pets?limit=100&after=${await add(url)}`;
+      const tag = (await fetch(page, { headers: BEARER })).headers.get('etag') ?? '';
+      const poll = () => fetch(page, { headers: { ...BEARER, 'If-None-Match': tag } });
+      const unchanged = await poll();
+      expect([unchanged.status, await unchanged.text()]).to.deep.equal([304, '']);
+      const id = await add(other);
+      const changed = await poll();
+      expect([changed.status, await changed.text()]).to.deep.equal([
+        200,
+        `[{"id":${id},"name":"Milo","categoryId":1,"status":"available"}]`,
+      ]);
+    });
   });
 
   it('are what docs/embedding.md shows, or leads to', () => {

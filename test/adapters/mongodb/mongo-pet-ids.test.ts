@@ -21,6 +21,20 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
   );
 
   it(
+    'become visible behind greater ones, so that a poll after the greatest misses them and a list of all does not',
+    onStore(server, async ({ store, open }) => {
+      const other = await open();
+      const [first = 0n] = await idsOf(store, 1);
+      const [greatest = 0n] = await idsOf(other, 1);
+      const [late = 0n] = await idsOf(store, 1);
+      expect([late, greatest > late]).to.deep.equal([first + 1n, true]);
+      expect(await other.pets.list({ after: greatest, limit: 5 })).to.deep.equal([]);
+      const all = await other.pets.list({ limit: 5 });
+      expect(all.map(({ id }) => id)).to.deep.equal([first, late, greatest]);
+    }),
+  );
+
+  it(
     'skip those that others took from the block in hand',
     onStore(server, async ({ store, collection }) => {
       const [first = 0n] = await idsOf(store, 1);
