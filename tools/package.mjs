@@ -68,7 +68,11 @@ function deadLinks(paths) {
   return paths
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) =>
-      [...readFileSync(join(root, path), 'utf8').matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)]
+      [
+        ...readFileSync(join(root, path), 'utf8').matchAll(
+          /(?:\]\(|(?:src|srcset)=")([^)"\s#:]+)(?:#[^)"]*)?[)"]/g,
+        ),
+      ]
         .map(([, target]) => posix.join(posix.dirname(path), target))
         .filter((target) => !isPacked(target) && !target.startsWith('docs/reference'))
         .map((target) => `${path}: ${target}`),

@@ -20,9 +20,12 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (file: string): string[] =>
   [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
+/** The links, and the addresses of pictures. */
+const LINKS = /(?:\]\(|(?:src|srcset)=")([^)"\s]+)[)"]/g;
+
 /** The links that lead to nothing: no such file, or no such heading in it. */
 function brokenLinks(document: string): string[] {
-  const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const links = [...proseOf(document).matchAll(LINKS)].map(([, link = '']) => link);
   return links.filter((link) => {
     if (/^[a-z]+:/.test(link)) return false;
     const [path = '', anchor] = link.split('#');
@@ -53,4 +56,20 @@ describe('The documents', () => {
       expect(missingPaths(document)).to.deep.equal([]);
     });
   }
+
+  it('draw the hexagon with every folder of src, in light and dark alike', () => {
+    const [light = '', dark = ''] = ['light', 'dark'].map((kind) =>
+      readFileSync(join(ROOT, `docs/images/hexagon-${kind}.svg`), 'utf8'),
+    );
+    const colours = /#[0-9a-f]{6}/g;
+    expect(dark.replaceAll(colours, '')).to.equal(light.replaceAll(colours, ''));
+    const names = light.matchAll(/\b(?:domain|application|adapters|bootstrap)(?:\/[\w-]+)*/g);
+    const drawn = new Set(Array.from(names, ([path]) => `src/${path}`));
+    // The docs page and the OpenAPI document are parts of the interface.
+    const folders = globSync('src/{*,adapters/*,adapters/http/*}/', { cwd: ROOT })
+      .map((path) => path.replace(/\/$/, ''))
+      .filter((path) => !/^src\/adapters$|\/(?:docs-page|open-api)$/.test(path));
+    expect([...drawn]).to.include.members(folders);
+    expect([...drawn].filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+  });
 });

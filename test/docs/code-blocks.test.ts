@@ -5,11 +5,8 @@ import { CODE_BLOCKS, ROOT, read, type CodeBlock } from './code-blocks.js';
 
 /** What no test can run here, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  'README.md > animal-store > 1': 'a picture; that of docs/architecture.md is checked',
   'README.md > Run it > 1': 'CI installs, and test/service starts by npm; the scripts are there',
   'README.md > Test it > 1': 'it is what CI does; the scripts are there',
-  'README.md > Add a store, a transport or a way to authenticate > 1':
-    'that of docs/write-an-adapter.md is run',
   'CONTRIBUTING.md > Contributing > 1': 'they never end, or are all that CI does; the scripts are there',
   'docs/write-an-adapter.md > Write an adapter > 1': 'needs the tarball: npm run outsiders does the same',
   'docs/write-an-adapter.md > Use it in the service > 2':

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { Child } from '../service/running-service.js';
-import { codeAt } from './code-blocks.js';
+import { codeAt, read } from './code-blocks.js';
 
 const linesOf = (code: string): string[] => code.trimEnd().split('\n');
 
@@ -21,12 +21,8 @@ describe('The README', function () {
     process.chdir(folder);
     const service = new Serving({});
     url = await service.ready();
-    const [notice = '', , shown = ''] = linesOf(codeAt('README.md > Run it > 2'));
-    expect(service.io.out).to.include(notice);
     [, key = ''] = /^ {2}(ast_live_\w+)$/m.exec(service.io.out) ?? [];
-    expect(shown)
-      .to.match(/^ {2}ast_live_\w+$/)
-      .and.to.have.length(key.length + 2);
+    expect(key).to.not.equal('');
   });
   after(async () => {
     await Serving.stopAll();
@@ -53,7 +49,7 @@ describe('The README', function () {
     if ((await new Child('curl', ['--version'], folder, {}).ended.catch(() => undefined)) === undefined) {
       this.test?.skip(); // no curl here
     }
-    const steps = codeAt('README.md > Use it > 1').split(/^\$ /m);
+    const steps = codeAt('README.md > Run it > 2').split(/^\$ /m);
     const requests = steps.filter((step) => step.startsWith('curl'));
     expect(requests).to.have.length(3);
     for (const request of requests) {
@@ -66,8 +62,9 @@ describe('The README', function () {
     }
   });
 
-  it('shows how to manage keys', async () => {
-    const [issue = '', list = '', rotate = '', revoke = ''] = linesOf(codeAt('README.md > Use it > 2'));
+  it('leads to a page that shows how to manage keys', async () => {
+    const place = 'docs/operations/settings.md > API keys > 1';
+    const [issue = '', list = '', rotate = '', revoke = ''] = linesOf(codeAt(place));
     const issued = await shell(issue);
     expect(issued).to.match(/^ast_live_\w+\n$/);
     const id = issued.split('_')[2] ?? '';
@@ -79,18 +76,22 @@ describe('The README', function () {
     expect(await shell(revoke.replace('4fZk02Qa', id))).to.equal('');
   });
 
-  it('shows how to move to another store', async () => {
-    const copy = codeAt('README.md > Use it > 3').replace(/mongodb:\S+/, 'sqlite:copy.db');
-    await shell(copy);
-    const { out } = await runLine('keys list', { STORE_URL: 'sqlite:copy.db' });
-    expect(out).to.include('first start');
-  });
-
   it('shows how to embed the use cases', async () => {
     writeFileSync(join(folder, 'embed.mjs'), codeAt('README.md > Embed it > 1'));
     expect(await shell('"$NODE" embed.mjs')).to.equal(
       '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}\n',
     );
+  });
+
+  it('promises by figures that the linked page has', () => {
+    const rows = read('README.md').matchAll(/^\| [^|]* \| ([^|]*) \| \[[^\]]*\]\(([^)]*)\) *\|$/gm);
+    const figures = [...rows].flatMap(([, cell = '', page = '']) =>
+      Array.from(cell.matchAll(/\d(?:[\d,]*\d)?/g), ([figure]) => ({ figure, page })),
+    );
+    expect(figures).to.have.length.greaterThan(12);
+    const isThere = ({ figure, page }: (typeof figures)[number]): boolean =>
+      new RegExp(`(?<![\\d,])${figure}(?![\\d,]*\\d)`).test(read(page));
+    expect(figures.filter((each) => !isThere(each))).to.deep.equal([]);
   });
 
   it('leads to a page that shows how to call the service from another program', async () => {

@@ -24,7 +24,7 @@ const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal',
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
 const STORE = 'sqlite:data/animal-store.db';
 
-/** All settings. `readSettings`, `serve --help` and the check of the README follow this table. */
+/** All settings. `readSettings`, `serve --help` and docs/operations/settings.md follow this table. */
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),

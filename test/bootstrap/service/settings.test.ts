@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,6 +12,7 @@ import {
   type Environment,
   type Settings,
 } from '../../../src/bootstrap/service/settings.js';
+import { Child, PACKAGE } from '../../service/running-service.js';
 
 /** The faults of an environment; none if it is valid. */
 function faultsOf(environment: Environment): readonly string[] {
@@ -28,15 +29,10 @@ function faultsOf(environment: Environment): readonly string[] {
 const CHECKED_LATER = ['STORE_URL', 'ADAPTERS'];
 
 describe('The settings', () => {
-  it('are all in the README, with their defaults', () => {
-    const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-    const rows = readme.split('\n').filter((row) => /^\| *`[A-Z_]+`/.test(row));
-    const named = rows.flatMap((row) => (row.split('|')[1] ?? '').match(/[A-Z_]{2,}/g) ?? []);
-    expect(named).to.have.members(SETTINGS.map(({ name }) => name));
-    for (const { name, default: value } of SETTINGS) {
-      const row = rows.find((each) => each.includes(`\`${name}\``)) ?? '';
-      if (value && value !== 'auto') expect(row, name).to.include(value);
-    }
+  it('are the table of docs/operations/settings.md', async () => {
+    const { code, err } = await new Child(process.execPath, ['tools/settings.mjs', '--check'], PACKAGE, {})
+      .ended;
+    expect(code, err).to.equal(0);
   });
 
   it('have defaults for one laptop', () => {
