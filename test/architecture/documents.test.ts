@@ -57,6 +57,13 @@ describe('The documents', () => {
     });
   }
 
+  it('name only whole paths on the page about the architecture', () => {
+    const spans = [...proseOf('docs/architecture.md').matchAll(/`([\w.-]+(?:\/[\w.-]*)*)`/g)];
+    const paths = spans.map(([, span = '']) => span).filter((span) => /\/|\.(?:ts|mjs|json|md)$/.test(span));
+    expect(paths).to.have.length.greaterThan(20);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+  });
+
   it('draw the hexagon with every folder of src, in light and dark alike', () => {
     const [light = '', dark = ''] = ['light', 'dark'].map((kind) =>
       readFileSync(join(ROOT, `docs/images/hexagon-${kind}.svg`), 'utf8'),

@@ -221,13 +221,6 @@ describe('The pages for operators', function () {
     expect(alerts).to.have.length.greaterThan(5);
     for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
   });
-
-  it('have a picture of what is in the folders that it names', () => {
-    const picture = codeAt('docs/architecture.md > Architecture > 1');
-    const folders = [...picture.matchAll(/adapters(?:\/[\w-]+)*/g)].map(([path]) => `src/${path}`);
-    expect(folders).to.have.length.greaterThan(6);
-    for (const path of folders) expect(statSync(join(ROOT, path)).isDirectory(), path).to.equal(true);
-  });
 });
 
 async function answerTo(sent: ClientRequest) {
