@@ -1,6 +1,9 @@
 // More requests than the service can answer, in an open loop: they come at their times, whether or not earlier ones were
 // answered. First the capacity is measured, then one key sends 1, 2 and 4 times as much, its clients giving up after a
-// second; a second key sends a tenth of the capacity at the same time.
+// second; a second key sends a tenth of the capacity at the same time. Budgets follow from the capacity, so that they
+// hold on slow machines, too. A service that others, or the clients, keep from its processor is not judged: its clients
+// give up whatever it does.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLoad } from '../load.mjs';
 import { startService } from '../service.mjs';
@@ -10,6 +13,17 @@ const KEYS = ['greedy-key-of-the-attack', 'modest-key-of-the-attack'];
 const PATIENCE = 1_000; // of a client, in milliseconds
 /** Clients that show the capacity: many, since many connections cost the service and its clients more each. */
 const CLIENTS = 1_000;
+
+/** The longest that the second key may wait at the 99th percentile: for so many pages of 100. */
+const PAGES_BEFORE = 600;
+/** The largest part of its time that a service may wait for a processor and still be judged. */
+const MOST_KEPT = 0.2;
+
+/** How long the main threads of processes ran, and how long they waited for a processor, in nanoseconds (Linux). */
+function processorTimes(pids) {
+  const each = pids.map((pid) => readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number));
+  return [0, 1].map((index) => each.reduce((sum, numbers) => sum + numbers[index], 0));
+}
 
 const page = (key) => `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
@@ -42,18 +56,28 @@ export const attack = ({ short, show }) =>
           `capacity: ${Math.round(capacity)} pages of 100 a second, from ${CLIENTS} clients in turn`,
         );
         const rates = [capacity * times, capacity / 10];
+        const before = processorTimes(service.serving());
         const [greedy, modest] = await Promise.all(rates.map((rate, index) => run(index, { rate })));
+        const [ran, waited] = processorTimes(service.serving()).map((time, index) => time - before[index]);
         const name = `${times} times the capacity`;
         const goodput = Math.round((100 * (greedy.served + modest.served)) / seconds / capacity);
         console.log(
           `        ${name}: sent ${Math.round(greedy.sent / seconds)}/s, refused ${greedy.refused}, given up ${greedy.late}`,
         );
+        const kept = waited / (ran + waited);
+        if (kept > MOST_KEPT) {
+          console.log(
+            `not judged: the service waited for a processor for ${Math.round(kept * 100)} % of its time`,
+          );
+          continue;
+        }
         if (times > 1) {
           show(`${name}: served, of the capacity`, goodput, 'at least', times === 2 ? 80 : 60, ' %');
           show(`${name}: 503 or 429`, greedy.refused, 'at least', 1);
         }
         show(`${name}: p99 of what is served`, Math.round(greedy.p99), 'at most', 1_000, ' ms');
-        show(`${name}: p99 of the second key`, Math.round(modest.p99), 'at most', 100, ' ms');
+        const longest = Math.round((PAGES_BEFORE * 1000) / capacity);
+        show(`${name}: p99 of the second key`, Math.round(modest.p99), 'at most', longest, ' ms');
         show(`${name}: refusals and give-ups of the second key`, modest.refused + modest.late, 'equals', 0);
       }
     } finally {
