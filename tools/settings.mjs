@@ -17,7 +17,8 @@ function ruleOf({ read }) {
   } catch ({ message }) {
     // Such as "must be a date such as 2026-11-20", and of a list "must hold ...: correct number 1".
     return message
-      .replace(/^must (?:be|hold) |: correct number 1$/g, '')
+      .replace(/^must (?:be|hold) (?:one of )?|: correct number 1$/g, '')
+      .replace(/an? (?:integer|duration|size with a unit,) from (.*?)(?:, such as 5s)?$/, '$1')
       .replace(/^names a file .*/, 'a file');
   }
 }
