@@ -80,6 +80,9 @@ export class Connection implements Waiting {
     // `node:http` calls both: after the last response, and for requests, whose limits the server keeps.
     socket.destroySoon = () => this.end();
     socket.setTimeout = () => socket;
+    // It calls this one after each request, and when a listener reads a body.
+    const resume = socket.resume.bind(socket);
+    socket.resume = () => (this.#input.length > MOST_WAITING ? socket : resume());
     socket.on('error', () => {}); // it closes after it
     socket.on('close', () => this.#close());
     socket.on('drain', () => {

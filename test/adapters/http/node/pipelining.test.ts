@@ -71,6 +71,21 @@ describe('Pipelined requests', () => {
     expect(await steady(port, () => socket.bytesRead)).to.be.within(1, 256 * 1024);
   });
 
+  it('wait in the network, but for a few chunks, however many before them were answered', async () => {
+    let requests = 0;
+    let bytesRead = 0;
+    const { port } = await listening(({ socket }, response) => {
+      requests += 1;
+      ({ bytesRead } = socket);
+      setImmediate(() => response.end());
+    });
+    const request = head('GET /');
+    const connection = await RawConnection.open(port, request.repeat(200_000));
+    await connection.responses(50);
+    connection.socket.pause();
+    expect(bytesRead - requests * request.length).to.be.within(1, 256 * 1024);
+  });
+
   it('do not keep other clients waiting', async () => {
     let flood = 0;
     const { port } = await listening((request, response) => {
