@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, httpInterface } from '../fixtures.js';
-import { closeServers, head, listening } from './listening-server.js';
+import { closeServers, head, inTime, listening } from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
@@ -106,9 +106,19 @@ describe('A listener', () => {
         .resume()
         .on('error', (error) => response.end(error instanceof HttpError ? error.code : 'unknown'));
     });
-    expect((await exchange(port, `${chunked()}ZZ\r\n`)).map(({ body }) => body)).to.deep.equal([
-      'malformed_request',
-    ]);
+  }
+
+  it('that ends the socket without a response has its connection closed', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { port } = await listening(
+      ({ socket }, response) => {
+        response.once('close', closed.resolve);
+        socket.end();
+      },
+      { limits: { lingerTime: 50 } },
+    );
+    await RawConnection.open(port, head('GET /'), true);
+    await inTime(closed.promise);
   });
 });
 
