@@ -98,9 +98,11 @@ export class Connection implements Waiting {
   }
 
   readonly #endInput = (): void => {
+    if (!this.isParsing) return; // a malformed body may still be answered
     this.#input = NOTHING; // as in Node.js, a client that ends its side waits for no further response
     if (this.response) this.#endOfInput();
-    this.end();
+    // Not while a body that is too short is answered, nor before a written response was sent.
+    if (this.isParsing && this.response?.writableEnded !== true) this.end();
   };
 
   /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, httpInterface } from '../fixtures.js';
-import { closeServers, head, inTime, listening } from './listening-server.js';
+import { closeServers, head, inTime, listening, serverHasRead } from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
@@ -100,11 +100,23 @@ describe('A listener', () => {
     await responded.promise;
   });
 
-  it('learns from the error of the request what is wrong with a body, and responds itself', async () => {
-    const { port } = await listening((request, response) => {
-      request
-        .resume()
-        .on('error', (error) => response.end(error instanceof HttpError ? error.code : 'unknown'));
+  const malformed: Readonly<Record<string, readonly [string, boolean]>> = {
+    malformed: [`${chunked()}ZZ\r\n`, false],
+    'malformed and the last that its client sends': [`${chunked()}ZZ\r\n`, true],
+    'shorter than its Content-Length': [`${head('POST /', 'Content-Length: 9')}four`, true],
+  };
+  for (const [what, [sent, isEnd]] of Object.entries(malformed)) {
+    it(`learns from the error of the request that a body is ${what}, and responds itself`, async () => {
+      const { port } = await listening((request, response) => {
+        request.resume().on('error', async (error) => {
+          await serverHasRead(port);
+          response.end(error instanceof HttpError ? error.code : 'unknown');
+        });
+      });
+      const connection = await RawConnection.open(port, '', true);
+      if (isEnd) connection.socket.end(sent);
+      else connection.send(sent);
+      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['malformed_request']);
     });
   }
 

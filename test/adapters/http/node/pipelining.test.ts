@@ -139,6 +139,27 @@ describe('Pipelined requests', () => {
     });
   }
 
+  it('are answered whole, however slowly a client reads that has ended its side', async () => {
+    const large = Buffer.alloc(20_000_000);
+    const closed: Array<Promise<unknown>> = [];
+    const { port } = await listening(
+      ({ socket }, response) => {
+        closed.push(once(socket, 'close'));
+        response.end(large.subarray(closed.length > 1 ? large.length : 0));
+      },
+      { limits: { lingerTime: 50 } },
+    );
+    const slow = await RawConnection.open(port);
+    slow.socket.pause();
+    slow.socket.end(head('GET /'));
+    await serverHasRead(port);
+    const other = await RawConnection.open(port, head('GET /', 'Connection: close'), true);
+    await other.allResponses();
+    await inTime(Promise.race(closed)); // that of the second, whose linger time began later
+    slow.socket.resume();
+    expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
+  });
+
   it('are not processed once their client has gone', async () => {
     const held = new Held();
     const { port } = await listening(held.listener);
