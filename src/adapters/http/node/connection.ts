@@ -223,7 +223,8 @@ export class Connection implements Waiting {
         this.#server.scheduler.defer(this);
         break;
       }
-      if (this.#isIdle) {
+      // The rest of a body that nobody has read is no new request.
+      if (this.#isIdle && this.#bodyLeft === 0) {
         this.#isIdle = false;
         this.#since = performance.now();
       }

@@ -94,6 +94,28 @@ describe('A response that does not await the body', () => {
   }
 });
 
+describe('A connection whose body was not read', () => {
+  afterEach(closeServers);
+
+  it('is idle after the response, though the rest of the body is read only then', async () => {
+    const held = new Held();
+    const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 };
+    const { port } = await listening(held.listener, { limits });
+    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 70000'));
+    const response = await held.nth(0);
+    for (const part of ['x'.repeat(response.req.readableHighWaterMark), 'x'.repeat(4_464)]) {
+      connection.send(part);
+      await serverHasRead(port);
+    }
+    response.end();
+    expect((await connection.responses(1))[0]?.headers.get('connection')).to.equal('keep-alive');
+    await (await RawConnection.open(port)).allResponses(); // 408: the time of the other would be over as well
+    connection.send(head('GET /next'));
+    (await held.nth(1)).end('next');
+    expect((await connection.responses(2)).map(({ body }) => body)).to.deep.equal(['', 'next']);
+  });
+});
+
 describe('Expect: 100-continue', () => {
   afterEach(closeServers);
   const sent = head('POST /', 'Expect: 100-Continue', 'Content-Length: 4');
