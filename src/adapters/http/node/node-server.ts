@@ -196,7 +196,7 @@ export class NodeServer {
     connectionFor(request).begin(response);
     const fault = requestFault(request);
     if (fault) return this.#refuse(connectionFor(request), fault, refusedRequest(request));
-    if (request.headers.expect !== undefined) {
+    if (request.headers.expect !== undefined && request.httpVersion !== '1.0') {
       request.onBodyRead(() => response.headersSent || response.writeContinue());
     }
     const rescue = (error: unknown): void => this.#rescue(request, response, error);

@@ -133,4 +133,14 @@ describe('Expect: 100-continue', () => {
     expect((await connection.responses(1))[0]?.body).to.equal('four');
     expect(connection.received.match(/100 Continue/g)).to.have.lengthOf(1);
   });
+
+  it('gets no 100 with HTTP/1.0, which does not know it', async () => {
+    const { port } = await listening(echoBody);
+    const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
+    const connection = await RawConnection.open(port, sent);
+    await serverHasRead(port);
+    connection.send('four');
+    await connection.closed;
+    expect(connection.received).to.match(/^HTTP\/1\.1 200 [^]*four$/);
+  });
 });
