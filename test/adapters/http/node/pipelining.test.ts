@@ -178,13 +178,15 @@ describe('Pipelined requests', () => {
     const clients = Array.from({ length: 20 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.on('connect', () => {
-        socket.write(head('GET /').repeat(2));
+        socket.write(head('GET /1') + head('GET /2'));
         socket.resetAndDestroy();
       });
       return once(socket, 'close');
     });
     await Promise.all(clients);
     await serverHasRead(port);
-    expect(held.targets).to.deep.equal([]);
+    // With Node.js 22 these clients end their side instead, which does not stop their first request.
+    const resets = Number(process.versions.node.split('.')[0]) >= 24;
+    expect(held.targets.filter((target) => resets || target !== '/1')).to.deep.equal([]);
   });
 });
