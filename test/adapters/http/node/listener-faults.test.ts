@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, httpInterface } from '../fixtures.js';
-import { closeServers, head, inTime, listening, serverHasRead } from './listening-server.js';
+import { Held, closeServers, head, inTime, listening, serverHasRead } from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
@@ -54,6 +54,25 @@ describe('A listener', () => {
       sent.length,
       address,
     ]);
+  });
+
+  it('knows the address of a client that has gone', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener);
+    const connection = await RawConnection.open(port, head('GET /'));
+    const response = await held.nth(0);
+    connection.socket.resetAndDestroy();
+    await inTime(once(response, 'close'));
+    expect(response.req.socket.remoteAddress).to.equal('127.0.0.1');
+  });
+
+  it('that sets timeouts is not hurried by them', async () => {
+    const { port } = await listening((request, response) => {
+      for (const each of [request, response, request.socket]) each.setTimeout(1);
+      setTimeout(() => response.end('done'), 1); // after the timers of before
+    });
+    const [response] = await exchange(port, head('GET /', 'Connection: close'));
+    expect(response?.body).to.equal('done');
   });
 
   const failing: Readonly<Record<string, RequestListener>> = {

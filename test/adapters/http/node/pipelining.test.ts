@@ -31,6 +31,20 @@ describe('Pipelined requests', () => {
     expect((await connection.responses(3)).map(({ body }) => body)).to.deep.equal(['/1', '/2', '/3']);
   });
 
+  for (const missing of [1, 2, 3]) {
+    it(`reach the listener one at a time if the last ${missing} bytes of the first come with the second`, async () => {
+      const held = new Held();
+      const { port } = await listening(held.listener);
+      const first = head('GET /1');
+      const connection = await RawConnection.open(port, first.slice(0, -missing));
+      await serverHasRead(port);
+      connection.send(first.slice(-missing) + head('GET /2'));
+      await held.nth(0);
+      await serverHasRead(port);
+      expect(held.targets).to.deep.equal(['/1']);
+    });
+  }
+
   it('are told apart to the byte, wherever the network cuts them', async () => {
     const { port } = await listening(echoBody);
     const bytes =

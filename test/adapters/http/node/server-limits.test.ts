@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
@@ -84,28 +85,64 @@ describe('The limits of the listening server', () => {
     expect((await connection.responses(1))[0]?.body).to.equal('late');
   });
 
+  it('give a request its time anew, however long its connection was idle', async () => {
+    const limits = { headersTimeout: 1_000, requestTimeout: 1_000, connectionsCheckingInterval: 10 };
+    const { port } = await listening(echoTarget, { limits });
+    const connection = await RawConnection.open(port, head('GET /'));
+    await connection.responses(1);
+    await (
+      await RawConnection.open(port)
+    ).closed;
+    connection.send('GET /slow');
+    await delay(50); // for some checks
+    connection.send(head(''));
+    expect((await connection.responses(2))[1]?.body).to.equal('/slow');
+  });
+
+  it('keep a connection as long after a request that took long', async () => {
+    const held = new Held();
+    const limits = { keepAliveTimeout: 1_000, connectionsCheckingInterval: 10 };
+    const { port } = await listening(held.listener, { limits });
+    const connection = await RawConnection.open(port, head('GET /'));
+    const response = await held.nth(0);
+    await (
+      await RawConnection.open(port)
+    ).closed;
+    response.end();
+    await connection.responses(1);
+    await delay(50); // for some checks
+    connection.send(head('GET /'));
+    (await held.nth(1)).end();
+    await connection.responses(2);
+  });
+
   it('close an idle connection without a word', async () => {
     const { port } = await listening(echoTarget, { limits: { ...short, keepAliveTimeout: 50 } });
     expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal(['/']);
   });
 
-  it('cut off a client that does not read its response, though it goes on sending', async () => {
-    const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits });
-    const connection = await RawConnection.open(port, head('GET /'));
-    connection.socket.pause();
-    const response = await held.nth(0);
-    response.end(Buffer.alloc(50_000_000));
-    const drip = setInterval(() => connection.send('G'), 5); // sending is not reading
-    await inTime(once(response, 'close'));
-    clearInterval(drip);
-    connection.socket.resume();
-    const reason = await connection.closed;
-    // With Node.js 22 the client sees an end instead of the reset.
-    if (Number(process.versions.node.split('.')[0]) >= 24)
-      expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
-  });
+  const writings: Readonly<Record<string, (response: ServerResponse, body: Buffer) => void>> = {
+    'does not read its response': (response, body) => response.end(body),
+    'does not read a part of its response': (response, body) => response.write(body),
+  };
+  for (const [what, write] of Object.entries(writings))
+    it(`cut off a client that ${what}, though it goes on sending`, async () => {
+      const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
+      const held = new Held();
+      const { port } = await listening(held.listener, { limits });
+      const connection = await RawConnection.open(port, head('GET /'));
+      connection.socket.pause();
+      const response = await held.nth(0);
+      write(response, Buffer.alloc(50_000_000));
+      const drip = setInterval(() => connection.send('G'), 5); // sending is not reading
+      await inTime(once(response, 'close'));
+      clearInterval(drip);
+      connection.socket.resume();
+      const reason = await connection.closed;
+      // With Node.js 22 the client sees an end instead of the reset.
+      if (Number(process.versions.node.split('.')[0]) >= 24)
+        expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
+    });
 
   it('leave a client that stops reading time anew for each response', async () => {
     const body = Buffer.alloc(20_000_000);
@@ -155,6 +192,15 @@ describe('The limits of the listening server', () => {
     ] as const) {
       expect((await connection.responses(1))[0]?.body).to.equal(body);
     }
+  });
+
+  it('close, for a connection beyond the highest number, one that is idle after a response', async () => {
+    const { port } = await listening(echoTarget, { limits: { maxConnections: 1 } });
+    const idle = await RawConnection.open(port, head('GET /'));
+    await idle.responses(1);
+    const next = await RawConnection.open(port, head('GET /next'));
+    expect((await next.responses(1))[0]?.body).to.equal('/next');
+    await inTime(idle.closed);
   });
 
   it('close, for a connection beyond the highest number, one that leaves a response unread', async () => {

@@ -57,6 +57,22 @@ describe('A response that does not await the body', () => {
     expect(await inTime(connection.closed)).to.equal(undefined);
   });
 
+  it('closes its connection in order though the listener paused in the middle of the body', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { lingerTime: 60_000 } });
+    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 1000000'), true);
+    const response = await held.nth(0);
+    const { socket } = response.req.once('data', () => response.req.pause());
+    const closed = once(socket, 'close');
+    connection.send('x'.repeat(200_000));
+    await serverHasRead(port);
+    response.end('early');
+    await connection.allResponses();
+    connection.socket.end();
+    await inTime(closed);
+    expect(await connection.closed).to.equal(undefined);
+  });
+
   it('discards no more of it than lingerBytes and a chunk', async () => {
     const held = new Held();
     const limits = { lingerTime: 60_000, lingerBytes: 1_000 };
@@ -92,6 +108,50 @@ describe('A response that does not await the body', () => {
       expect((await connection.responses(2)).map(({ body }) => body)).to.deep.equal(['/', '/next']);
     });
   }
+});
+
+describe('A body', () => {
+  afterEach(closeServers);
+
+  it('waits in the network until the listener reads it, and reaches it whole', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener);
+    const body = 'x'.repeat(16_000_000);
+    const connection = await RawConnection.open(
+      port,
+      head('POST /', 'Connection: close', `Content-Length: ${body.length}`) + body,
+    );
+    const { req: request } = await held.nth(0);
+    expect(await steady(port, () => request.socket.bytesRead)).to.be.within(1, 512 * 1024);
+    let length = 0;
+    request.on('data', (chunk: Buffer) => (length += chunk.length));
+    await inTime(once(request, 'end'));
+    expect(length).to.equal(body.length);
+    connection.socket.destroy();
+  });
+
+  it('waits while its client does not read what the listener writes, and then goes on', async () => {
+    const parts: string[] = [];
+    const began = Promise.withResolvers<void>();
+    const { port } = await listening((request, response) => {
+      request.on('data', (part: Buffer) => {
+        parts.push(part.toString());
+        response.write(Buffer.alloc(20_000_000));
+        began.resolve();
+      });
+      request.on('end', () => response.end());
+    });
+    const connection = await RawConnection.open(port);
+    connection.socket.pause();
+    connection.send(`${head('POST /', 'Connection: close', 'Content-Length: 2')}a`);
+    await began.promise;
+    connection.send('b');
+    await serverHasRead(port);
+    expect(parts).to.deep.equal(['a']);
+    connection.socket.resume();
+    await inTime(connection.closed, 20_000);
+    expect(parts).to.deep.equal(['a', 'b']);
+  });
 });
 
 describe('A connection whose body was not read', () => {
