@@ -122,11 +122,15 @@ describe('The limits of the listening server', () => {
   });
 
   const writings: Readonly<Record<string, (response: ServerResponse, body: Buffer) => void>> = {
-    'does not read its response': (response, body) => response.end(body),
-    'does not read a part of its response': (response, body) => response.write(body),
+    'cut off a client that does not read its response, though it goes on sending': (response, body) =>
+      response.end(body),
+    'cut off a client that does not read a part of its response, though it goes on sending': (
+      response,
+      body,
+    ) => response.write(body),
   };
-  for (const [what, write] of Object.entries(writings))
-    it(`cut off a client that ${what}, though it goes on sending`, async () => {
+  for (const [title, write] of Object.entries(writings))
+    it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
       const held = new Held();
       const { port } = await listening(held.listener, { limits });
