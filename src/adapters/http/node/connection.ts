@@ -80,7 +80,7 @@ export class Connection implements Waiting {
     // `node:http` calls both: after the last response, and for requests, whose limits the server keeps.
     socket.destroySoon = () => this.end();
     socket.setTimeout = () => socket;
-    // It calls this one after each request, and when a listener reads a body.
+    // It calls this one after each request, and when a listener reads a body: what is full stays paused.
     const resume = socket.resume.bind(socket);
     socket.resume = () => (this.#input.length > MOST_WAITING ? socket : resume());
     socket.on('error', () => {}); // it closes after it
@@ -234,7 +234,7 @@ export class Connection implements Waiting {
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
       this.#parse(isAll ? input : input.subarray(0, length));
     }
-    if (this.isParsing && this.#input.length <= MOST_WAITING && this.socket.isPaused()) this.socket.resume();
+    if (this.isParsing && this.socket.isPaused()) this.socket.resume();
     return true;
   }
 
