@@ -11,7 +11,6 @@ import { promisify } from 'node:util';
 import { installFromPyPI, pip } from './pypi.mjs';
 import { startService } from './service.mjs';
 
-const VERSION = '7.25.0';
 const KEY = 'generated-clients-key';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,7 +18,7 @@ const run = async (command, args, options) =>
   (
     await promisify(execFile)(command, args, { timeout: 300_000, maxBuffer: 2 ** 26, ...options })
   ).stdout.trim();
-const bin = await installFromPyPI('openapi-generator-cli', VERSION);
+const bin = await installFromPyPI('openapi-generator-cli');
 const generator = join(bin, 'openapi-generator-cli');
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-clients-'));
 
