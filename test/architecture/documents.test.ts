@@ -41,6 +41,10 @@ function missingPaths(document: string): string[] {
   return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
 }
 
+/** The lines that look like rows but belong to no table, because no header and no line of dashes is before them. */
+const loneRows = (document: string): string[] =>
+  [...proseOf(document).matchAll(/(?<!^\|.*\n)^\|.*\n(?!\| ?:?-)/gm)].map(([row]) => row.trim());
+
 describe('The documents', () => {
   it('are found', () => {
     expect(DOCUMENTS).to.include.members(['README.md', join('docs', 'architecture.md')]);
@@ -50,6 +54,10 @@ describe('The documents', () => {
   for (const document of DOCUMENTS) {
     it(`have no link that leads to nothing: ${document}`, () => {
       expect(brokenLinks(document)).to.deep.equal([]);
+    });
+
+    it(`have no row outside a table: ${document}`, () => {
+      expect(loneRows(document)).to.deep.equal([]);
     });
 
     it(`name no file that is not there: ${document}`, () => {
