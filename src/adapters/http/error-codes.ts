@@ -43,7 +43,7 @@ export const ERRORS = {
     meaning: 'The body is not valid JSON (RFC 8259) in UTF-8.',
     message: 'The body is not JSON. {fault}.',
   },
-  missing_body: { status: 400, message: 'The request needs a body: an animal in JSON.' },
+  missing_body: { status: 400, message: 'The request needs a JSON body.' },
   missing_api_key: {
     status: 401,
     meaning: 'No API key was sent as a bearer token.',
@@ -113,14 +113,14 @@ export const ERRORS = {
   headers_too_large: { status: 431, message: 'The request line and headers are too large.' },
   internal_error: {
     status: 500,
-    meaning: 'An error of the service. A create may or may not have happened.',
+    meaning: 'An error of the service. A change may or may not have happened.',
     message: 'Internal error. Report request id {requestId}.',
   },
   service_unavailable: {
     status: 503,
     meaning:
-      'The store is unavailable, the request took too long, or there are too many requests. A create may or may ' +
-      'not have happened: retry it with the same `Idempotency-Key`.',
+      'The store is unavailable, the request took too long, or there are too many requests. A change may or may ' +
+      'not have happened: retry a create with the same `Idempotency-Key`.',
     message: 'The service is not available at the moment: repeat the request shortly.',
     headers: ['RetryAfter'],
   },
