@@ -170,9 +170,8 @@ class HeldPermit implements Permit, Waiting {
     return this.#hasEnded || this.#signal.aborted;
   }
 
-  start(isLate: boolean): boolean {
+  start(isLate: boolean): void {
     this.#begin?.(isLate);
-    return !isLate;
   }
 
   async #waitForTurn(): Promise<void> {

@@ -217,7 +217,7 @@ export class Connection implements Waiting {
   }
 
   /** Parses the input. */
-  start(): true {
+  start(): void {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
         this.#server.scheduler.defer(this);
@@ -235,7 +235,6 @@ export class Connection implements Waiting {
       this.#parse(isAll ? input : input.subarray(0, length));
     }
     if (this.isParsing && this.socket.isPaused()) this.socket.resume();
-    return true;
   }
 
   /** The length of the input that may be parsed now: at most to the end of the current request. */

@@ -6,8 +6,8 @@ export interface Waiting {
   deferredAt: number | undefined;
   /** Whether its client has gone: the scheduler drops it. */
   readonly isGone: boolean;
-  /** Starts it, or refuses it if it is late. Returns false if it only refused. */
-  start(isLate: boolean): boolean;
+  /** Starts it, or refuses it if it is late. */
+  start(isLate: boolean): void;
 }
 
 /** Options of `FairScheduler`. */
@@ -32,10 +32,6 @@ class Queue {
   #items: Waiting[] = [];
   #taken = 0;
 
-  get length(): number {
-    return this.#items.length - this.#taken;
-  }
-
   get oldest(): Waiting | undefined {
     return this.#items[this.#taken];
   }
@@ -47,7 +43,7 @@ class Queue {
   shift(): Waiting | undefined {
     const { oldest } = this;
     if (oldest) this.#taken += 1;
-    if (this.#taken > this.length) {
+    if (this.#taken > this.#items.length / 2) {
       this.#items = this.#items.slice(this.#taken);
       this.#taken = 0;
     }
@@ -55,7 +51,7 @@ class Queue {
   }
 
   pop(): Waiting | undefined {
-    return this.length > 0 ? this.#items.pop() : undefined;
+    return this.oldest && this.#items.pop();
   }
 }
 
@@ -116,7 +112,7 @@ export class FairScheduler {
     if (item.deferredAt !== undefined) return;
     item.deferredAt = performance.now();
     const queue = this.#queues.get(item.caller) ?? new Queue();
-    if (queue.length === 0) this.#queues.set(item.caller, queue);
+    if (queue.oldest === undefined) this.#queues.set(item.caller, queue);
     queue.push(item);
     this.#schedule();
   }
@@ -143,11 +139,12 @@ export class FairScheduler {
       taken += 1;
       const item = this.#take(queue, now);
       this.#queues.delete(caller);
-      if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
+      if (queue.oldest) this.#queues.set(caller, queue); // behind the other callers
       if (item === undefined) continue;
       const isLate = this.#isLate(item, now);
       item.deferredAt = undefined;
-      this.#left -= item.start(isLate) ? this.#usual : REFUSED;
+      this.#left -= isLate ? REFUSED : this.#usual;
+      item.start(isLate);
     }
     if (this.#gathers && taken > 1) this.#left = 0;
     this.#began = this.#queues.size > 0 ? now : Infinity;
