@@ -197,7 +197,12 @@ export class NodeServer {
     const fault = requestFault(request);
     if (fault) return this.#refuse(connectionFor(request), fault, refusedRequest(request));
     if (request.headers.expect !== undefined && request.httpVersion !== '1.0') {
-      request.onBodyRead(() => response.headersSent || response.writeContinue());
+      const { onRead } = request;
+      request.onRead = () => {
+        if (!response.headersSent) response.writeContinue();
+        request.onRead = onRead;
+        onRead?.();
+      };
     }
     const rescue = (error: unknown): void => this.#rescue(request, response, error);
     try {
@@ -245,12 +250,8 @@ export class NodeServer {
     error: unknown,
   ): void {
     const { remoteAddress: clientAddress } = connection.socket;
-    report(this.#options.log, request, response, {
-      requestId: request.id,
-      clientAddress,
-      error,
-      milliseconds: 0,
-    });
+    const rest = { requestId: request.id, clientAddress, error, milliseconds: 0 };
+    report(this.#options.log, request, response, rest);
   }
 }
 

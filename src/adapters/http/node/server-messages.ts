@@ -1,38 +1,30 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
 import type { HttpError } from '../error-responses.js';
 
-/** A request that knows when its listener begins to read the body, and whose body can end in a fault. */
+/** A request that tells when its listener reads the body, and whose body can end in a fault. */
 export class ServerRequest extends IncomingMessage {
   /** Called whenever the listener reads the body. */
   onRead: (() => void) | undefined;
-  #isWanted = false;
+  #isRead = false;
   #fault: HttpError | undefined;
-
-  /** Calls `run` when the listener begins to read the body, at once if it has begun. */
-  onBodyRead(run: () => void): void {
-    if (this.#isWanted) run();
-    else this.once('wanted', run);
-  }
 
   /**
    * Makes reading the body fail. Calls `unheard` if the reader does not listen for errors, or if the request is late
    * and nobody reads it.
    */
   fail(fault: HttpError, unheard: () => void): void {
-    if (fault.code === 'request_timeout' && !this.#isWanted) return unheard();
+    if (fault.code === 'request_timeout' && !this.#isRead) return unheard();
     const deliver = (): void => {
       if (this.listenerCount('error') === 0) return unheard();
       this.#fault = fault;
       this.destroy(fault);
     };
-    this.onBodyRead(() => process.nextTick(deliver)); // by then the reader listens
+    this.onRead = () => process.nextTick(deliver); // by then the reader listens
+    if (this.#isRead) this.onRead();
   }
 
   override _read(size: number): void {
-    if (!this.#isWanted) {
-      this.#isWanted = true;
-      this.emit('wanted');
-    }
+    this.#isRead = true;
     super._read(size);
     this.onRead?.();
   }

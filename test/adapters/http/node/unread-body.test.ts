@@ -194,6 +194,19 @@ describe('Expect: 100-continue', () => {
     expect(connection.received.match(/100 Continue/g)).to.have.lengthOf(1);
   });
 
+  it('lets a body pass that its client sends at once, and that is longer than what is read ahead', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener);
+    const body = LONG.repeat(5);
+    const sent = head('POST /', 'Expect: 100-continue', `Content-Length: ${body.length}`, 'Connection: close');
+    const connection = await RawConnection.open(port, sent + body);
+    const response = await held.nth(0);
+    await serverHasRead(port);
+    echoBody(response.req, response);
+    await inTime(connection.closed);
+    expect(connection.received.match(/x+/g)?.at(-1)).to.equal(body);
+  });
+
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
     const { port } = await listening(echoBody);
     const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
