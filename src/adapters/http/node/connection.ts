@@ -21,6 +21,8 @@ interface Observer {
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
+  /** The open connections. */
+  readonly connections: Set<Connection>;
   /** The connections that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Connection>;
   readonly scheduler: FairScheduler;
@@ -72,6 +74,7 @@ export class Connection implements Waiting {
     this.socket = socket;
     this.#server = server;
     connections.set(socket, this);
+    server.connections.add(this);
     server.waiting.add(this);
     void socket.remoteAddress; // Node.js keeps it, so that it is known after the end, too
     http.emit('connection', socket);
@@ -163,8 +166,8 @@ export class Connection implements Waiting {
 
   #close(): void {
     this.stopParsing();
-    this.#countUnsent();
     clearTimeout(this.#linger);
+    this.#server.connections.delete(this);
     this.#server.waiting.delete(this);
   }
 
@@ -175,10 +178,9 @@ export class Connection implements Waiting {
     this.#countUnsent(); // of a response that is written in parts
     if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
     const waited = now - this.#since;
-    if (this.response) return !this.response.req.complete && this.isParsing && waited > requestTimeout;
-    const isOver = isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout;
-    if (isOver) this.end();
-    return !isOver && !this.#isIdle && waited > headersTimeout;
+    if (this.response) return !this.response.req.complete && waited > requestTimeout;
+    if (isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout) this.end();
+    return !this.#isIdle && waited > headersTimeout;
   }
 
   /** Parses more in a later turn, if more has arrived. */

@@ -54,7 +54,6 @@ export class NodeServer {
   readonly #state: ServerState;
   readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
   readonly #server: Server;
-  readonly #connections = new Set<Connection>();
   #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
 
@@ -64,6 +63,7 @@ export class NodeServer {
     this.#options = options;
     this.#state = {
       limits: serverLimits(options.limits),
+      connections: new Set(),
       waiting: new Set(),
       scheduler: new FairScheduler(PARSED_PER_TURN),
       admission: options.admission,
@@ -105,7 +105,7 @@ export class NodeServer {
     return new Promise((resolve) => {
       let answered = true;
       const deadline = setTimeout(() => {
-        for (const connection of this.#connections) {
+        for (const connection of this.#state.connections) {
           answered &&= connection.response === undefined;
           connection.destroy();
         }
@@ -138,7 +138,7 @@ export class NodeServer {
   #checkEvery(interval: number): void {
     clearInterval(this.#checking);
     const check = (now: number): void => {
-      for (const connection of this.#connections) {
+      for (const connection of this.#state.connections) {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
@@ -179,17 +179,15 @@ export class NodeServer {
    */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, waiting, scheduler, admission } = this.#state;
+    const { limits, connections, waiting, scheduler, admission } = this.#state;
     scheduler.accepted();
     admission?.accepted();
-    if (this.#connections.size >= limits.maxConnections) {
-      const [longest = [...this.#connections].find((open) => open.pipelines)] = waiting;
+    if (connections.size >= limits.maxConnections) {
+      const [longest = [...connections].find((open) => open.pipelines)] = waiting;
       if (longest === undefined) return void socket.destroy();
       longest.destroy();
     }
-    const connection = new Connection(socket, this.#state, this.#http);
-    this.#connections.add(connection);
-    socket.once('close', () => this.#connections.delete(connection));
+    void new Connection(socket, this.#state, this.#http);
   }
 
   #begin(request: ServerRequest, response: ServerResponse): void {
