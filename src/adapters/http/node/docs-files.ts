@@ -5,21 +5,17 @@ import type { DocsFile } from '../docs-routes.js';
 const PACKAGE = new URL('../../../../../', import.meta.url);
 
 const PAGE = 'src/adapters/http/docs-page/';
-const SCRIPTS = ['page.js', 'request.js', 'response.js'];
+const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The static files in the package: styles and pictures as they were written, scripts as they were compiled. */
-const FILES = [
-  `${PAGE}page.css`,
-  `${PAGE}icon.svg`,
-  ...SCRIPTS.map((script) => `build/${PAGE}browser/${script}`),
-  'build/src/exact-json.js',
+/** The static files in the package, with their types: styles and pictures as written, scripts as compiled. */
+const FILES: ReadonlyArray<readonly [path: string, type: string]> = [
+  [`${PAGE}page.css`, 'text/css; charset=utf-8'],
+  [`${PAGE}icon.svg`, 'image/svg+xml; charset=utf-8'],
+  [`build/${PAGE}browser/page.js`, SCRIPT],
+  [`build/${PAGE}browser/request.js`, SCRIPT],
+  [`build/${PAGE}browser/response.js`, SCRIPT],
+  ['build/src/exact-json.js', SCRIPT],
 ];
-
-const TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml; charset=utf-8',
-};
 
 /**
  * Reads the static files of the docs page. Skips a file that it cannot read: the service runs without it, and
@@ -29,13 +25,12 @@ const TYPES: Readonly<Record<string, string>> = {
  */
 export async function readDocsFiles(packageRoot: URL = PACKAGE): Promise<readonly DocsFile[]> {
   const files = await Promise.all(
-    FILES.map(async (path) => {
-      const name = path.slice(path.lastIndexOf('/') + 1);
+    FILES.map(async ([path, type]) => {
       const text = await readFile(new URL(path, packageRoot), 'utf8').catch(() => undefined);
       if (text === undefined) return [];
       // Browsers get all scripts from one folder.
       const flat = text.replaceAll("'../../../../exact-json.js'", "'./exact-json.js'");
-      return [{ name, type: TYPES[name.replace(/.*\./, '')] ?? '', text: flat }];
+      return [{ name: path.replace(/.*\//, ''), type, text: flat }];
     }),
   );
   return files.flat();
