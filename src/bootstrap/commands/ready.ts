@@ -18,12 +18,12 @@ export interface Ready {
   readonly hint: string;
 }
 
-/** Prints a first key. Resolves to what the ready line says. */
-export async function prepare(
-  container: Container,
-  { url, docsUrl: docs }: Service,
-  { stdout }: Io,
-): Promise<Ready> {
+/**
+ * Prints a first key, once the service listens: a taken port issues no key. Resolves to what the ready line says. Stops
+ * the service if there is no key.
+ */
+export async function prepare(container: Container, service: Service, { stdout }: Io): Promise<Ready> {
+  const { url, docsUrl: docs } = service;
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
   const { location: store } = await container.getAsync(TOKENS.store);
@@ -41,7 +41,10 @@ export async function prepare(
       } else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
     }
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
+    if (!isUnavailable(error)) {
+      await service.stop(0);
+      throw error;
+    }
     // Not ready until the store is back; until then nobody gets in.
     logger.warn('the store is away: its API keys are unknown');
   }

@@ -14,9 +14,6 @@ export async function serveAsWorker(
   io: Io,
   configure: (limiting: ContainerModule) => Promise<Container>,
 ): Promise<number> {
-  const { promise: replaced, resolve: leave } = Promise.withResolvers<void>();
-  let metrics: (() => unknown) | undefined;
-  const primary = new Channel(process, { leave, metrics: () => metrics?.() });
   // The primary counts the requests of all workers.
   const limiting = new ContainerModule((options) =>
     replace(options, TOKENS.rateLimiter, [TOKENS.settings], ({ rateLimit: limit }) => {
@@ -24,22 +21,17 @@ export async function serveAsWorker(
     }),
   );
   const container = await configure(limiting);
+  const isCounted = container.get(TOKENS.settings).adminPort !== undefined;
+  const registry = isCounted ? (await import('../service/metrics.js')).count(container) : undefined;
+  const { promise: replaced, resolve: leave } = Promise.withResolvers<void>();
+  const primary = new Channel(process, { leave, metrics: () => registry?.getMetricsAsJSON() });
   io.on('SIGHUP', () => {}); // the primary's
   return interruptible(io, async (signal) => {
     const interrupted = once(signal, 'abort');
-    if (container.get(TOKENS.settings).adminPort !== undefined)
-      metrics = (await import('../service/metrics.js')).countFor(container);
     const service = await startService(container);
-    try {
-      // The first worker of all issues the first key, once it listens.
-      await primary.ask(
-        'ready',
-        cluster.worker?.id === 1 ? await prepare(container, service, io) : undefined,
-      );
-    } catch (error) {
-      await service.stop(0);
-      throw error;
-    }
+    // The first worker of all issues the first key.
+    const ready = cluster.worker?.id === 1 ? await prepare(container, service, io) : undefined;
+    await primary.ask('ready', ready);
     const isReplaced = await Promise.race([interrupted.then(() => false), replaced.then(() => true)]);
     return (await service.stop(isReplaced ? 0 : undefined, isReplaced)) ? 0 : 1;
   });

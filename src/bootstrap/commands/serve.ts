@@ -47,14 +47,8 @@ export async function serve(io: Io, modules: readonly ContainerModule[] = []): P
       const service = await Promise.race([startService(container), interrupted]);
       // A store that never opens would keep the process. No client was served yet.
       if (service === undefined) return io.exit(0);
-      try {
-        // Listen first, so that a taken port issues no key.
-        const ready = await Promise.race([prepare(container, service, io), interrupted]);
-        if (ready) logReady(logger, ready, metrics?.url);
-      } catch (error) {
-        await service.stop(0);
-        throw error;
-      }
+      const ready = await Promise.race([prepare(container, service, io), interrupted]);
+      if (ready) logReady(logger, ready, metrics?.url);
       await interrupted;
       return logStopped(logger, await service.stop());
     } finally {

@@ -7,17 +7,17 @@ interface Message {
   readonly content?: unknown;
 }
 
-type Answer = (content: never) => unknown;
+/** By question, from its content. A question that has none is answered by `undefined`. */
+type Answers = Readonly<Record<string, ((content: never) => unknown) | undefined>>;
 
 /** Questions and answers between the primary process and a worker. */
 export class Channel {
   readonly #end: NodeJS.Process | Worker;
-  readonly #answers: Readonly<Record<string, Answer>>;
+  readonly #answers: Answers;
   readonly #asked = new Map<number, (content?: unknown) => void>();
   #number = 0;
 
-  /** @param answers by question, with its content; a question that has none is answered by `undefined` */
-  constructor(end: NodeJS.Process | Worker, answers: Readonly<Record<string, Answer>>) {
+  constructor(end: NodeJS.Process | Worker, answers: Answers) {
     this.#end = end;
     this.#answers = answers;
     const emitter: NodeJS.EventEmitter = end;

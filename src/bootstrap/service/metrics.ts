@@ -13,19 +13,10 @@ import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
 import type { WorkerPool } from './worker-pool.js';
 
-/**
- * Counts what the service does, and serves it to Prometheus at `/metrics` of a port of its own, without a key. Must be
- * called before the container makes the HTTP interface and the store.
- */
+/** Counts what the service does, and serves it to Prometheus at `/metrics` of a port of its own, without a key. */
 export async function serveMetrics(container: Container, port: number) {
-  const registry = countIn(container);
+  const registry = count(container);
   return servePage(container.get(TOKENS.settings).host, port, () => registry.metrics());
-}
-
-/** Counts what this worker does. Returns what reads the metrics for the primary. */
-export function countFor(container: Container): () => Promise<unknown> {
-  const registry = countIn(container);
-  return () => registry.getMetricsAsJSON();
 }
 
 /**
@@ -68,13 +59,6 @@ async function servePage(host: string, port: number, page: () => Promise<string>
   };
 }
 
-function countIn(container: Container): Registry {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  count(container, registry);
-  return registry;
-}
-
 /** Types of metrics that only grow. */
 const COUNTED = new Set(['counter', 'histogram']);
 
@@ -82,10 +66,13 @@ const COUNTED = new Set(['counter', 'histogram']);
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Decorates what is counted. Labels have few values: operations, statuses and results, and the ids of keys that still call
- * a deprecated operation. A path or an address is never one.
+ * Counts what the service does. Must be called before the container makes the HTTP interface and the store: it decorates
+ * them. Labels have few values: operations, statuses and results, and the ids of keys that still call a deprecated
+ * operation. A path or an address is never one.
  */
-function count(container: Container, registry: Registry): void {
+export function count(container: Container): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
     name: `animal_store_${name}`,
     help,
@@ -177,4 +164,5 @@ function count(container: Container, registry: Registry): void {
     check: (call) => pets.check(call),
     close: () => pets.close(),
   }));
+  return registry;
 }

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
 import { Channel } from './channel.js';
 import { handOnUntaken } from './untaken-connections.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
@@ -28,6 +29,11 @@ export class StartError extends Error {
   }
 }
 
+interface Entry {
+  state: 'starting' | 'ready' | 'leaving';
+  readonly channel: Channel;
+}
+
 /**
  * The workers: processes that run the service on one port. This process accepts their connections and hands them out
  * in turn.
@@ -39,11 +45,8 @@ export class WorkerPool {
   readonly #settings: Settings;
   readonly #environment: Environment;
   readonly #logger: Logger;
-  readonly #workers = new Map<
-    Worker,
-    { state: 'starting' | 'ready' | 'leaving'; readonly channel: Channel }
-  >();
-  readonly #answers: ConstructorParameters<typeof Channel>[1];
+  readonly #limiter: RateLimiter | undefined;
+  readonly #workers = new Map<Worker, Entry>();
   #deaths: number[] = [];
   #isStopping = false;
 
@@ -54,8 +57,7 @@ export class WorkerPool {
     this.#settings = settings;
     this.#logger = logger;
     this.#environment = { ...environment, WORKERS: String(settings.workers), [WORKER]: '1' };
-    const limiter = settings.rateLimit && memoryRateLimiter(settings.rateLimit);
-    this.#answers = { take: (keyId: string) => limiter?.take(keyId) };
+    this.#limiter = settings.rateLimit && memoryRateLimiter(settings.rateLimit);
     cluster.schedulingPolicy = cluster.SCHED_RR;
     // Under the permission model only this process, which reads nothing that clients send, may start others.
     cluster.setupPrimary({ execArgv: process.execArgv.filter((flag) => flag !== '--allow-child-process') });
@@ -114,10 +116,8 @@ export class WorkerPool {
         entry.state = 'ready';
         resolve(report);
       };
-      const entry = {
-        state: 'starting' as 'starting' | 'ready',
-        channel: new Channel(worker, { ...this.#answers, ready }),
-      };
+      const take = (keyId: string) => this.#limiter?.take(keyId);
+      const entry: Entry = { state: 'starting', channel: new Channel(worker, { take, ready }) };
       this.#workers.set(worker, entry);
       worker.once('exit', (code: number | null, signal: string | null) => {
         this.#workers.delete(worker);
