@@ -25,8 +25,6 @@ export interface HttpRequest {
   onGone(listener: () => void): void;
   /** The IP address at the other end of the connection. Omit if it is unknown. */
   readonly remoteAddress?: string | undefined;
-  /** The connection of the request, for an `Admission` that bounds connections. Omit if it is unknown. */
-  readonly connection?: unknown;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
 }

@@ -23,7 +23,8 @@ class KoaRequest extends NodeRequest {
     return super.originalPath ?? (originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path);
   }
 
-  onAuthenticated(principal: Principal): void {
+  override onAuthenticated(principal: Principal): void {
+    super.onAuthenticated(principal);
     this.#context.state['principal'] = principal;
   }
 

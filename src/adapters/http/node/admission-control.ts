@@ -1,6 +1,5 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
-import { connectionOf } from './connection.js';
 import { FairScheduler, type Waiting } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
@@ -67,8 +66,8 @@ export class AdmissionControl implements Admission {
     this.#bounds.unsent.add(keyId, bytes);
   }
 
-  admit(request: HttpRequest, signal: AbortSignal): Permit {
-    return new HeldPermit(this.#bounds, request, signal);
+  admit(_request: HttpRequest, signal: AbortSignal): Permit {
+    return new HeldPermit(this.#bounds, signal);
   }
 }
 
@@ -124,16 +123,14 @@ class HeldPermit implements Permit, Waiting {
   caller = '?'; // until it is known; no API key has this id
   deferredAt: number | undefined;
   readonly #bounds: Bounds;
-  readonly #request: HttpRequest;
   readonly #signal: AbortSignal;
   #held: Shares | undefined;
   #hasEnded = false;
   #begin: ((isLate: boolean) => void) | undefined;
 
-  constructor(bounds: Bounds, request: HttpRequest, signal: AbortSignal) {
+  constructor(bounds: Bounds, signal: AbortSignal) {
     bounds.working.check();
     this.#bounds = bounds;
-    this.#request = request;
     this.#signal = signal;
     this.#moveTo(bounds.working);
   }
@@ -142,8 +139,6 @@ class HeldPermit implements Permit, Waiting {
     const { working, unsent, scheduler } = this.#bounds;
     this.#moveTo(undefined);
     this.caller = keyId;
-    const connection = connectionOf(this.#request.connection);
-    if (connection) connection.keyId = keyId;
     // A caller that reads its responses is served, whatever others leave unread.
     if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
     working.check(keyId);

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import type { AdmissionControl } from './admission-control.js';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerRequest, ServerResponse } from './server-messages.js';
 import type { FairScheduler, Waiting } from './fair-scheduler.js';
@@ -12,12 +13,6 @@ const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
 
-/** The part of `AdmissionControl` that the server calls. */
-interface Observer {
-  accepted(): void;
-  countUnsent(keyId: string, bytes: number): void;
-}
-
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
@@ -27,7 +22,7 @@ export interface ServerState {
   readonly waiting: Set<Connection>;
   readonly scheduler: FairScheduler;
   /** Counts connections and unread responses. */
-  readonly admission?: Observer | undefined;
+  readonly admission?: AdmissionControl | undefined;
   /** When the server began to drain: since then every response closes its connection. */
   drainedAt?: number;
   /** Whether the server stops: idle connections end soon. */

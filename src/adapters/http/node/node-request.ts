@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
+import { connectionOf } from './connection.js';
 
 /** More characters than the operating system usually takes at once. */
 const LARGE = 64 * 1024;
@@ -48,11 +50,13 @@ export class NodeRequest implements HttpRequest {
   }
 
   get remoteAddress(): string | undefined {
-    return this.connection?.remoteAddress;
+    return this.#request.socket?.remoteAddress;
   }
 
-  get connection(): IncomingMessage['socket'] | undefined {
-    return this.#request.socket;
+  /** Lets a `NodeServer` count for the key what the client leaves unread of the response. */
+  onAuthenticated({ keyId }: Principal): void {
+    const connection = connectionOf(this.#request.socket);
+    if (connection) connection.keyId = keyId;
   }
 
   header(name: string): string | undefined {

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { BusyError, type HttpRequest, type Permit } from '../../../../src/adapters/http/index.js';
+import type { RequestListener } from 'node:http';
+import {
+  BusyError,
+  type HttpInterface,
+  type HttpRequest,
+  type Permit,
+} from '../../../../src/adapters/http/index.js';
+import { createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { AdmissionControl, createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
@@ -370,38 +377,48 @@ describe('What clients leave unread', () => {
   /** Characters of three bytes: what is counted is bytes. */
   const LARGE_NAME = '世'.repeat(LARGE / 3);
 
+  const LISTENERS = {
+    'the listener for node:http': createNodeListener,
+    Koa: (http: HttpInterface) => createKoaApp(http).callback(),
+  };
+
   /** A server with large lists. Its bound is one response for each key, or two. */
-  async function serving(maxUnsent = 30 * 1024 * 1024) {
+  async function serving(
+    maxUnsent = 30 * 1024 * 1024,
+    listenerOf: (http: HttpInterface) => RequestListener = createNodeListener,
+  ) {
     const admission = new AdmissionControl({ maxUnsent });
     const pets = [{ id: 1n, name: LARGE_NAME, categoryId: 1n, status: 'available' as const }];
     const animalStore = {
       ...createAnimalStore(openMemoryStore()),
       listPets: async ({ limit = 20 } = {}) => ({ pets: limit === 1 ? pets : [] }),
     };
-    const listener = createNodeListener(httpInterface({ admission, animalStore }));
-    return { admission, ...(await listening((...exchange) => void listener(...exchange), { admission })) };
+    const listener = listenerOf(httpInterface({ admission, animalStore }));
+    return { admission, ...(await listening(listener, { admission })) };
   }
-  it('is counted until they read it or go: beyond its share a key gets 503, and no other key does', async () => {
-    const { admission, port } = await serving();
-    const status = async (key: string): Promise<number | undefined> => {
-      const connection = await RawConnection.open(port, list(key, 20));
-      return (await inTime(connection.responses(1)))[0]?.status;
-    };
-    const reader = await RawConnection.open(port);
-    reader.socket.pause();
-    reader.send(list('greedy', 1));
-    await until(() => admission.unsent > 0);
-    expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
-    expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
-    reader.socket.resume();
-    await until(() => admission.unsent === 0);
-    expect(await status('greedy')).to.equal(200);
-    reader.socket.pause();
-    reader.send(list('greedy', 1));
-    await until(() => admission.unsent > 0);
-    reader.socket.destroy();
-    await until(() => admission.unsent === 0);
-  });
+  for (const [name, listenerOf] of Object.entries(LISTENERS)) {
+    it(`is counted until they read it or go: beyond its share a key gets 503, and no other key does (${name})`, async () => {
+      const { admission, port } = await serving(undefined, listenerOf);
+      const status = async (key: string): Promise<number | undefined> => {
+        const connection = await RawConnection.open(port, list(key, 20));
+        return (await inTime(connection.responses(1)))[0]?.status;
+      };
+      const reader = await RawConnection.open(port);
+      reader.socket.pause();
+      reader.send(list('greedy', 1));
+      await until(() => admission.unsent > 0);
+      expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
+      expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
+      reader.socket.resume();
+      await until(() => admission.unsent === 0);
+      expect(await status('greedy')).to.equal(200);
+      reader.socket.pause();
+      reader.send(list('greedy', 1));
+      await until(() => admission.unsent > 0);
+      reader.socket.destroy();
+      await until(() => admission.unsent === 0);
+    });
+  }
 
   it('is only what the operating system does not take', async () => {
     const admission = new AdmissionControl();
