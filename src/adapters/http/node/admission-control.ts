@@ -89,25 +89,21 @@ class Shares {
    */
   check(caller?: string): void {
     if (this.taken >= this.#most) throw TOO_MANY;
-    if (caller !== undefined && this.#heldBy(caller) >= this.#mostEach) throw TOO_MANY_OF_CALLER;
+    if (caller !== undefined && this.isBeyond(caller)) throw TOO_MANY_OF_CALLER;
   }
 
   /** Whether a caller uses too much: its whole part, or anything while nothing is left. */
   isBeyond(caller: string): boolean {
-    const held = this.#heldBy(caller);
+    const held = this.#byCaller.get(caller) ?? 0;
     return held >= this.#mostEach || (held > 0 && this.taken >= this.#most);
   }
 
   /** Adds to what a caller uses, without a check. */
   add(caller: string, count: number): void {
     this.taken += count;
-    const held = this.#heldBy(caller) + count;
+    const held = (this.#byCaller.get(caller) ?? 0) + count;
     if (held > 0) this.#byCaller.set(caller, held);
     else this.#byCaller.delete(caller);
-  }
-
-  #heldBy(caller: string): number {
-    return this.#byCaller.get(caller) ?? 0;
   }
 }
 
@@ -126,7 +122,8 @@ class HeldPermit implements Permit, Waiting {
   readonly #signal: AbortSignal;
   #held: Shares | undefined;
   #hasEnded = false;
-  #begin: ((isLate: boolean) => void) | undefined;
+  /** Set when it waits for its turn. */
+  start!: (isLate: boolean) => void;
 
   constructor(bounds: Bounds, signal: AbortSignal) {
     bounds.working.check();
@@ -165,13 +162,9 @@ class HeldPermit implements Permit, Waiting {
     return this.#hasEnded || this.#signal.aborted;
   }
 
-  start(isLate: boolean): void {
-    this.#begin?.(isLate);
-  }
-
   async #waitForTurn(): Promise<void> {
     const isLate = await new Promise<boolean>((resolve) => {
-      this.#begin = resolve;
+      this.start = resolve;
       this.#bounds.scheduler.defer(this);
     });
     if (isLate) throw TOO_LATE;

@@ -234,23 +234,21 @@ export class Connection implements Waiting {
     if (this.isParsing && this.socket.isPaused()) this.socket.resume();
   }
 
-  /** The length of the input that may be parsed now: at most to the end of the current request. */
+  /**
+   * The length of the input that may be parsed now: at most to the end of the current request, nothing of the next one
+   * before the response was sent, and no more of a body than its listener buffers.
+   */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.socket.writableNeedDrain || !this.#isWanted()) return 0;
+    if (input.length === 0 || this.socket.writableNeedDrain) return 0;
+    const request = this.response?.req;
+    if (request && (request.complete || request.readableLength >= request.readableHighWaterMark)) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
     // The beginning of an empty line waits for its end, which may come in the next chunk.
     const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
     return input.length - (begun ?? 0);
-  }
-
-  /** Whether a further request, or more of a body, may be parsed. */
-  #isWanted(): boolean {
-    if (this.response === undefined) return true;
-    const { complete, readableLength, readableHighWaterMark } = this.response.req;
-    return !complete && readableLength < readableHighWaterMark;
   }
 
   readonly #finish = (): void => {
