@@ -175,6 +175,18 @@ describe('The limits of the listening server', () => {
     expect(held.responses).to.have.lengthOf(2);
   });
 
+  it('close the connection after its last request though the listener says that it stays', async () => {
+    const limits = { maxRequestsPerSocket: 1 };
+    const { port } = await listening(
+      (_request, response) => {
+        response.writeHead(200, { Connection: 'keep-alive' }).end();
+      },
+      { limits },
+    );
+    const connection = await RawConnection.open(port, head('GET /'), true);
+    expect(await inTime(connection.allResponses())).to.have.lengthOf(1);
+  });
+
   it('close, for a connection beyond the highest number, the one that has waited longest for a request', async () => {
     const held = new Held();
     const { port } = await listening(held.listener, { limits: { maxConnections: 3 } });
