@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -73,16 +74,12 @@ export class NodeServer {
   }
 
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
-  listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-      this.#server.listen({ port, host, backlog: this.#state.limits.maxConnections }, () => {
-        this.#server.off('error', reject);
-        this.#checkEvery(this.#state.limits.connectionsCheckingInterval);
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+  async listen(port: number, host: string): Promise<number> {
+    const { maxConnections, connectionsCheckingInterval } = this.#state.limits;
+    // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
+    await once(this.#server.listen({ port, host, backlog: maxConnections }), 'listening');
+    this.#checkEvery(connectionsCheckingInterval);
+    return (this.#server.address() as AddressInfo).port;
   }
 
   /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
@@ -102,20 +99,17 @@ export class NodeServer {
     this.#state.isStopping = true;
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
-    return new Promise((resolve) => {
-      let answered = true;
-      const deadline = setTimeout(() => {
-        for (const connection of this.#state.connections) {
-          answered &&= connection.response === undefined;
-          connection.destroy();
-        }
-      }, left);
-      this.#server.close(() => {
-        clearTimeout(deadline);
-        clearInterval(this.#checking);
-        resolve(answered);
-      });
-    });
+    let answered = true;
+    const deadline = setTimeout(() => {
+      for (const connection of this.#state.connections) {
+        answered &&= connection.response === undefined;
+        connection.destroy();
+      }
+    }, left);
+    await new Promise((resolve) => this.#server.close(resolve));
+    clearTimeout(deadline);
+    clearInterval(this.#checking);
+    return answered;
   }
 
   /**
@@ -202,12 +196,11 @@ export class NodeServer {
         onRead?.();
       };
     }
-    const rescue = (error: unknown): void => this.#rescue(request, response, error);
     try {
       const responding = this.#listener(request, response);
-      if (responding instanceof Promise) responding.catch(rescue);
+      if (responding instanceof Promise) responding.catch((error) => this.#rescue(request, response, error));
     } catch (error) {
-      rescue(error);
+      this.#rescue(request, response, error);
     }
   }
 
