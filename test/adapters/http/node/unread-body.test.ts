@@ -198,7 +198,12 @@ describe('Expect: 100-continue', () => {
     const held = new Held();
     const { port } = await listening(held.listener);
     const body = LONG.repeat(5);
-    const sent = head('POST /', 'Expect: 100-continue', `Content-Length: ${body.length}`, 'Connection: close');
+    const sent = head(
+      'POST /',
+      'Expect: 100-continue',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    );
     const connection = await RawConnection.open(port, sent + body);
     const response = await held.nth(0);
     await serverHasRead(port);
