@@ -173,7 +173,9 @@ export class Connection implements Waiting {
     this.#countUnsent(); // of a response that is written in parts
     if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
     const waited = now - this.#since;
-    if (this.response) return !this.response.req.complete && waited > requestTimeout;
+    // Nobody waits for the rest of a body whose response was ended.
+    if (this.response)
+      return !this.response.req.complete && !this.response.writableEnded && waited > requestTimeout;
     if (isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout) this.end();
     return !this.#isIdle && waited > headersTimeout;
   }

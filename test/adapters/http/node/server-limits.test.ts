@@ -85,6 +85,20 @@ describe('The limits of the listening server', () => {
     expect((await connection.responses(1))[0]?.body).to.equal('late');
   });
 
+  it('let a response out that was ended, however late the rest of the body is', async () => {
+    const large = Buffer.alloc(20_000_000);
+    const { port } = await listening((_request, response) => response.end(large), {
+      limits: { ...short, headersTimeout: short.requestTimeout },
+    });
+    const slow = await RawConnection.open(port);
+    slow.socket.pause();
+    slow.send(`${head('POST /', 'Content-Length: 9')}four`);
+    await serverHasRead(port);
+    await (await RawConnection.open(port)).allResponses(); // 408: the time of the other is over as well
+    slow.socket.resume();
+    expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
+  });
+
   it('give a request its time anew, however long its connection was idle', async () => {
     const limits = { headersTimeout: 1_000, requestTimeout: 1_000, connectionsCheckingInterval: 10 };
     const { port } = await listening(echoTarget, { limits });
