@@ -180,6 +180,40 @@ onLinux('The service in WORKERS', function () {
     await child.stop();
   });
 
+  it('serves the metrics while a worker hangs, and forgets none of what it had counted', async () => {
+    const { child, url } = await started({ ADMIN_PORT: '0' });
+    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
+    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
+    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    expect(await sampleOf(metrics, counted)).to.equal(20);
+    const [hung = 0] = workersOf(child);
+    process.kill(hung, 'SIGSTOP');
+    expect(await sampleOf(metrics, counted)).to.equal(20);
+    expect(await sampleOf(metrics, 'animal_store_workers')).to.equal(1);
+    process.kill(hung, 'SIGCONT');
+    await until(async () => (await sampleOf(metrics, 'animal_store_workers')) === 2);
+    expect(await sampleOf(metrics, counted)).to.equal(20);
+    await child.stop();
+  });
+
+  it('counts a request once, however many read the metrics while the workers are replaced', async () => {
+    const { child, url } = await started({ ADMIN_PORT: '0' });
+    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
+    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
+    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    const read = new Set([await sampleOf(metrics, counted)]);
+    const over = new AbortController();
+    const readers = Array.from({ length: 8 }, async () => {
+      while (!over.signal.aborted) read.add(await sampleOf(metrics, counted));
+    });
+    child.signal('SIGHUP');
+    await child.said(/replaced the workers/);
+    over.abort();
+    await Promise.all(readers);
+    expect([...read, await sampleOf(metrics, counted)]).to.deep.equal([20, 20]);
+    await child.stop();
+  });
+
   it('refuses a revoked key in every worker within the promised second', async () => {
     const folder = await temporaryFolder();
     const environment = { STORE_URL: `sqlite:${join(folder, 'animals.db')}` };

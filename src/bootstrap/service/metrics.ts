@@ -1,4 +1,5 @@
 import type { Container } from 'inversify';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
@@ -19,27 +20,33 @@ export async function serveMetrics(container: Container, port: number) {
   return servePage(container.get(TOKENS.settings).host, port, () => registry.metrics());
 }
 
+/** How long a worker may take to answer, in milliseconds. */
+const PATIENCE = 1000;
+
 /**
- * Serves the sum of what all workers count. What a worker that ended had counted when it was last read stays in it:
- * Prometheus takes a counter that falls for one that began anew.
+ * Serves the sum of what all workers count. What a worker had counted when it was last read stays in it when the worker
+ * ends, or does not answer: Prometheus takes a counter that falls for one that began anew.
  */
 export function serveSum(pool: WorkerPool, host: string, port: number) {
   const latest = new Map<Channel, Metrics>();
   let past: Metrics = [];
-  return servePage(host, port, async () => {
-    const read = async (channel: Channel): Promise<void> => {
-      const metrics = (await channel.ask('metrics')) as Metrics | undefined;
-      if (metrics) latest.set(channel, metrics);
-    };
+  const read = async (channel: Channel): Promise<void> => {
+    const answer = channel.ask('metrics') as Promise<Metrics | undefined>;
+    const metrics = await Promise.race([answer, delay(PATIENCE, undefined, { ref: false })]);
+    latest.set(channel, metrics ?? counted(latest.get(channel)));
+  };
+  const sum = async (): Promise<string> => {
     await Promise.all(pool.channels.map(read));
     for (const [channel, metrics] of latest) {
       if (pool.channels.includes(channel)) continue;
       latest.delete(channel);
-      const counted = metrics.filter(({ type }) => COUNTED.has(String(type)));
-      past = await AggregatorRegistry.aggregate([past, counted]).getMetricsAsJSON();
+      past = await AggregatorRegistry.aggregate([past, counted(metrics)]).getMetricsAsJSON();
     }
     return AggregatorRegistry.aggregate([...latest.values(), past]).metrics();
-  });
+  };
+  // Requests at the same time share one sum: another would count a worker that ends twice, or not at all.
+  let summing: Promise<string> | undefined;
+  return servePage(host, port, () => (summing ??= sum().finally(() => (summing = undefined))));
 }
 
 type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -59,8 +66,9 @@ async function servePage(host: string, port: number, page: () => Promise<string>
   };
 }
 
-/** Types of metrics that only grow. */
-const COUNTED = new Set(['counter', 'histogram']);
+/** Those that only grow. */
+const counted = (metrics: Metrics = []): Metrics =>
+  metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
 
 /** Bounds of the buckets of a duration, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
