@@ -103,6 +103,23 @@ onLinux('The service in WORKERS', function () {
     expect(messages(err)).to.include('a worker died (SIGKILL), another starts');
   });
 
+  it('goes on when a worker is killed that hangs, with a connection and messages on their way to it', async () => {
+    const { child, url } = await started({ ADMIN_PORT: '0' });
+    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
+    const [hung = 0] = workersOf(child);
+    process.kill(hung, 'SIGSTOP');
+    let served = 0;
+    const statuses = Array.from({ length: 4 }, () =>
+      statusOf(`${url}/pets`, KEY).finally(() => (served += 1)),
+    );
+    await until(() => served === 3); // the other connection waits for the worker that hangs
+    expect(await sampleOf(metrics, 'animal_store_workers')).to.equal(1); // asked, too
+    process.kill(hung, 'SIGKILL');
+    expect(await Promise.all(statuses)).to.deep.equal([200, 200, 200, 200]);
+    await until(async () => (await sampleOf(metrics, 'animal_store_workers')) === 2);
+    expect((await child.stop()).code).to.equal(0);
+  });
+
   it('ends with 1 and the reason when five workers die in ten seconds', async () => {
     const { child } = await started();
     for (let death = 1; death < 5; death += 1) await killWorker(child);

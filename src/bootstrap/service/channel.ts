@@ -22,7 +22,7 @@ export class Channel {
     this.#answers = answers;
     const emitter: NodeJS.EventEmitter = end;
     emitter.on('message', (message: Message) => void this.#receive(message));
-    emitter.on('disconnect', () => this.#asked.forEach((resolve) => resolve()));
+    emitter.on('exit', () => this.#asked.forEach((resolve) => resolve()));
   }
 
   /** Resolves to the answer, or to `undefined` if the other process ends before. */

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** The part of the messages between node:cluster and its workers that hands over connections. */
@@ -10,8 +9,8 @@ interface Handover {
   readonly ack?: number;
 }
 
-/** With a list while it waits for a worker to receive a connection. */
-type Child = ChildProcess & { readonly _handleQueue?: unknown };
+/** With a list of later messages while it waits for a worker to receive a connection. */
+type Child = ChildProcess & { _handleQueue?: unknown };
 
 /**
  * Hands the connections on the way to a worker that dies to the others. node:cluster waits for the dead worker's
@@ -30,9 +29,8 @@ export function handOnUntaken(worker: Worker): void {
   worker.once('exit', () => void handOn());
 
   async function handOn(): Promise<void> {
+    child._handleQueue = null; // the child would keep its channel open, to send them
     while (child.connected) await nextTurn(); // until its last messages were read
-    if (child._handleQueue) child.emit('internalMessage', { cmd: 'NODE_HANDLE_ACK' });
-    if (child.channel) await once(child, 'disconnect');
     for (const ack of untaken) child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: false });
   }
 }
