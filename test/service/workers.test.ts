@@ -159,6 +159,33 @@ onLinux('The service in WORKERS', function () {
     expect((await child.stop()).code).to.equal(0);
   });
 
+  for (const [which, index] of [
+    ['that is being replaced', 0],
+    ['that waits to be replaced', 1],
+  ] as const) {
+    it(`has as many workers as before when one dies ${which}`, async () => {
+      const { child } = await started();
+      const before = workersOf(child);
+      child.signal('SIGHUP');
+      await until(() => workersOf(child).length === 3);
+      process.kill(before[index] ?? 0, 'SIGKILL');
+      await child.said(/replaced the workers/);
+      // A worker too many would start, or would have started.
+      await until(() => workersOf(child).length === 2);
+      expect(workersOf(child)).to.not.include.members([before[0]]).and.not.include.members([before[1]]);
+      expect((await child.stop()).code).to.equal(0);
+    });
+  }
+
+  it('ends the replacing of workers at SIGTERM without an error', async () => {
+    const { child } = await started();
+    child.signal('SIGHUP');
+    await until(() => workersOf(child).length === 3);
+    const { code, err } = await child.stop();
+    expect(code, err).to.equal(0);
+    expect(messages(err).slice(1)).to.deep.equal(['replacing the workers', 'stopping on SIGTERM', 'stopped']);
+  });
+
   it('keeps the old workers at SIGHUP if a new one does not start', async () => {
     const keys = join(await temporaryFolder(), 'keys');
     await writeFile(keys, KEY);

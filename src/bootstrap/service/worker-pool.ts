@@ -49,6 +49,8 @@ export class WorkerPool {
   readonly #workers = new Map<Worker, Entry>();
   #deaths: number[] = [];
   #isStopping = false;
+  /** The old worker whose successor starts. If it dies meanwhile, nothing else replaces it. */
+  #outgoing: Worker | undefined;
 
   constructor(settings: Settings, environment: Environment, logger: Logger) {
     const { promise, reject } = Promise.withResolvers<never>();
@@ -80,15 +82,23 @@ export class WorkerPool {
 
   /** Replaces every worker, one after the other. Keeps the others if a new one does not start. */
   async replaceAll(): Promise<void> {
+    if (this.#isStopping) return;
     this.#logger.info('replacing the workers');
     const present = [...this.#workers];
     for (const [old, entry] of present) {
-      if (entry.state !== 'ready' || this.#isStopping) continue;
+      if (entry.state !== 'ready' || !this.#workers.has(old)) continue;
+      this.#outgoing = old;
       try {
         await this.#start();
       } catch (error) {
-        return this.#logger.error(`${(error as Error).message}, the old ones go on`);
+        if (this.#isStopping) return;
+        const { message } = error as Error;
+        if (!this.#workers.has(old)) return this.#replace(message);
+        return this.#logger.error(`${message}, the old ones go on`);
+      } finally {
+        this.#outgoing = undefined;
       }
+      if (this.#isStopping) return;
       if (!this.#workers.has(old)) continue;
       entry.state = 'leaving';
       void entry.channel.ask('leave');
@@ -123,7 +133,10 @@ export class WorkerPool {
         this.#workers.delete(worker);
         const how = signal ?? `exit code ${code}`;
         reject(new StartError(how, code));
-        if (entry.state === 'ready' && !this.#isStopping) void this.#replace(`a worker died (${how})`);
+        if (entry.state !== 'ready' || this.#isStopping) return;
+        const died = `a worker died (${how})`;
+        if (worker === this.#outgoing) this.#logger.error(`${died}, its successor starts already`);
+        else void this.#replace(died);
       });
     });
   }
