@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
@@ -65,6 +67,29 @@ onLinux('The service in WORKERS', function () {
 
   it('starts no second process by default', async () => {
     expect(workersOf((await started({ WORKERS: '' })).child)).to.deep.equal([]);
+  });
+
+  it('finishes the request of a first worker when it is stopped before the others are ready', async () => {
+    const earlier = await started();
+    await earlier.child.stop();
+    const url = `${earlier.url}/pets`;
+    const settings = { WORKERS: '2', PORT: new URL(url).port, API_KEYS: KEY, LOG_FORMAT: 'json' };
+    const child = program(await temporaryFolder(), ['serve'], settings);
+    await until(() => workersOf(child).length === 2);
+    process.kill(workersOf(child)[1] ?? 0, 'SIGSTOP');
+    const body = '{"name":"Bella","categoryId":1}';
+    const headers = { authorization: `Bearer ${KEY}`, 'content-length': body.length, expect: '100-continue' };
+    const add = request(url, { method: 'POST', headers });
+    add.flushHeaders();
+    await once(add, 'continue'); // the worker has the request
+    const stopped = child.stop();
+    await child.said(/stopping on SIGTERM/);
+    const responded = once(add, 'response');
+    add.end(body);
+    expect(((await responded) as [IncomingMessage])[0].statusCode).to.equal(201);
+    const { code, err } = await stopped;
+    expect(code, err).to.equal(0);
+    expect(messages(err)).to.deep.equal(['stopping on SIGTERM', 'stopped']);
   });
 
   it('says once why no worker starts, and ends with its exit code', async () => {

@@ -26,9 +26,11 @@ export async function serveByWorkers(io: Io, settings: Settings, logger: Logger)
     io.on('SIGHUP', onHangUp);
     try {
       const ready = await Promise.race([started, interrupted]);
-      if (ready === undefined) return io.exit(0);
-      logReady(logger, ready as Ready, metrics?.url);
-      await Promise.race([interrupted, pool.failed]);
+      // If a signal interrupts the start, the workers that are ready have requests to finish.
+      if (ready !== undefined) {
+        logReady(logger, ready as Ready, metrics?.url);
+        await Promise.race([interrupted, pool.failed]);
+      }
       return logStopped(logger, await pool.stop());
     } catch (error) {
       const exitCode = error instanceof StartError ? error.exitCode : null;
