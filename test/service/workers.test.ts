@@ -224,6 +224,22 @@ onLinux('The service in WORKERS', function () {
     expect((await child.stop()).code).to.equal(0);
   });
 
+  it('keeps the old workers at SIGHUP if the program of Node.js is missing, and replaces them at the next', async () => {
+    const missing =
+      "const is=process.execPath;let n=0;process.on('SIGHUP',()=>process.execPath=n++?is:'/missing')";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(missing)}`;
+    const { child, url } = await started({ NODE_OPTIONS });
+    const before = workersOf(child);
+    child.signal('SIGHUP');
+    await child.said(/a new worker did not start \(spawn \/missing ENOENT\), the old ones go on/);
+    expect(workersOf(child)).to.have.members(before);
+    expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+    child.signal('SIGHUP');
+    await child.said(/replaced the workers/);
+    expect(workersOf(child)).to.have.length(2);
+    expect((await child.stop()).code).to.equal(0);
+  });
+
   it('counts RATE_LIMIT over all workers', async () => {
     const { child, url } = await started({ RATE_LIMIT: '20/1h' });
     const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf(`${url}/pets`, KEY)));

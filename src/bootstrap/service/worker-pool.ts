@@ -121,6 +121,8 @@ export class WorkerPool {
   #start(): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork(this.#environment);
+      worker.once('error', ({ message }: Error) => reject(new StartError(message, null)));
+      if (worker.process.pid === undefined) return; // such as ENOENT or EMFILE
       handOnUntaken(worker);
       const ready = (report: unknown): void => {
         entry.state = 'ready';
