@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -238,6 +238,22 @@ onLinux('The service in WORKERS', function () {
     await child.said(/replaced the workers/);
     expect(workersOf(child)).to.have.length(2);
     expect((await child.stop()).code).to.equal(0);
+  });
+
+  it('keeps the old workers at SIGHUP if the store was moved away, and creates no other', async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, 'animals.db');
+    const { child, url } = await started({ STORE_URL: `sqlite:${file}` });
+    const client = new StoreClient(KEY);
+    await client.add(url, 'Bella');
+    client.close();
+    for (const suffix of ['', '-wal', '-shm']) await rename(file + suffix, `${file}.moved${suffix}`);
+    const before = workersOf(child);
+    child.signal('SIGHUP');
+    await child.said(/a new worker did not start \(exit code 1\), the old ones go on/);
+    expect(workersOf(child)).to.have.members(before);
+    expect(existsSync(file)).to.equal(false);
+    await child.stop();
   });
 
   it('counts RATE_LIMIT over all workers', async () => {

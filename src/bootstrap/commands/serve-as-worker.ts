@@ -7,7 +7,7 @@ import type { Quota } from '../../adapters/http/rate-limiter.js';
 import { Channel } from '../service/channel.js';
 import { TOKENS } from '../service/container.js';
 import { startService } from '../service/start-service.js';
-import { replace } from '../service/wiring.js';
+import { decorate, replace } from '../service/wiring.js';
 
 /** Runs the service in a worker until SIGINT or SIGTERM, or until another worker takes its place. */
 export async function serveAsWorker(
@@ -25,6 +25,9 @@ export async function serveAsWorker(
   const registry = isCounted ? (await import('../service/metrics.js')).count(container) : undefined;
   const { promise: replaced, resolve: leave } = Promise.withResolvers<void>();
   const primary = new Channel(process, { leave, metrics: () => registry?.getMetricsAsJSON() });
+  // Only the first worker creates the file of a store. If it is missing later, it was moved away.
+  if (cluster.worker?.id !== 1 && container.get(TOKENS.settings).storeUrl.startsWith('sqlite:'))
+    decorate(container, TOKENS.openOptions, (options) => ({ ...options, mustExist: true }));
   io.on('SIGHUP', () => {}); // the primary's
   return interruptible(io, async (signal) => {
     const interrupted = once(signal, 'abort');
