@@ -129,21 +129,23 @@ describe('The program, told to stop', () => {
     });
   });
 
-  it('ends although a reader of its log stopped to read', async () => {
-    const { child, url } = await startedService(await temporaryFolder());
-    child.process.stderr.pause();
-    const userAgent = 'x'.repeat(4_000);
-    const ask = () =>
-      fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${KEY}`, 'User-Agent': userAgent } });
-    for (let turn = 0; turn < 300; turn += 1) await (await ask()).text();
-    child.signal('SIGTERM');
-    const code = await Promise.race([
-      once(child.process, 'exit').then(([status]) => status as unknown),
-      delay(15_000, undefined, { ref: false }),
-    ]);
-    child.process.stderr.resume();
-    expect(code).to.equal(0);
-  });
+  for (const WORKERS of ['1', '2']) {
+    it(`ends although a reader of its log stopped to read, with WORKERS=${WORKERS}`, async () => {
+      const { child, url } = await startedService(await temporaryFolder(), { WORKERS });
+      child.process.stderr.pause();
+      const userAgent = 'x'.repeat(4_000);
+      const ask = () =>
+        fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${KEY}`, 'User-Agent': userAgent } });
+      for (let turn = 0; turn < 300; turn += 1) await (await ask()).text();
+      child.signal('SIGTERM');
+      const code = await Promise.race([
+        once(child.process, 'exit').then(([status]) => status as unknown),
+        delay(15_000, undefined, { ref: false }),
+      ]);
+      child.process.stderr.resume();
+      expect(code).to.equal(0);
+    });
+  }
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
   const onTerminal = `ends npm start with 0 by one Ctrl-C in a terminal${python ? '' : ' (pending: no python3 here)'}`;

@@ -256,6 +256,18 @@ onLinux('The service in WORKERS', function () {
     await child.stop();
   });
 
+  it('logs the lines of all workers whole, however long they are', async () => {
+    const { child, url } = await started();
+    const count = 400;
+    const headers = { Authorization: `Bearer ${KEY}`, 'User-Agent': 'é'.repeat(5_000) };
+    const ask = async () => (await fetch(`${url}/pets`, { headers })).text();
+    for (let sent = 0; sent < count; sent += 50) await Promise.all(Array.from({ length: 50 }, ask));
+    const { err } = await child.stop();
+    const lines = err.trimEnd().split('\n');
+    for (const line of lines) expect(() => JSON.parse(line) as unknown, line.slice(0, 200)).to.not.throw();
+    expect(lines.filter((line) => line.includes('"msg":"responded"'))).to.have.length(count);
+  });
+
   it('counts RATE_LIMIT over all workers', async () => {
     const { child, url } = await started({ RATE_LIMIT: '20/1h' });
     const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf(`${url}/pets`, KEY)));

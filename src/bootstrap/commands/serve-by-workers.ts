@@ -9,7 +9,7 @@ import type { Settings } from '../service/settings.js';
 /** Runs the service in worker processes until SIGINT or SIGTERM; SIGHUP replaces them. Resolves to the exit code. */
 export async function serveByWorkers(io: Io, settings: Settings, logger: Logger): Promise<number> {
   const { adminPort } = settings;
-  const pool = new WorkerPool(settings, io.env, logger);
+  const pool = new WorkerPool(settings, io, logger);
   return interruptible(io, async (signal) => {
     const interrupted = interruption(signal, logger);
     const metrics =

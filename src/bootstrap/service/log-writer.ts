@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { write, writeSync } from 'node:fs';
 
 /** How much is written together, in characters. */
@@ -12,15 +11,6 @@ const PATIENCE = 1000;
 /** How much may wait, in characters. Further lines are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
-/** A pipe does not mix up to this many bytes with what other processes write (PIPE_BUF of Linux). */
-const UNMIXED = 4096;
-
-/** Where the last line ends that such a piece has room for, or the first line if that is longer. */
-const endOfWhole = (bytes: Buffer): number =>
-  bytes.length <= UNMIXED
-    ? bytes.length
-    : bytes.lastIndexOf('\n', UNMIXED - 1) + 1 || bytes.indexOf('\n') + 1;
-
 /**
  * Writes the lines of a log to a file descriptor: many together, because one write for each costs more than the rest
  * of a small request, and without waiting for a slow reader. What cannot be written is dropped. pino's own destination
@@ -28,7 +18,6 @@ const endOfWhole = (bytes: Buffer): number =>
  */
 export class LogWriter {
   readonly #fd: number;
-  readonly #isShared: boolean;
   #waiting = '';
   #isWriting = false;
   #dropped = 0;
@@ -36,14 +25,12 @@ export class LogWriter {
   #lastActive = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isShared whether other processes write to it, as the other workers do */
-  constructor(fd: number, isShared = cluster.isWorker) {
+  constructor(fd: number) {
     this.#fd = fd;
-    this.#isShared = isShared;
     process.on('exit', () => this.#writeLast());
   }
 
-  /** Takes a line, with its line break. */
+  /** Takes whole lines, with their line breaks. */
   write(line: string): void {
     if (this.#waiting.length > MOST_WAITING) {
       this.#dropped += 1;
@@ -78,7 +65,7 @@ export class LogWriter {
   }
 
   #writeBytes(bytes: Buffer): void {
-    write(this.#fd, bytes, 0, this.#isShared ? endOfWhole(bytes) : bytes.length, null, (error, written) => {
+    write(this.#fd, bytes, 0, bytes.length, null, (error, written) => {
       if (error?.code === 'EAGAIN') {
         const timer = setTimeout(() => this.#writeBytes(bytes), RETRY);
         if (performance.now() - this.#lastActive > PATIENCE) timer.unref();

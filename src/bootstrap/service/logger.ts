@@ -6,12 +6,19 @@ import { isAnimalStoreError } from '../../domain/errors.js';
 import { LogWriter } from './log-writer.js';
 import type { Settings } from './settings.js';
 
+let stderrLog: LogWriter | undefined;
+
+/** What takes the lines of a log on stderr. */
+export const logSink = (stderr: NodeJS.WriteStream): { write(lines: string): unknown } =>
+  'fd' in stderr && !stderr.isTTY ? (stderrLog ??= new LogWriter(2)) : stderr; // else a stream of tests
+
 /** A log on stderr. */
 export async function createLogger(
   { logLevel, logFormat }: Settings,
   stderr: NodeJS.WriteStream,
 ): Promise<Logger> {
   const { pino } = await import('pino');
+  const sink = logSink(stderr);
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)) {
     const { prettyFactory } = await import('pino-pretty');
@@ -27,10 +34,9 @@ export async function createLogger(
         return [new Date(time).toLocaleTimeString('sv'), severity, text].filter(Boolean).join(' ');
       },
     });
-    return pino(options, { write: (line) => void stderr.write(format(line).replaceAll(C1, escaped)) });
+    return pino(options, { write: (line) => void sink.write(format(line).replaceAll(C1, escaped)) });
   }
-  // Else a stream of tests.
-  return pino(options, 'fd' in stderr ? new LogWriter(2) : stderr);
+  return pino(options, sink as { write(line: string): void });
 }
 
 /** Control characters that JSON does not escape. Terminals obey them: U+009B begins a command. */

@@ -1,11 +1,13 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
 import { Channel } from './channel.js';
 import { handOnUntaken } from './untaken-connections.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
+import { logSink } from './logger.js';
 import type { Environment, Settings } from './settings.js';
 
 /** Marks a worker of this program: another primary of node:cluster, such as PM2, may start it too. */
@@ -29,6 +31,13 @@ export class StartError extends Error {
   }
 }
 
+/** Where the pool gets its variables, and what its workers print goes to. */
+interface Surroundings {
+  readonly env: Environment;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
 interface Entry {
   state: 'starting' | 'ready' | 'leaving';
   readonly channel: Channel;
@@ -44,6 +53,7 @@ export class WorkerPool {
   readonly #fail: (reason: Error) => void;
   readonly #settings: Settings;
   readonly #environment: Environment;
+  readonly #surroundings: Surroundings;
   readonly #logger: Logger;
   readonly #limiter: RateLimiter | undefined;
   readonly #workers = new Map<Worker, Entry>();
@@ -52,17 +62,22 @@ export class WorkerPool {
   /** The old worker whose successor starts. If it dies meanwhile, nothing else replaces it. */
   #outgoing: Worker | undefined;
 
-  constructor(settings: Settings, environment: Environment, logger: Logger) {
+  constructor(settings: Settings, surroundings: Surroundings, logger: Logger) {
     const { promise, reject } = Promise.withResolvers<never>();
     [this.failed, this.#fail] = [promise, reject];
     promise.catch(() => {});
     this.#settings = settings;
     this.#logger = logger;
-    this.#environment = { ...environment, WORKERS: String(settings.workers), [WORKER]: '1' };
+    this.#surroundings = surroundings;
+    this.#environment = { ...surroundings.env, WORKERS: String(settings.workers), [WORKER]: '1' };
     this.#limiter = settings.rateLimit && memoryRateLimiter(settings.rateLimit);
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    // Under the permission model only this process, which reads nothing that clients send, may start others.
-    cluster.setupPrimary({ execArgv: process.execArgv.filter((flag) => flag !== '--allow-child-process') });
+    cluster.setupPrimary({
+      // Under the permission model only this process, which reads no requests, may start others.
+      execArgv: process.execArgv.filter((flag) => flag !== '--allow-child-process'),
+      // Node.js makes the stderr that processes share block when one starts or ends: who does not read it would hold all.
+      silent: !surroundings.stderr.isTTY,
+    });
   }
 
   /** The channels to the workers that are ready. */
@@ -124,6 +139,9 @@ export class WorkerPool {
       worker.once('error', ({ message }: Error) => reject(new StartError(message, null)));
       if (worker.process.pid === undefined) return; // such as ENOENT or EMFILE
       handOnUntaken(worker);
+      const { stdout, stderr } = this.#surroundings;
+      worker.process.stdout?.on('data', (chunk: Buffer) => stdout.write(chunk));
+      if (worker.process.stderr) handOnLines(worker.process.stderr, logSink(stderr));
       const ready = (report: unknown): void => {
         entry.state = 'ready';
         resolve(report);
@@ -131,7 +149,8 @@ export class WorkerPool {
       const take = (keyId: string) => this.#limiter?.take(keyId);
       const entry: Entry = { state: 'starting', channel: new Channel(worker, { take, ready }) };
       this.#workers.set(worker, entry);
-      worker.once('exit', (code: number | null, signal: string | null) => {
+      // It has ended, and what it printed was read.
+      worker.process.once('close', (code: number | null, signal: string | null) => {
         this.#workers.delete(worker);
         const how = signal ?? `exit code ${code}`;
         reject(new StartError(how, code));
@@ -165,8 +184,19 @@ export class WorkerPool {
     const { drainDelay, shutdownDeadline } = this.#settings;
     const kill = (): void => void worker.process.kill('SIGKILL');
     const timer = setTimeout(kill, drainDelay + shutdownDeadline + STOP_GRACE);
-    const [code] = (await once(worker, 'exit')) as [number | null];
+    const [code] = (await once(worker.process, 'close')) as [number | null];
     clearTimeout(timer);
     return code;
   }
+}
+
+/** Hands on whole lines, so that those of two workers do not mix. */
+function handOnLines(from: Readable, to: ReturnType<typeof logSink>): void {
+  let begun = '';
+  from.setEncoding('utf8').on('data', (text: string) => {
+    const end = text.lastIndexOf('\n') + 1;
+    if (end > 0) to.write(begun + text.slice(0, end));
+    begun = end > 0 ? text.slice(end) : begun + text;
+  });
+  from.on('end', () => begun && to.write(`${begun}\n`));
 }

@@ -86,18 +86,6 @@ describe('The log', () => {
     closeSync(fd);
   });
 
-  it('mixes no lines of two processes in a pipe', async () => {
-    const { fd, read } = await pipe(0);
-    const writers = [new LogWriter(fd, true), new LogWriter(fd, true)];
-    const text = lines(300);
-    for (const line of text) for (const writer of writers) writer.write(line);
-    await delay(150);
-    const size = 2 * Buffer.byteLength(text.join(''));
-    const written = (await read((_, length) => length >= size)).match(/.*\n/g);
-    expect(written?.toSorted()).to.deep.equal([...text, ...text].toSorted());
-    closeSync(fd);
-  });
-
   it('waits for nobody who does not read it, and says how many lines were dropped', async () => {
     const { fd, read } = await pipe(0);
     const writer = new LogWriter(fd);
