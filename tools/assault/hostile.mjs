@@ -251,7 +251,7 @@ function stopped(child) {
 async function attackContainer({ short, show }) {
   const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
   if (groups === undefined) return console.log('not run: 256 MiB and a fifth of a CPU: no control groups (version 1) can be made here'); // prettier-ignore
-  const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:' };
+  const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:', WORKERS: '1' };
   const service = await startService(settings, {
     command: groups.command([process.execPath, main, 'serve']),
   });
