@@ -36,7 +36,7 @@ export async function createLogger(
     });
     return pino(options, { write: (line) => void sink.write(format(line).replaceAll(C1, escaped)) });
   }
-  return pino(options, sink as { write(line: string): void });
+  return pino(options, sink);
 }
 
 /** Control characters that JSON does not escape. Terminals obey them: U+009B begins a command. */
