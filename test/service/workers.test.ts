@@ -73,10 +73,14 @@ onLinux('The service in WORKERS', function () {
     const earlier = await started();
     await earlier.child.stop();
     const url = `${earlier.url}/pets`;
-    const settings = { WORKERS: '2', PORT: new URL(url).port, API_KEYS: KEY, LOG_FORMAT: 'json' };
-    const child = program(await temporaryFolder(), ['serve'], settings);
-    await until(() => workersOf(child).length === 2);
-    process.kill(workersOf(child)[1] ?? 0, 'SIGSTOP');
+    const folder = await temporaryFolder();
+    const adapter = `import cluster from 'node:cluster';
+      if (cluster.worker?.id === 2) await new Promise((resolve) => setTimeout(resolve, 600_000));
+      export const adapter = { id: 1, load: () => {} };`;
+    await writeFile(join(folder, 'late.mjs'), adapter);
+    const settings = { PORT: new URL(url).port, API_KEYS: KEY, LOG_FORMAT: 'json', ADAPTERS: './late.mjs' };
+    const child = program(folder, ['serve'], { WORKERS: '2', ...settings });
+    await until(() => workersOf(child).length === 2); // the second starts once the first is ready
     const body = '{"name":"Bella","categoryId":1}';
     const headers = { authorization: `Bearer ${KEY}`, 'content-length': body.length, expect: '100-continue' };
     const add = request(url, { method: 'POST', headers });
