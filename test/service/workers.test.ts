@@ -46,6 +46,14 @@ async function killWorker(child: Child): Promise<void> {
 const started = async (settings: Record<string, string> = {}) =>
   startedService(await temporaryFolder(), { WORKERS: '2', LOG_FORMAT: 'json', ...settings });
 
+/** The service after so many requests for a page, where it serves metrics, and the sample that counts those requests. */
+async function startedAndAsked(times: number) {
+  const { child, url } = await started({ ADMIN_PORT: '0' });
+  const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
+  for (let turn = 0; turn < times; turn += 1) await statusOf(`${url}/pets`, KEY);
+  return { child, url, metrics, counted: 'animal_store_requests_total{operation="listPets",status="200"}' };
+}
+
 const onLinux = existsSync('/proc/self/stat') ? describe : describe.skip;
 
 onLinux('The service in WORKERS', function () {
@@ -281,10 +289,7 @@ onLinux('The service in WORKERS', function () {
   });
 
   it('serves the sum of all metrics, and forgets none of a worker that died', async () => {
-    const { child, url } = await started({ ADMIN_PORT: '0' });
-    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
-    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
-    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    const { child, url, metrics, counted } = await startedAndAsked(20);
     expect(await sampleOf(metrics, counted)).to.equal(20);
     expect(await sampleOf(metrics, 'animal_store_workers')).to.equal(2);
     const info = /animal_store_build_info\{.*\} (\d+)/.exec(await (await fetch(metrics)).text())?.[1];
@@ -298,10 +303,7 @@ onLinux('The service in WORKERS', function () {
   });
 
   it('serves the metrics while a worker hangs, and forgets none of what it had counted', async () => {
-    const { child, url } = await started({ ADMIN_PORT: '0' });
-    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
-    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
-    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    const { child, metrics, counted } = await startedAndAsked(20);
     expect(await sampleOf(metrics, counted)).to.equal(20);
     const [hung = 0] = workersOf(child);
     process.kill(hung, 'SIGSTOP');
@@ -314,10 +316,7 @@ onLinux('The service in WORKERS', function () {
   });
 
   it('counts a request once, however many read the metrics while the workers are replaced', async () => {
-    const { child, url } = await started({ ADMIN_PORT: '0' });
-    const [, metrics = ''] = await child.said(/"metrics":"(.*?)"/);
-    const counted = 'animal_store_requests_total{operation="listPets",status="200"}';
-    for (let turn = 0; turn < 20; turn += 1) await statusOf(`${url}/pets`, KEY);
+    const { child, metrics, counted } = await startedAndAsked(20);
     const read = new Set([await sampleOf(metrics, counted)]);
     const over = new AbortController();
     const readers = Array.from({ length: 8 }, async () => {

@@ -75,7 +75,8 @@ export class WorkerPool {
     cluster.setupPrimary({
       // Under the permission model only this process, which reads no requests, may start others.
       execArgv: process.execArgv.filter((flag) => flag !== '--allow-child-process'),
-      // Node.js makes the stderr that processes share block when one starts or ends: who does not read it would hold all.
+      // Node.js makes a stderr that processes share block when one of them starts or ends. A reader that has stopped
+      // would then hold all of them.
       silent: !surroundings.stderr.isTTY,
     });
   }
@@ -194,9 +195,10 @@ export class WorkerPool {
 function handOnLines(from: Readable, to: ReturnType<typeof logSink>): void {
   let begun = '';
   from.setEncoding('utf8').on('data', (text: string) => {
-    const end = text.lastIndexOf('\n') + 1;
-    if (end > 0) to.write(begun + text.slice(0, end));
-    begun = end > 0 ? text.slice(end) : begun + text;
+    begun += text;
+    const end = begun.lastIndexOf('\n') + 1;
+    if (end > 0) to.write(begun.slice(0, end));
+    begun = begun.slice(end);
   });
   from.on('end', () => begun && to.write(`${begun}\n`));
 }
