@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { AdmissionControl } from './admission-control.js';
 import type { ServerLimits } from './server-limits.js';
-import type { ServerRequest, ServerResponse } from './server-messages.js';
+import type { ServerResponse } from './server-messages.js';
 import type { FairScheduler, Waiting } from './fair-scheduler.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -122,19 +122,25 @@ export class Connection implements Waiting {
     this.response = response;
     this.keyId = '';
     this.#server.waiting.delete(this);
-    response.decideLast = () => this.#decideLast(response.req);
+    response.decideLast = () => this.#decideLast(response);
     response.onEnd = this.#countUnsent;
-    response.req.onRead = this.#goOn;
+    response.req.onRead = () => {
+      response.writeContinue();
+      this.#goOn();
+    };
     this.#requests += 1;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
   }
 
   /** Whether the response is the connection's last. A response that does not wait for the body is. */
-  #decideLast({ complete, headers }: ServerRequest): boolean {
+  #decideLast(response: ServerResponse): boolean {
     const { limits, drainedAt } = this.#server;
+    const { complete, headers } = response.req;
     const isHere =
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
+    // Without it `node:http` closes the connection of a client that sent its body without waiting for 100.
+    if (isHere) response.writeContinue();
     this.#isLast = !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
     return this.#isLast;
   }

@@ -188,14 +188,6 @@ export class NodeServer {
     connectionFor(request).begin(response);
     const fault = requestFault(request);
     if (fault) return this.#refuse(connectionFor(request), fault, refusedRequest(request));
-    if (request.headers.expect !== undefined && request.httpVersion !== '1.0') {
-      const { onRead } = request;
-      request.onRead = () => {
-        if (!response.headersSent) response.writeContinue();
-        request.onRead = onRead;
-        onRead?.();
-      };
-    }
     try {
       const responding = this.#listener(request, response);
       if (responding instanceof Promise) responding.catch((error) => this.#rescue(request, response, error));

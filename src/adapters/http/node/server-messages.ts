@@ -42,6 +42,16 @@ export class ServerResponse extends NodeResponse<ServerRequest> {
   decideLast: (() => boolean) | undefined;
   /** Called once the whole response was handed to the socket. */
   onEnd: (() => void) | undefined;
+  #hasContinued = false;
+
+  /** Sends 100, once, to a client that expects it. */
+  override writeContinue(): void {
+    const { headers, httpVersion } = this.req;
+    if (this.#hasContinued || this.headersSent || headers.expect === undefined || httpVersion === '1.0')
+      return;
+    this.#hasContinued = true;
+    super.writeContinue();
+  }
 
   /** `node:http` calls it for headers that are written implicitly, too. */
   override writeHead(...head: unknown[]): this {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -60,6 +61,40 @@ describe('Pipelined requests', () => {
       const bodies = (await connection.responses(4)).map(({ body }) => body);
       expect(bodies, `pieces of ${size}`).to.deep.equal(['GET\r\n\r\n ', '\r\n\r\nX', '', 'four']);
     }
+  });
+
+  it('are all answered on one connection, with and without Expect, in whatever segments they come', async () => {
+    const { port } = await listening((request, response) => {
+      if (request.url === '/now') echoBody(request, response);
+      else setImmediate(echoBody, request, response); // by then the whole body may have arrived
+    });
+    const messages = ['/now', '/later'].flatMap((target) =>
+      [[], ['Expect: 100-continue']].flatMap((lines) => [
+        { bytes: head(`GET ${target}`, ...lines), body: '' },
+        { bytes: `${head(`POST ${target}`, 'Content-Length: 4', ...lines)}four`, body: 'four' },
+        {
+          bytes: `${head(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines)}5\r\n\r\n\r\nX\r\n0\r\n\r\n`,
+          body: '\r\n\r\nX',
+        },
+      ]),
+    );
+    const sequences = fc.array(fc.constantFrom(...messages), { minLength: 1, maxLength: 6 });
+    const cuts = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 8 });
+    const property = fc.asyncProperty(sequences, cuts, async (sequence, cuts) => {
+      const bytes = sequence.map((message) => message.bytes).join('');
+      const connection = await RawConnection.open(port);
+      let sent = 0;
+      for (const cut of [...cuts.toSorted((one, other) => one - other), bytes.length]) {
+        connection.send(bytes.slice(sent, cut));
+        sent = Math.max(sent, cut);
+        await new Promise(setImmediate);
+      }
+      const responses = await inTime(connection.responses(sequence.length));
+      expect(responses.map(({ body }) => body)).to.deep.equal(sequence.map(({ body }) => body));
+      expect(responses.every(({ headers }) => headers.get('connection') === 'keep-alive')).to.equal(true);
+      connection.socket.end();
+    });
+    await fc.assert(property, { numRuns: 150 });
   });
 
   it('wait in the network while their client does not read', async () => {

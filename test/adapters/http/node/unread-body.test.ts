@@ -212,6 +212,21 @@ describe('Expect: 100-continue', () => {
     expect(connection.received.match(/x+/g)?.at(-1)).to.equal(body);
   });
 
+  for (const [what, listener] of Object.entries({
+    'that is read': echoBody,
+    'that nobody reads': echoTarget,
+  })) {
+    it(`keeps the connection after a body ${what} and that came at once`, async () => {
+      const { port } = await listening(listener);
+      const connection = await RawConnection.open(port, `${sent}four`.repeat(3) + head('GET /last'));
+      const responses = await connection.responses(4);
+      expect(responses.map(({ headers }) => headers.get('connection'))).to.deep.equal(
+        Array.from({ length: 4 }, () => 'keep-alive'),
+      );
+      expect(connection.received.match(/100 Continue/g)).to.have.lengthOf(3);
+    });
+  }
+
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
     const { port } = await listening(echoBody);
     const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
