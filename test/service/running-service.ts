@@ -1,9 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { KEY } from '../bootstrap/test-io.js';
 
@@ -22,9 +23,29 @@ export interface Outcome {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** Kills the process groups that are still in its list when its input ends, which is when this process has died. */
+const GUARDIAN = `
+  const groups = new Set();
+  require('node:readline').createInterface({ input: process.stdin })
+    .on('line', (line) => { if (!groups.delete(line)) groups.add(line); })
+    .on('close', () => { for (const group of groups) try { process.kill(-group, 'SIGKILL'); } catch {} });`;
+
 /** A process with only the part of the test's environment that any program needs. */
 export class Child {
   static readonly #running = new Set<Child>();
+  static #guardian: ChildProcessByStdio<Writable, null, null> | undefined;
+
+  /** Adds a process group to the list of the guardian, or removes it. A run of tests that is killed leaves no services. */
+  static #toggle(group: number | undefined): void {
+    if (this.#guardian === undefined) {
+      const stdio = ['pipe', 'ignore', 'ignore'] as const;
+      // Of a group of its own: a signal to that of the tests must not end it.
+      this.#guardian = spawn(process.execPath, ['-e', GUARDIAN], { stdio: [...stdio], detached: true });
+      this.#guardian.unref();
+      (this.#guardian.stdin as Socket).unref();
+    }
+    if (group !== undefined) this.#guardian.stdin.write(`${group}\n`);
+  }
 
   out = '';
   err = '';
@@ -41,10 +62,13 @@ export class Child {
     });
     this.process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    const { pid } = this.process;
     Child.#running.add(this);
+    Child.#toggle(pid);
     this.ended = once(this.process, 'close').then((ending) => {
       const [code, signal] = ending as [code: number | null, signal: NodeJS.Signals | null];
       Child.#running.delete(this);
+      Child.#toggle(pid);
       return { code, signal, out: this.out, err: this.err };
     });
   }
