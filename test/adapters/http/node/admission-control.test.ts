@@ -10,6 +10,7 @@ import {
 import { createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { AdmissionControl, createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
+import { NodeRequest } from '../../../../src/adapters/http/node/node-request.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
@@ -204,6 +205,15 @@ describe('The turns of requests', () => {
       performance.now = clock;
     }
     expect(done.join(' ')).to.equal('6 5 4 a late 3 2 1 b late c late');
+  });
+
+  it('are not overtaken: nothing has room while something waits', async () => {
+    const turns = new FairScheduler(8);
+    expect(turns.hasRoom()).to.equal(true);
+    turns.defer({ deferredAt: undefined, caller: '', isGone: false, start() {} });
+    expect(turns.hasRoom()).to.equal(false);
+    await settled();
+    expect(turns.hasRoom()).to.equal(true);
   });
 
   it('are waited for by all while several come together, and by none that come alone', async () => {
@@ -419,6 +429,26 @@ describe('What clients leave unread', () => {
       await until(() => admission.unsent === 0);
     });
   }
+
+  it('is counted for the key of its own request, not of the one before on the same connection', async () => {
+    const admission = new AdmissionControl();
+    const counted = new Set<string>();
+    admission.countUnsent = (keyId, bytes) => void (bytes > 0 && counted.add(keyId));
+    const { port } = await listening(
+      (request, response) => {
+        const isKeyed = request.url === '/keyed';
+        if (isKeyed) new NodeRequest(request, response).onAuthenticated({ keyId: 'key', scopes: new Set() });
+        response.end(isKeyed ? '' : Buffer.alloc(LARGE));
+      },
+      { admission },
+    );
+    const connection = await RawConnection.open(port, head('GET /keyed'));
+    await connection.responses(1);
+    connection.socket.pause();
+    connection.send(head('GET /open'));
+    await until(() => counted.size > 0);
+    expect([...counted]).to.deep.equal(['']);
+  });
 
   it('is only what the operating system does not take', async () => {
     const admission = new AdmissionControl();

@@ -178,6 +178,44 @@ describe('The limits of the listening server', () => {
     }
   });
 
+  it('leave a client that reads slowly, but steadily, all the time that it takes', async () => {
+    const clock = performance.now.bind(performance);
+    let later = 0;
+    performance.now = () => clock() + later;
+    try {
+      const part = Buffer.alloc(10_000_000);
+      const held = new Held();
+      const limits = { writeTimeout: 60_000, connectionsCheckingInterval: 5 };
+      const { port } = await listening(held.listener, { limits });
+      const connection = await RawConnection.open(port);
+      let received = 0;
+      let enough = 0;
+      connection.socket.removeAllListeners('data').on('data', ({ length }: Buffer) => {
+        received += length;
+        if (received >= enough) connection.socket.pause();
+      });
+      connection.socket.pause();
+      connection.send(head('GET /'));
+      const response = await held.nth(0);
+      response.write(part);
+      await delay(1); // Node.js writes at once what a listener writes in one turn
+      // The operating system holds less than a part, so a further one is always on its way.
+      for (let steps = 1; steps <= 4; steps += 1) {
+        response.write(part);
+        await delay(50); // the limits are checked several times
+        later += 40_000;
+        await delay(50);
+        enough = steps * part.length;
+        connection.socket.resume();
+        while (response.writableLength > 1.5 * part.length) await delay(1);
+        await delay(50);
+      }
+      expect(response.destroyed).to.equal(false);
+    } finally {
+      performance.now = clock;
+    }
+  });
+
   it('close the connection after its last request, and process no further one', async () => {
     const held = new Held();
     const { port } = await listening(held.listener, { limits: { maxRequestsPerSocket: 2 } });
@@ -274,6 +312,21 @@ describe('The limits of the listening server', () => {
     const first = await RawConnection.open(port);
     for (let count = 0; count < 2; count += 1) await RawConnection.open(port);
     await inTime(first.closed);
+  });
+
+  it('do not take a connection that has ended for one that waits', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
+    const idle = await RawConnection.open(port);
+    idle.socket.end();
+    await inTime(idle.closed);
+    for (const index of [0, 1]) {
+      await RawConnection.open(port, head('GET /'));
+      await held.nth(index);
+    }
+    const beyond = await RawConnection.open(port, head('GET /'));
+    await inTime(beyond.closed);
+    expect(held.responses).to.have.lengthOf(2);
   });
 
   it('drop a connection beyond the highest number while every other has a request in work', async () => {

@@ -99,6 +99,29 @@ describe('A listening server that is closed', () => {
     expect(await inTime(closed)).to.equal(true);
   });
 
+  it('leaves a connection stopGrace for a request, however long it was idle before', async () => {
+    const clock = performance.now.bind(performance);
+    let later = 0;
+    performance.now = () => clock() + later;
+    try {
+      const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000 };
+      const { server, port } = await listening(echoTarget, { limits });
+      const [used, idle] = [await RawConnection.open(port, head('GET /')), await RawConnection.open(port)];
+      await used.responses(1);
+      later += 600_000;
+      const closed = server.close(300_000);
+      await untilRefused(port);
+      await delay(100); // a stopping server looks for idle connections several times
+      used.send(head('GET /late'));
+      expect((await inTime(used.allResponses())).map(({ body }) => body)).to.deep.equal(['/', '/late']);
+      later += 60_000;
+      await inTime(idle.closed);
+      expect(await inTime(closed)).to.equal(true);
+    } finally {
+      performance.now = clock;
+    }
+  });
+
   it('answers a request whose body is on its way', async () => {
     const { server, port } = await listening(echoBody);
     const connection = await RawConnection.open(

@@ -1,0 +1,31 @@
+import { createHook } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
+
+/** What stays until it is released: timers, also those that do not keep the process alive, and handles. */
+const KINDS = /^(?:Timeout|\w*(?:TCP|PIPE|TLS|PROCESS|SIGNAL|FSEVENT|STATWATCHER|MESSAGEPORT|WORKER)\w*)$/;
+
+/**
+ * Names what `work` has made and not released by its end, each with its first place in `src`. What Node.js makes by
+ * itself, such as the sockets that it accepts, has no place.
+ */
+export async function leftBehind(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const held = new Map<number, string>();
+  const hook = createHook({
+    init(id, kind) {
+      if (!KINDS.test(kind)) return;
+      const frames = String(new Error('made').stack).split('\n').slice(1);
+      const place = frames.find((frame) => frame.includes('/src/'));
+      if (place !== undefined || !frames.some((frame) => /file:|\(\/|node_modules/.test(frame)))
+        held.set(id, `${kind} ${place?.trim() ?? 'of Node.js'}`);
+    },
+    destroy: (id) => void held.delete(id),
+  }).enable();
+  try {
+    await work();
+    // The ends of handles are told some turns later.
+    for (let turn = 0; turn < 20 && held.size > 0; turn += 1) await setImmediate();
+    return [...held.values()];
+  } finally {
+    hook.disable();
+  }
+}
