@@ -30,6 +30,9 @@ async function useService(storeUrl: string): Promise<void> {
   expect(await service.stop(0)).to.equal(true);
 }
 
+const answer = (body: string, status = 200) =>
+  new Response(body, { status, headers: { 'Content-Type': 'application/json' } });
+
 describe('Nothing is left', () => {
   it('of a server that was closed', async () => {
     const left = await leftBehind(async () => {
@@ -69,8 +72,6 @@ describe('Nothing is left', () => {
   });
 
   it('of calls of a client: answered, failed, late and aborted', async () => {
-    const answer = (body: string, status = 200) =>
-      new Response(body, { status, headers: { 'Content-Type': 'application/json' } });
     const respond: Record<string, () => Promise<Response>> = {
       1: async () => answer('{"id":1,"name":"Rex","categoryId":7,"status":"sold"}'),
       2: async () => answer('{"code":"pet_not_found","message":"No such animal.","status":404}', 404),
