@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import type { Contract, Open, Subject } from '../contract/contract.js';
@@ -184,6 +185,26 @@ export function faultsOf<Port extends object>() {
         return { ...reads(port), ...writes(port) };
       };
     },
+
+    /** Works in a later turn, as with a disk. */
+    slow: (...names: (keyof Port & string)[]) =>
+      replaced(names, (_, operation) => async (...args) => {
+        await delay(2);
+        return operation(...args);
+      }),
+
+    /** Reads from a snapshot, which it drops a millisecond after it was first read. */
+    keepsSnapshot:
+      <Item extends { readonly id: unknown }>(all: (port: Port) => Promise<readonly Item[]>): Fault<Port> =>
+      (port) => {
+        let snapshot: Promise<readonly Item[]> | undefined;
+        const read = (): Promise<readonly Item[]> => {
+          if (!snapshot) setTimeout(() => (snapshot = undefined), 1);
+          return (snapshot ??= all(port));
+        };
+        const findById = async (id: unknown) => (await read()).find((item) => item.id === id);
+        return { findById, list: read } as unknown as Partial<Port>;
+      },
 
     /** Calls these operations on another port. */
     elsewhere:

@@ -68,6 +68,10 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
   'aborted signal, and changes nothing: findById': remembersKeys,
   'has every key exactly as before': { reopened: key.elsewhere(otherKeys, 'findById', 'add') },
   'shows a change to the next read of another handle': { another: remembersAbsence },
+  'shows each key and its revocation at once': {
+    first: key.slow('add', 'revoke'),
+    another: key.keepsSnapshot((apiKeys) => apiKeys.list()),
+  },
   'keeps the earliest instant of twenty simultaneous': {
     first: revokesInTwoSteps,
     another: revokesInTwoSteps,

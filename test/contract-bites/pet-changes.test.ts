@@ -229,6 +229,10 @@ const broken: Bites<StoreFault> = {
   ),
   'has every change after closing and opening again': forgetsChanges('reopened'),
   'has every change in another handle': forgetsChanges('another'),
+  'shows each change and removal at once': (store, handle) =>
+    (handle === 'another'
+      ? inPets(petsFaults.keepsSnapshot((pets) => pets.list({ limit: 100 })))
+      : inChanges(changesFaults.slow('changeStatus', 'remove')))(store, handle),
 };
 
 const open =

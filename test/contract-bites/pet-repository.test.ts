@@ -12,7 +12,8 @@ import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from 
 
 type PetBites = Bites<Fault<PetRepository> | HandleFaults<PetRepository>>;
 
-const { asks, returns, late, deaf, hasty, alien, remembers, elsewhere } = faultsOf<PetRepository>();
+const { asks, returns, late, deaf, hasty, alien, slow, keepsSnapshot, remembers, elsewhere } =
+  faultsOf<PetRepository>();
 
 const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
   asks({ list: (range, call) => [change(range), call] });
@@ -306,6 +307,10 @@ const handles: PetBites = {
     another: replacesLapsedBlindly,
   },
   'shows an animal to the next read of another handle': { another: remembers('list', () => true, 'add') },
+  'shows each animal at once to another handle': {
+    first: slow('add'),
+    another: keepsSnapshot(everything),
+  },
   'shows no new animal with an id lower than one seen before': { first: showsLater, another: showsLater },
 };
 

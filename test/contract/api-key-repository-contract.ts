@@ -8,6 +8,7 @@ import {
   notDurable,
   notShared,
   anotherHandle,
+  besideReads,
   reopened,
   required,
   type StoreCase,
@@ -272,6 +273,23 @@ const handleCases: readonly ApiKeyCase[] = [
         assert.deepEqual(await other.findById('k1'), sampleApiKey({ revokedAt }));
         assert.deepEqual(await other.list(), [sampleApiKey({ revokedAt })]);
       }
+    },
+  },
+  {
+    name: 'shows each key and its revocation at once to another handle that reads all the time',
+    unless: notShared,
+    async run(apiKeys, subject) {
+      const other = required((await anotherHandle(subject)).apiKeys);
+      await besideReads(
+        () => other.list(),
+        async (number) => {
+          const key = sampleApiKey({ id: `k${number}` });
+          await apiKeys.add(key);
+          assert.deepEqual(await other.findById(key.id), key);
+          const revoked = await apiKeys.revoke(key.id, new Date(5));
+          assert.deepEqual(await other.findById(key.id), revoked);
+        },
+      );
     },
   },
   {

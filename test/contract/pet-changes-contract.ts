@@ -12,6 +12,7 @@ import { FULL_PET, claimed, claimedAt, samplePet, times } from './samples.js';
 import {
   addAll,
   anotherHandle,
+  besideReads,
   listAll,
   notDurable,
   notShared,
@@ -349,10 +350,33 @@ const further: readonly ChangesCase[] = (
   },
 }));
 
+const sharing: readonly ChangesCase[] = [
+  {
+    name: 'shows each change and removal at once to another handle that reads all the time',
+    unless: notShared,
+    async run(changes, subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const pets = await addAll(
+        subject.pets,
+        times(15, () => samplePet()),
+      );
+      await besideReads(
+        () => other.list({ limit: 1 }),
+        async (number) => {
+          const { id } = required(pets[number % 15]);
+          if (number < 15) await changes.changeStatus(id, 'sold', ANY);
+          else await changes.remove(id, ANY);
+          assert.equal((await other.findById(id))?.status, number < 15 ? 'sold' : undefined);
+        },
+      );
+    },
+  },
+];
+
 /** What every store promises whose animals can be changed and removed. */
 export const petChangesContract: Contract<StoreSubject> = {
   port: 'PetChanges',
-  cases: [...changing, ...removing, ...replaying, ...racing, ...ending, ...further].map(
+  cases: [...changing, ...removing, ...replaying, ...racing, ...ending, ...further, ...sharing].map(
     ({ name, unless, run }): StoreCase => ({
       name,
       unless: (subject) => (subject.changes ? unless?.(subject) : 'the store has no PetChanges'),

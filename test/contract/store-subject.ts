@@ -69,6 +69,28 @@ export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => requi
 
 export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> => required(another)();
 
+/**
+ * Thirty steps, one after another, beside somebody who reads in every turn, as a busy process does: a handle that reads
+ * from a snapshot may renew it only when nobody reads.
+ */
+export async function besideReads(
+  read: () => Promise<unknown>,
+  step: (number: number) => Promise<void>,
+): Promise<void> {
+  let stepping = true;
+  const steps = async (): Promise<void> => {
+    for (let number = 0; number < 30; number += 1) await step(number);
+  };
+  const reads = async (): Promise<void> => {
+    for (let last = false; !last;) {
+      last = !stepping;
+      await read();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await Promise.all([steps().finally(() => (stepping = false)), reads()]);
+}
+
 /** What the case needs. */
 export function required<Part>(part: Part | undefined): Part {
   assert.ok(part, 'a handle of the subject lacks what the first one had');

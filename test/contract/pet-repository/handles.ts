@@ -8,6 +8,7 @@ import {
   notShared,
   addAll,
   anotherHandle,
+  besideReads,
   listAll,
   reopened,
   type StoreCase,
@@ -121,6 +122,21 @@ const sharingCases: readonly StoreCase[] = [
           ({ id } = pet);
         }
       }
+    },
+  },
+  {
+    name: 'shows each animal at once to another handle that reads all the time',
+    unless: notShared,
+    async run(subject) {
+      const { pets: other } = await anotherHandle(subject);
+      const first = (await subject.pets.add(samplePet())).pet;
+      await besideReads(
+        () => other.findById(first.id),
+        async () => {
+          const { pet } = await subject.pets.add(samplePet());
+          assert.deepEqual(await other.findById(pet.id), pet);
+        },
+      );
     },
   },
   {
