@@ -1,6 +1,6 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
-import { FairScheduler, type Waiting } from './fair-scheduler.js';
+import { FairScheduler, type Task } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
 /** Options of `AdmissionControl`. */
@@ -48,12 +48,12 @@ export class AdmissionControl implements Admission {
 
   /** The number of requests in progress. */
   get inFlight(): number {
-    return this.#bounds.working.taken;
+    return this.#bounds.working.used;
   }
 
   /** The bytes of responses that clients have not read yet. */
   get unsent(): number {
-    return this.#bounds.unsent.taken;
+    return this.#bounds.unsent.used;
   }
 
   /** Call it for every accepted connection. While more arrive, half of the time goes to accepting them. */
@@ -76,7 +76,7 @@ class Shares {
   readonly #most: number;
   readonly #mostEach: number;
   readonly #byCaller = new Map<string, number>();
-  taken = 0;
+  used = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -88,19 +88,19 @@ class Shares {
    * @throws {BusyError} nothing is left, or the caller has used its part
    */
   check(caller?: string): void {
-    if (this.taken >= this.#most) throw TOO_MANY;
+    if (this.used >= this.#most) throw TOO_MANY;
     if (caller !== undefined && this.isBeyond(caller)) throw TOO_MANY_OF_CALLER;
   }
 
   /** Whether a caller uses too much: its whole part, or anything while nothing is left. */
   isBeyond(caller: string): boolean {
     const held = this.#byCaller.get(caller) ?? 0;
-    return held >= this.#mostEach || (held > 0 && this.taken >= this.#most);
+    return held >= this.#mostEach || (held > 0 && this.used >= this.#most);
   }
 
   /** Adds to what a caller uses, without a check. */
   add(caller: string, count: number): void {
-    this.taken += count;
+    this.used += count;
     const held = (this.#byCaller.get(caller) ?? 0) + count;
     if (held > 0) this.#byCaller.set(caller, held);
     else this.#byCaller.delete(caller);
@@ -115,7 +115,7 @@ interface Bounds {
 }
 
 /** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
-class HeldPermit implements Permit, Waiting {
+class HeldPermit implements Permit, Task {
   caller = '?'; // until it is known; no API key has this id
   deferredAt: number | undefined;
   readonly #bounds: Bounds;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { AdmissionControl } from './admission-control.js';
 import type { ServerLimits } from './server-limits.js';
 import type { ServerResponse } from './server-messages.js';
-import type { FairScheduler, Waiting } from './fair-scheduler.js';
+import type { FairScheduler, Task } from './fair-scheduler.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
@@ -39,7 +39,7 @@ export const connectionOf = (socket: unknown): Connection | undefined => connect
  * until the response has been sent. So `node:http` never sees two requests at once: a client that pipelines many and
  * reads nothing costs one response and one chunk of input.
  */
-export class Connection implements Waiting {
+export class Connection implements Task {
   readonly socket: Socket;
   /** The response to the request in progress, whose headers were parsed. */
   response: ServerResponse | undefined;
@@ -73,8 +73,8 @@ export class Connection implements Waiting {
     server.waiting.add(this);
     void socket.remoteAddress; // Node.js keeps it, so that it is known after the end, too
     http.emit('connection', socket);
-    this.#parse = taken(socket, 'data');
-    this.#endOfInput = taken(socket, 'end');
+    this.#parse = takeListener(socket, 'data');
+    this.#endOfInput = takeListener(socket, 'end');
     // `node:http` calls both: after the last response, and for requests, whose limits the server keeps.
     socket.destroySoon = () => this.end();
     socket.setTimeout = () => socket;
@@ -89,7 +89,7 @@ export class Connection implements Waiting {
       this.#goOn();
     });
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // After the first request, which waits for two turns.
+    // The first request is parsed two turns after it came: the end must not overtake it.
     socket.on('end', () =>
       this.#requests > 0 ? this.#endInput() : setImmediate(setImmediate, this.#endInput),
     );
@@ -160,7 +160,7 @@ export class Connection implements Waiting {
   }
 
   destroy(): void {
-    // Else the operating system would offer megabytes of the response to a stalled client for minutes.
+    // Reset, not closed: after a close the operating system goes on sending, for minutes to a client that does not read.
     if (this.#unsent > 0) this.socket.resetAndDestroy();
     else this.socket.destroy();
   }
@@ -272,7 +272,7 @@ export class Connection implements Waiting {
 }
 
 /** Takes the listener away that `node:http` has added last. */
-function taken(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {
+function takeListener(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {
   const listener = socket.listeners(event).at(-1) as () => void;
   socket.removeListener(event, listener);
   return listener;

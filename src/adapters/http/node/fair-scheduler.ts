@@ -1,5 +1,5 @@
-/** An item of a `FairScheduler`. */
-export interface Waiting {
+/** What a `FairScheduler` starts. */
+export interface Task {
   /** The scheduler serves callers in turn. */
   readonly caller: string;
   /** When it was deferred, by `performance.now()`; `undefined` while it does not wait. Set by the scheduler only. */
@@ -12,74 +12,47 @@ export interface Waiting {
 
 /** Options of `FairScheduler`. */
 export interface FairSchedulerOptions {
-  /** How long an item may wait before it is late, in milliseconds. Default: for ever. */
+  /** How long a task may wait before it is late, in milliseconds. Default: for ever. */
   readonly maxWait?: number;
   /**
-   * Whether to batch: after a turn that started several items, new ones wait for the next turn. Items that take the
+   * Whether to batch: after a turn that started several tasks, new ones wait for the next turn. Tasks that take the
    * same steps cost less together.
    */
   readonly gathers?: boolean;
 }
 
-/** The cost of refusing an item. */
+/** The cost of refusing a task. */
 const REFUSED = 1 / 2;
 
-/** While a caller is overdue, every fourth item taken is its oldest; the others are its newest. */
+/** While a caller is overdue, every fourth task started is its oldest; the others are its newest. */
 const OLDEST_OF = 4;
 
-/** The waiting items of a caller. `Array.shift` moves every item of a long array; this one moves each item once. */
-class Queue {
-  #items: Waiting[] = [];
-  #taken = 0;
-
-  get oldest(): Waiting | undefined {
-    return this.#items[this.#taken];
-  }
-
-  push(item: Waiting): void {
-    this.#items.push(item);
-  }
-
-  shift(): Waiting | undefined {
-    const { oldest } = this;
-    if (oldest) this.#taken += 1;
-    if (this.#taken > this.#items.length / 2) {
-      this.#items = this.#items.slice(this.#taken);
-      this.#taken = 0;
-    }
-    return oldest;
-  }
-
-  pop(): Waiting | undefined {
-    return this.oldest && this.#items.pop();
-  }
-}
-
 /**
- * Shares the event loop: starts at most `perTurn` items a turn, round-robin over callers. So neither a flood nor a greedy
+ * Shares the event loop: starts at most `perTurn` tasks a turn, round-robin over callers. So neither a flood nor a greedy
  * caller delays other callers, timers and health checks by more than a few milliseconds.
  *
- * The items of a caller keep their order until the oldest is late. Then there is more work than time, and in order
- * everything would be late: the newest items, whose clients still wait, come first, and the oldest are refused now and
+ * The tasks of a caller keep their order until the oldest is late. Then there is more work than time, and in order
+ * everything would be late: the newest tasks, whose clients still wait, come first, and the oldest are refused now and
  * then (adaptive LIFO).
  */
 export class FairScheduler {
   readonly #perTurn: number;
   readonly #maxWait: number;
   readonly #gathers: boolean;
-  readonly #queues = new Map<string, Queue>();
+  /** The tasks of each caller that wait, the oldest first. The caller whose turn is next comes first. */
+  readonly #queues = new Map<string, Task[]>();
   /** While it is true, nothing starts. */
   isHeld = false;
   #left: number;
   #usual = 1;
-  #takenWhileLate = 0;
+  #startedWhileLate = 0;
   #isScheduled = false;
   #hasAccepted = false;
   /** When the last turn began, if the next one came right after it. */
   #began = Infinity;
   #acceptingUntil: number | undefined;
 
-  /** @param perTurn how many items start in one turn of the event loop, at a cost of 1 each */
+  /** @param perTurn how many tasks start in one turn of the event loop, at a cost of 1 each */
   constructor(perTurn: number, { maxWait = Infinity, gathers = false }: FairSchedulerOptions = {}) {
     this.#perTurn = perTurn;
     this.#maxWait = maxWait;
@@ -93,8 +66,8 @@ export class FairScheduler {
   }
 
   /**
-   * Whether one more item may start at once. Room is renewed in the turn after an item found none, so that light load
-   * needs no callback in every turn.
+   * Whether one more task may start at once. The budget of a turn is filled again in the next turn, and only after it
+   * ran out: light load needs no callback in every turn.
    */
   hasRoom(): boolean {
     if (this.isHeld || this.#left < 1 || this.#queues.size > 0) return false;
@@ -102,18 +75,18 @@ export class FairScheduler {
     return true;
   }
 
-  /** Records the cost of an item that was started: 1 or more. A moving average estimates the next. */
+  /** Records the cost of a task that was started: 1 or more. A moving average estimates the next. */
   charge(cost: number): void {
     this.#usual += (cost - this.#usual) / 8;
   }
 
-  /** Starts an item in a later turn. It waits once, however often this is called. */
-  defer(item: Waiting): void {
-    if (item.deferredAt !== undefined) return;
-    item.deferredAt = performance.now();
-    const queue = this.#queues.get(item.caller) ?? new Queue();
-    if (queue.oldest === undefined) this.#queues.set(item.caller, queue);
-    queue.push(item);
+  /** Starts a task in a later turn. It waits once, however often this is called. */
+  defer(task: Task): void {
+    if (task.deferredAt !== undefined) return;
+    task.deferredAt = performance.now();
+    const queue = this.#queues.get(task.caller);
+    if (queue) queue.push(task);
+    else this.#queues.set(task.caller, [task]);
     this.#schedule();
   }
 
@@ -133,36 +106,33 @@ export class FairScheduler {
     if (isAccepting || this.isHeld) return this.#schedule();
     this.#acceptingUntil = undefined;
     this.#left = this.#perTurn;
-    let taken = 0;
+    let started = 0;
     for (const [caller, queue] of this.#queues) {
       if (this.#left < 1) break;
-      taken += 1;
-      const item = this.#take(queue, now);
+      started += 1;
+      const task = this.#take(queue, now);
       this.#queues.delete(caller);
-      if (queue.oldest) this.#queues.set(caller, queue); // behind the other callers
-      if (item === undefined) continue;
-      const isLate = this.#isLate(item, now);
-      item.deferredAt = undefined;
+      if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
+      if (task === undefined) continue;
+      const isLate = this.#isLate(task, now);
+      task.deferredAt = undefined;
       this.#left -= isLate ? REFUSED : this.#usual;
-      item.start(isLate);
+      task.start(isLate);
     }
-    if (this.#gathers && taken > 1) this.#left = 0;
+    if (this.#gathers && started > 1) this.#left = 0;
     this.#began = this.#queues.size > 0 ? now : Infinity;
     if (this.#queues.size > 0) this.#schedule();
   };
 
-  /** Takes the next item of a caller. */
-  #take(queue: Queue, now: number): Waiting | undefined {
-    while (queue.oldest?.isGone) queue.shift();
-    const { oldest } = queue;
-    const isNewest = oldest && this.#isLate(oldest, now) && (this.#takenWhileLate += 1) % OLDEST_OF !== 0;
-    if (!isNewest) return queue.shift();
-    let newest = queue.pop();
-    while (newest?.isGone) newest = queue.pop();
-    return newest;
+  /** Takes the next task of a caller. */
+  #take(queue: Task[], now: number): Task | undefined {
+    while (queue[0]?.isGone) queue.shift();
+    const [oldest] = queue;
+    const isNewest = oldest && this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0;
+    return isNewest ? queue.splice(queue.findLastIndex(({ isGone }) => !isGone)).at(0) : queue.shift();
   }
 
-  #isLate({ deferredAt = Infinity }: Waiting, now: number): boolean {
+  #isLate({ deferredAt = Infinity }: Task, now: number): boolean {
     return now - deferredAt > this.#maxWait;
   }
 }

@@ -16,7 +16,7 @@ export interface NodeListenerOptions {
  * resolves when the response is written, and never rejects.
  */
 export function createNodeListener(http: HttpInterface, { passFaults = false }: NodeListenerOptions = {}) {
-  // Of two parameters: hosts take a listener with three for one that may not respond.
+  // `next` is no third parameter: hosts read `listener.length`, and leave the response to others if it is three.
   return async (
     request: IncomingMessage,
     response: ServerResponse,

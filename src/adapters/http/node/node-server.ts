@@ -136,7 +136,7 @@ export class NodeServer {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
-    // Two turns later, so that what has arrived is read first: a busy server must not call it late.
+    // Two turns later: a busy server first reads what has arrived in time, so that it does not count as late.
     const checkSoon = (): void => void setImmediate(check, performance.now());
     this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
   }
