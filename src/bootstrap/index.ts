@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { TOKENS, createContainer, type SharedStoreFactory } from './service/container.js';
+export { TOKENS, createContainer } from './service/container.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
 export * from './service/wiring.js';

@@ -15,14 +15,29 @@ export class TestIo extends EventEmitter {
   err = '';
   readonly exits: number[] = [];
   readonly stdin: Readable;
-  readonly stdout = { write: (text: string) => this.#write('out', text) };
-  readonly stderr: { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+  readonly stdout = {
+    write: (text: string, written?: (error?: Error) => void) => {
+      if (this.fullDisk === undefined) this.#write('out', text);
+      written?.(this.fullDisk);
+    },
+  };
+  /** With what writing to standard output fails. */
+  fullDisk: Error | undefined;
+  readonly stderr: {
+    write(text: string, written?: () => void): void;
+    readonly isTTY: boolean;
+    readonly columns: number;
+  };
 
   constructor(env: Record<string, string> = {}, { isTTY = false, stdin = '' } = {}) {
     super();
     this.stdin = Readable.from([Buffer.from(stdin)]);
     this.env = env;
-    this.stderr = { write: (text) => this.#write('err', text), isTTY, columns: 80 };
+    this.stderr = {
+      write: (text, written) => (this.#write('err', text), written?.()),
+      isTTY,
+      columns: 80,
+    };
   }
 
   exit(code: number): number {

@@ -20,6 +20,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/operations/deploy.md > In a container > 1':
     'needs a container engine; deployment.test issues a key in the image',
   'docs/operations/deploy.md > In a container > 2': 'needs a cluster; the manifests are checked',
+  'docs/operations/deploy.md > All the cores > 1': 'needs systemd; the units are checked',
   'docs/operations/mongodb.md > The animal store on MongoDB > 1': 'needs a replica set of three machines',
   'docs/operations/mongodb.md > Backup and restore > 1':
     'needs the tools of MongoDB, which no package brings',

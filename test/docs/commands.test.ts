@@ -55,7 +55,7 @@ describe('The commands in the documents', () => {
       for (const [option] of (rest.split('#')[0] ?? '').matchAll(/--[a-z-]+/g)) options.add(option);
       uses.set(words, options);
     }
-    expect([...uses.keys()]).to.include.members(['keys issue', 'copy', 'check-store', 'serve']);
+    expect([...uses.keys()]).to.include.members(['keys issue', 'copy', 'serve']);
     for (const [words, options] of uses) {
       const { code, out } = await runLine(`${words} --help`);
       expect(code, words).to.equal(0);

@@ -2,7 +2,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
@@ -14,6 +14,7 @@ import { PATH, needing } from './needing.js';
 const run = promisify(execFile);
 
 const UNIT = 'docs/operations/animal-store.service';
+const TEMPLATE = 'docs/operations/animal-store@.service';
 const MANIFESTS = 'docs/operations/kubernetes.yaml';
 const COMPOSE = ['compose.yaml', 'docs/operations/compose-mongodb.yaml'];
 
@@ -31,6 +32,12 @@ function longestStop(environment: Record<string, string>): number {
   const { drainDelay, shutdownDeadline } = readSettings(environment);
   return drainDelay + shutdownDeadline + 1000;
 }
+
+/** The lines of a file, without comments. */
+const lines = (file: string): string[] =>
+  read(file)
+    .split('\n')
+    .filter((line) => !line.startsWith('#'));
 
 const PROGRAM = /"animal-store": "(.*)"/.exec(read('package.json'))?.[1] ?? '';
 
@@ -67,11 +74,24 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     await told('python3', '-c', script, ...COMPOSE);
   });
 
-  needing(['systemd-analyze'], 'have a unit that systemd takes', async () => {
-    const file = join(folder, 'animal-store.service');
-    writeFileSync(file, read(UNIT).replace('/usr/bin/node', process.execPath));
-    const lines = (await told('systemd-analyze', 'verify', '--man=no', file)).split('\n');
-    expect(lines.filter((line) => line.includes('animal-store'))).to.deep.equal([]);
+  needing(['systemd-analyze'], 'have units that systemd takes', async () => {
+    for (const unit of [UNIT, TEMPLATE]) {
+      const file = join(folder, basename(unit).replace('@', '@1'));
+      writeFileSync(file, read(unit).replace('/usr/bin/node', process.execPath));
+      const lines = (await told('systemd-analyze', 'verify', '--man=no', file)).split('\n');
+      expect(lines.filter((line) => line.includes('animal-store'))).to.deep.equal([]);
+    }
+  });
+
+  it('have a template that differs from the unit in what several services on one port need', () => {
+    const [one, template] = [lines(UNIT), lines(TEMPLATE)];
+    expect(one.filter((line) => !template.includes(line))).to.deep.equal(['Description=animal store']);
+    const more = template.filter((line) => !one.includes(line));
+    expect(more).to.deep.equal(['Description=animal store %i', 'Environment=REUSE_PORT=on ADMIN_PORT=910%i']);
+    const shared = settingsIn(
+      template.join('\n').replaceAll('Environment=', '').replaceAll('%i', '1').replaceAll('%d/keys', ''),
+    );
+    expect(readSettings(shared)).to.include({ reusePort: 'on', adminPort: 9101 });
   });
 
   it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {

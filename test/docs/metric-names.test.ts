@@ -11,13 +11,14 @@ describe('The names of metrics in alert rules and dashboard', () => {
       'dashboard.json: animal_store_build_info',
       'dashboard.json: process_resident_memory_bytes',
     ]);
-    const page = '# TYPE animal_store_requests_total counter\n# TYPE animal_store_commit_writes histogram\n';
+    const page =
+      '# TYPE animal_store_requests_total counter\n# TYPE animal_store_store_duration_seconds histogram\n';
     const found = all.filter((line) => !missingMetrics(page).includes(line));
     expect(found).to.deep.equal([
       'alerts.yml: animal_store_requests_total',
-      'dashboard.json: animal_store_commit_writes_count',
-      'dashboard.json: animal_store_commit_writes_sum',
+      'alerts.yml: animal_store_store_duration_seconds_bucket',
       'dashboard.json: animal_store_requests_total',
+      'dashboard.json: animal_store_store_duration_seconds_bucket',
     ]);
   });
 

@@ -109,18 +109,6 @@ describe('docs/write-an-adapter.md', function () {
     expect(report).to.not.include('failed: ');
   });
 
-  it('gives check-store the same module', async () => {
-    const { out } = await page.line('check-store ./store.mjs --only claim');
-    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed, \d+ skipped/);
-  });
-
-  it('brings that store into the service, where check-store accepts it', async () => {
-    const { out } = await page.line(
-      'check-store ./adapter.mjs --url lines:{folder}/pets --durable --ordered --only claim',
-    );
-    expect(out).to.match(/^PetRepository: \d+ passed, 0 failed/m);
-  });
-
   it('names an example that decorates a store, which keeps its promises', async () => {
     const example = 'examples/slow-lists.mjs';
     expect(page.text).to.include(`(../${example})`);

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,22 +28,6 @@ const isLong = process.env['CI'] || process.env['LONG'];
   after(async () => {
     await Child.endAll();
     await rm(folder, { recursive: true });
-  });
-
-  it('has npm run cli compile what check-store needs', async () => {
-    const memory = new URL('../../src/adapters/memory/index.js', import.meta.url).href;
-    await writeFile(
-      join(folder, 'store.mjs'),
-      `import { openMemoryStore } from '${memory}';
-       export async function openStore() {
-         const { pets, close } = openMemoryStore();
-         return { pets, dispose: close };
-       }`,
-    );
-    const args = ['run', '-s', 'cli', '--', 'check-store', './store.mjs', '--only', 'id'];
-    const { code, out, err } = await new Child('npm', args, folder, {}).ended;
-    expect(code, err).to.equal(0);
-    expect(out).to.match(/^PetRepository: [1-9]\d* passed, 0 failed/);
   });
 
   it('has npm run dev rebuild and restart the service when a source changes', async () => {

@@ -62,22 +62,6 @@ describe('npm start', function () {
     }
   });
 
-  it('lets no worker start processes, only the process that starts the workers', async () => {
-    const file = join(await realpath(await temporaryFolder()), 'animals.db');
-    const settings = { WORKERS: '2', STORE_URL: `sqlite:${file}`, API_KEYS: KEY };
-    const service = started(settings, {
-      'start processes': ['child'],
-      'write the repository': ['fs.write', join(PACKAGE, 'build/file')],
-    });
-    expect(await create(await service.ready())).to.equal(201);
-    const { code, err } = await service.stop();
-    expect(code, err).to.equal(0);
-    const worker = ['may start processes: false', 'may write the repository: false'];
-    const primary = ['may start processes: true', 'may write the repository: false'];
-    expect(err.match(/may .*/g)).to.deep.equal([...primary, ...worker, ...worker]);
-    expect(err).to.not.include('Warning');
-  });
-
   it('lets it read the folder of the store although other names begin with its name', async () => {
     const folder = await realpath(await temporaryFolder());
     await mkdir(join(folder, 'disk'));

@@ -129,64 +129,37 @@ describe('The program, told to stop', () => {
     });
   });
 
-  for (const WORKERS of ['1', '2']) {
-    it(`ends although a reader of its log stopped to read, with WORKERS=${WORKERS}`, async () => {
-      const { child, url } = await startedService(await temporaryFolder(), { WORKERS });
-      child.process.stderr.pause();
-      const userAgent = 'x'.repeat(4_000);
-      const ask = () =>
-        fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${KEY}`, 'User-Agent': userAgent } });
-      for (let turn = 0; turn < 300; turn += 1) await (await ask()).text();
-      child.signal('SIGTERM');
-      const code = await Promise.race([
-        once(child.process, 'exit').then(([status]) => status as unknown),
-        delay(15_000, undefined, { ref: false }),
-      ]);
-      child.process.stderr.resume();
-      expect(code).to.equal(0);
-    });
-  }
+  it('ends although a reader of its log stopped to read', async () => {
+    const { child, url } = await startedService(await temporaryFolder());
+    child.process.stderr.pause();
+    const userAgent = 'x'.repeat(4_000);
+    const ask = () =>
+      fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${KEY}`, 'User-Agent': userAgent } });
+    for (let turn = 0; turn < 300; turn += 1) await (await ask()).text();
+    child.signal('SIGTERM');
+    const code = await Promise.race([
+      once(child.process, 'exit').then(([status]) => status as unknown),
+      delay(15_000, undefined, { ref: false }),
+    ]);
+    child.process.stderr.resume();
+    expect(code).to.equal(0);
+  });
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
   const onTerminal = `ends npm start with 0 by one Ctrl-C in a terminal${python ? '' : ' (pending: no python3 here)'}`;
-  for (const WORKERS of ['1', '2']) {
-    (python ? it : it.skip)(`${onTerminal}, with WORKERS=${WORKERS}`, async () => {
-      const folder = await temporaryFolder();
-      const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
-        PORT: '0',
-        API_KEYS: KEY,
-        STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
-        WORKERS,
-      });
-      const { code, out } = await child.ended;
-      expect(out.match(/stopping on SIGINT/g), out).to.have.length(1);
-      expect(out.match(/stopped\b/g), out).to.have.length(1);
-      expect(code, out).to.equal(0);
-    }).timeout(40_000);
-  }
-
-  (python ? it : it.skip)('stops its workers in order when its terminal closes', async () => {
-    const file = join(await temporaryFolder(), 'animals.db');
-    const settings = { PORT: '0', API_KEYS: KEY, STORE_URL: `sqlite:${file}`, WORKERS: '2', MAIN };
-    const child = new Child('python3', ['-c', CLOSING_TERMINAL, process.execPath], PACKAGE, settings);
-    const { code, err } = await child.ended;
-    expect(code, err).to.equal(0);
+  (python ? it : it.skip)(onTerminal, async () => {
+    const folder = await temporaryFolder();
+    const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
+      PORT: '0',
+      API_KEYS: KEY,
+      STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
+    });
+    const { code, out } = await child.ended;
+    expect(out.match(/stopping on SIGINT/g), out).to.have.length(1);
+    expect(out.match(/stopped\b/g), out).to.have.length(1);
+    expect(code, out).to.equal(0);
   }).timeout(40_000);
 });
-
-/** Closes the terminal of the service when it is ready, and ends as the service does. */
-const CLOSING_TERMINAL = `
-import os, pty, signal, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    signal.alarm(30) # a session of its own, which cleanUp does not end
-    os.execv(sys.argv[1], [sys.argv[1], os.environ['MAIN'], 'serve'])
-shown = b''
-while b'ready at' not in shown:
-    shown += os.read(terminal, 4096)
-os.close(terminal)
-sys.exit(abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
-`;
 
 /** Runs npm start in a terminal, presses Ctrl-C when the service is ready, and ends as npm does. */
 const TERMINAL = `

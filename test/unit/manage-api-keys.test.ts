@@ -1,5 +1,4 @@
 import { rejects } from 'node:assert/strict';
-import { mock } from 'node:test';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { apiKeyGenerator } from '../../src/adapters/api-keys/api-key.js';
@@ -82,10 +81,6 @@ describe('ManagedApiKeys', () => {
       const expiresAt = new Date('9999-12-31T23:59:59.999Z');
       const { record } = await managed.issue({ name: 'shop', expiresAt });
       expect(record.expiresAt).to.deep.equal(expiresAt);
-      clock.advance(1000);
-      const rotated = await managed.rotate(record.id, { overlap: 0 });
-      expect(rotated.record.expiresAt).to.deep.equal(new Date(expiresAt.getTime() + 1000));
-
       for (const late of [new Date('+010000-01-01T00:00:00.000Z'), new Date(8.64e15), new Date(Number.NaN)]) {
         await rejects(managed.issue({ name: 'shop', expiresAt: late }), {
           name: 'InvalidParameterError',
@@ -143,64 +138,20 @@ describe('ManagedApiKeys', () => {
     });
   });
 
-  describe('rotate', () => {
-    it('issues a key like the old one, which stays valid for the overlap to the millisecond', async () => {
-      const issued = await managed.issue({ name: 'shop', scopes: ['pets:read'] });
-      const { key, record, old } = await managed.rotate(issued.record.id, { overlap: 1000 });
-      expect(record).to.deep.include({ name: 'shop', scopes: ['pets:read'], state: 'active' });
-      expect(old).to.deep.include({ id: issued.record.id, revokedAt: clock.in(1000), state: 'active' });
-      clock.advance(999);
-      expect([await resultOf(issued.key), await resultOf(key)]).to.deep.equal(['accepted', 'accepted']);
-      clock.advance(1);
-      expect([await resultOf(issued.key), await resultOf(key)]).to.deep.equal(['revoked', 'accepted']);
-    });
+  it('revokes after a whole number of milliseconds only, else changes nothing', async () => {
+    const { key, record } = await managed.issue({ name: 'shop' });
+    for (const after of [-1, 0.5, Number.NaN, Infinity, 1e300])
+      await rejects(managed.revoke(record.id, { after }), InvalidParameterError);
+    expect(await resultOf(key)).to.equal('accepted');
+  });
 
-    it('gives the new key as long a life as the old one had', async () => {
-      const old = await managed.issue({ name: 'shop', expiresAt: clock.in(90 * DAY) });
-      clock.advance(80 * DAY);
-      const { key, record } = await managed.rotate(old.record.id, { overlap: 0 });
-      expect(record.expiresAt).to.deep.equal(clock.in(90 * DAY));
-      clock.advance(90 * DAY);
-      expect(await resultOf(key)).to.equal('expired');
-    });
-
-    it('refuses a key that is revoked, will be, or has expired, and adds none', async () => {
-      const gone = await managed.issue({ name: 'revoked' });
-      await managed.revoke(gone.record.id);
-      const going = await managed.issue({ name: 'rotated' });
-      await managed.rotate(going.record.id, { overlap: DAY });
-      const over = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
-      clock.advance(1);
-      const count = (await apiKeys.list()).length;
-      for (const { record } of [gone, going, over]) {
-        await rejects(managed.rotate(record.id, { overlap: 0 }), { code: 'not_rotatable' });
-      }
-      await rejects(managed.rotate('nothing0', { overlap: 0 }), { code: 'unknown_key' });
-      expect(await apiKeys.list()).to.have.length(count);
-    });
-
-    it('refuses an overlap that is no whole number of milliseconds, as revoke does, and changes nothing', async () => {
-      const { key, record } = await managed.issue({ name: 'shop' });
-      for (const time of [-1, 0.5, Number.NaN, Infinity, 1e300]) {
-        await rejects(managed.revoke(record.id, { after: time }), InvalidParameterError);
-        await rejects(managed.rotate(record.id, { overlap: time }), InvalidParameterError);
-      }
-      expect(await apiKeys.list()).to.have.length(1);
-      expect(await resultOf(key)).to.equal('accepted');
-    });
-
-    it('returns the new key, valid, when the store does not confirm the revocation of the old one', async () => {
-      const issued = await managed.issue({ name: 'shop' });
-      const failure = new UnavailableError('revoking an API key');
-      mock.method(apiKeys, 'revoke', () => Promise.reject(failure));
-      const rotated = await managed.rotate(issued.record.id, { overlap: 0 });
-      expect(rotated.revocationError).to.equal(failure);
-      expect(rotated).to.not.have.property('old');
-      expect([await resultOf(issued.key), await resultOf(rotated.key)]).to.deep.equal([
-        'accepted',
-        'accepted',
-      ]);
-    });
+  it('issues one first key, however many processes start at once, and none in place of a revoked one', async () => {
+    const issued = await Promise.all([1, 2, 3].map(() => managed.issueFirst('first start')));
+    const [first, ...others] = issued.filter((each) => each !== undefined);
+    expect(others).to.deep.equal([]);
+    expect(await resultOf(first?.key ?? '')).to.equal('accepted');
+    await managed.revoke(first?.record.id ?? '');
+    expect(await managed.issueFirst('second start')).to.equal(undefined);
   });
 
   it('a key is expired from its expiry on, revoked from its revocation on, and rather revoked than expired', () => {
@@ -218,19 +169,15 @@ describe('ManagedApiKeys', () => {
 
   it('puts no key into a record, a list, an error or an object that lives on', async () => {
     const { key, record } = await managed.issue({ name: 'shop' });
-    const rotated = await managed.rotate(record.id, { overlap: 1000 });
     const authenticator = new ApiKeyAuthenticator({ staticKeys: [STATIC], apiKeys, clock });
     const untyped: { issue(request: object): Promise<unknown> } = managed;
     const errors = await Promise.allSettled([
       managed.revoke(key),
-      managed.rotate(key, { overlap: 0 }),
       untyped.issue({ name: `${key}\n`, scopes: [key] }),
     ]);
     const visible = inspect(
       [
         record,
-        rotated.record,
-        rotated.old,
         await apiKeys.list(),
         await managed.list(),
         await authenticator.authenticate(key),
@@ -242,6 +189,6 @@ describe('ManagedApiKeys', () => {
       { depth: Infinity, showHidden: true, getters: true },
     );
     expect(visible).to.include(record.id);
-    for (const text of [key, rotated.key, key.split('_')[3], STATIC]) expect(visible).to.not.include(text);
+    for (const text of [key, key.split('_')[3], STATIC]) expect(visible).to.not.include(text);
   });
 });

@@ -107,22 +107,13 @@ async function attackIn(folder, { short, show }) {
     await response.arrayBuffer();
     return response.status;
   };
-  const pids = service.serving();
-  /** The longest stall of any process since it was last asked for, and the memory of all. */
-  const watched = async () => {
-    const all = { stall: 0, memory: 0 };
-    for (const pid of pids) {
-      const { stall, memory } = await service.ask('SIGUSR2', 'stall', pid);
-      all.stall = Math.max(all.stall, stall);
-      all.memory += memory;
-    }
-    return all;
-  };
+  /** The longest stall since it was last asked for, and the memory. */
+  const watched = () => service.ask('SIGUSR2', 'stall');
   let prober;
   /** Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. */
   const round = async (name, run, memoryEach = 256) => {
     const { memory: before } = await watched();
-    prober = fork(self, ['probe', port, 20_000, ...pids]);
+    prober = fork(self, ['probe', port, 20_000, service.pid]);
     await delay(200); // the prober has begun
     const sockets = await run();
     const { slowest, failed } = await stopped(prober);
@@ -251,7 +242,7 @@ function stopped(child) {
 async function attackContainer({ short, show }) {
   const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
   if (groups === undefined) return console.log('not run: 256 MiB and a fifth of a CPU: no control groups (version 1) can be made here'); // prettier-ignore
-  const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:', WORKERS: '1' };
+  const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:' };
   const service = await startService(settings, {
     command: groups.command([process.execPath, main, 'serve']),
   });

@@ -29,12 +29,6 @@ export const attack = ({ short, show, random }) =>
     let slowest = 0;
     for (let kill = 0; kill < kills; kill += 1) {
       await delay(300 + pauses() * 700);
-      // In WORKERS every second kill hits one of them; the others go on.
-      const [worker] = service.serving();
-      if (worker !== service.pid && kill % 2 === 1) {
-        process.kill(worker, 'SIGKILL');
-        continue;
-      }
       await service.end('SIGKILL');
       const began = performance.now();
       service = await serve(`sqlite:${file}`);

@@ -24,11 +24,8 @@ const PAGES_BEFORE = 1_000;
 /** The largest part of its time that a service may wait for a processor and still be judged. */
 const MOST_KEPT = 0.2;
 
-/** How long the main threads of processes ran, and how long they waited for a processor, in nanoseconds (Linux). */
-function processorTimes(pids) {
-  const each = pids.map((pid) => readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number));
-  return [0, 1].map((index) => each.reduce((sum, numbers) => sum + numbers[index], 0));
-}
+/** How long the main thread of a process ran, and how long it waited for a processor, in nanoseconds (Linux). */
+const processorTimes = (pid) => readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number);
 
 const page = (key) => `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
@@ -61,9 +58,9 @@ export const attack = ({ short, show }) =>
           `capacity: ${Math.round(capacity)} pages of 100 a second, from ${CLIENTS} clients in turn`,
         );
         const rates = [capacity * times, capacity / 10];
-        const before = processorTimes(service.serving());
+        const before = processorTimes(service.pid);
         const [greedy, modest] = await Promise.all(rates.map((rate, index) => run(index, { rate })));
-        const [ran, waited] = processorTimes(service.serving()).map((time, index) => time - before[index]);
+        const [ran, waited] = processorTimes(service.pid).map((time, index) => time - before[index]);
         const name = `${times} times the capacity`;
         const previous = capacity;
         capacity = await measureCapacity(); // anew: a shared machine changes

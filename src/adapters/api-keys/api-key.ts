@@ -14,15 +14,16 @@ export const environmentFault = (environment: string): string | undefined =>
   /^[a-z0-9]{1,16}$/.test(environment) ? undefined : 'must be 1 to 16 lower-case letters (a-z) and digits';
 
 /**
- * Returns a generator of keys with 256 secret bits and a random id.
+ * Returns a generator of keys with 256 secret bits, and with a random id if none is given: 8 of 0-9, A-Z and a-z.
  * @param environment the word in the keys that says where they belong: 1 to 16 of a-z and 0-9. Default: `live`
  * @throws {InvalidParameterError} the word is not valid.
  */
-export function apiKeyGenerator(environment = 'live'): () => { id: string; key: string; hash: string } {
+export function apiKeyGenerator(
+  environment = 'live',
+): (id?: string) => { id: string; key: string; hash: string } {
   const message = environmentFault(environment);
   if (message !== undefined) throw new InvalidParameterError([{ field: 'environment', message }]);
-  return () => {
-    const id = base62(BigInt(randomInt(62 ** 8)), 8);
+  return (id = base62(BigInt(randomInt(62 ** 8)), 8)) => {
     // 62^43 is just above 2^256.
     const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
     const content = `ast_${environment}_${id}_${secret}`;

@@ -10,7 +10,6 @@ export {
   type IssuedApiKey,
   type ManagedApiKey,
   type ManagedApiKeysOptions,
-  type RotatedApiKey,
 } from '../../application/manage-api-keys.js';
 export { apiKeyGenerator } from './api-key.js';
 export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';

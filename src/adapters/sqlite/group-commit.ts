@@ -31,7 +31,6 @@ export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
   readonly #wait: LockWait;
-  readonly #onCommit: (writes: number) => void;
   /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
   #queue: Write[] = [];
   /** Its value changes with the commits of other connections. */
@@ -42,13 +41,7 @@ export class GroupCommit {
   #failing = false;
 
   /** @param beforeEach called before each transaction; when it throws, the whole batch rejects */
-  constructor(
-    database: DatabaseSync,
-    beforeEach: () => void,
-    wait: LockWait,
-    onCommit: (writes: number) => void = () => {},
-  ) {
-    this.#onCommit = onCommit;
+  constructor(database: DatabaseSync, beforeEach: () => void, wait: LockWait) {
     this.#database = database;
     this.#version = database.prepare('PRAGMA data_version');
     this.#latestVersion = this.#readVersion();
@@ -129,7 +122,6 @@ export class GroupCommit {
     this.#latestVersion = version;
     this.#queue = this.#queue.slice(settle.length);
     for (const resolve of settle) resolve();
-    this.#onCommit(settle.length);
     return this.#queue.length === 0;
   }
 

@@ -56,7 +56,7 @@ const LOG_SIZE = 16 * 2 ** 20;
 function openFile(
   file: string,
   wait: LockWait,
-  { readOnly = false, mustExist = false, snapshot = false, onNotice = () => {}, onCommit }: OpenOptions,
+  { readOnly = false, mustExist = false, snapshot = false, onNotice = () => {} }: OpenOptions,
 ): CompleteStore {
   const empty = isEmpty(file, mustExist);
   if (!readOnly) {
@@ -80,7 +80,7 @@ function openFile(
       upgradeSchema(database, file, onNotice);
       if (hasLog) syncLog(database);
     }
-    const connection = new SqliteConnection(database, file, wait, onCommit);
+    const connection = new SqliteConnection(database, file, wait);
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),

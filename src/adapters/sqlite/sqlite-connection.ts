@@ -24,11 +24,11 @@ export class SqliteConnection {
   readonly #findMoved: () => string | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(database: DatabaseSync, file: string, wait: LockWait, onCommit?: (writes: number) => void) {
+  constructor(database: DatabaseSync, file: string, wait: LockWait) {
     this.#database = database;
     this.#wait = wait;
     this.#findMoved = watchPlaces(file, `${file}-wal`);
-    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), wait, onCommit);
+    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), wait);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {

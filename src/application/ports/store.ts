@@ -34,6 +34,8 @@ export interface CompleteStore extends FullStore {
 export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
+  /** Whether several processes may use a store of this technology at the same time. Default: no. */
+  readonly isShared?: boolean;
   /**
    * Checks a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
    * or to `undefined`. Omit if only opening can tell.
@@ -63,6 +65,4 @@ export interface OpenOptions {
   readonly snapshot?: boolean | undefined;
   /** Called with one line for each thing that an operator should know while the store is open. */
   readonly onNotice?: ((line: string) => void) | undefined;
-  /** Called after each commit of a store that commits writes together, with their number. Must not throw. */
-  readonly onCommit?: ((writes: number) => void) | undefined;
 }

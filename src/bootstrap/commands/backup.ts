@@ -7,6 +7,7 @@ import {
   interruptible,
   note,
   print,
+  resultText,
   type Commands,
 } from './command-line.js';
 import { integer } from '../service/setting-values.js';
@@ -55,7 +56,7 @@ async function onSqliteStore(
   const onNotice = (line: string): void => note(io, line);
   const path = storeUrl.slice('sqlite:'.length);
   const done = await interruptible(io, (signal) => work(path, { signal, onNotice }));
-  print(io.stdout, json, done, sentences(done));
+  await print(io.stdout, resultText(json, done, sentences(done)));
 }
 
 function sentences(done: Backup | Restored): string {

@@ -60,27 +60,48 @@ export async function interruptible<T>(io: Io, work: (signal: AbortSignal) => Pr
 const BUILDING = new URL('../../../../tools/build.mjs', import.meta.url);
 
 /** How to call the program: `npm run cli` builds first, which neither the package nor the image can. */
-export const PROGRAM = existsSync(BUILDING) ? 'npm run -s cli --' : 'animal-store';
+const PROGRAM = existsSync(BUILDING) ? 'npm run -s cli --' : 'animal-store';
 /** How to issue a key. */
 export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
 
 /** The width of help, in characters. */
 export const WIDTH = 80;
 
-/** The program without its commands. It never ends the process, and never prints an argument: it may be a key. */
-export const createProgram = (io: Io, version: string): Command =>
+/**
+ * The program without its commands. It never ends the process, and never prints an argument: it may be a key.
+ * @param writeOut prints help
+ */
+export const createProgram = (io: Io, version: string, writeOut: (text: string) => void): Command =>
   new Command('animal-store')
     .description('Runs and manages an animal store.')
     .version(version)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut,
       writeErr: (text) => void io.stderr.write(text),
       outputError: (text, write) => write(withoutArguments(text)),
       getOutHelpWidth: () => WIDTH,
       getErrHelpWidth: () => WIDTH,
     })
     .showHelpAfterError('To see what it takes, add --help.');
+
+/** Commands and options that are gone, with what takes their place. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'check-store': 'run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows',
+  'keys rotate': 'use keys issue, then keys revoke ID --after 24h',
+};
+
+/** @throws {UsageError} the arguments name a removed command or option. */
+export function refuseRemoved(args: readonly string[]): void {
+  const [command, further] = args;
+  const given = [
+    command,
+    `${command} ${further}`,
+    ...args.map((arg) => `${command} ${arg.split('=', 1)[0]}`),
+  ];
+  const removed = given.find((each) => each !== undefined && Object.hasOwn(REMOVED, each));
+  if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
+}
 
 /** A message of commander without the arguments that it quotes. Only the name of an unknown option stays. */
 const withoutArguments = (message: string): string =>
@@ -96,9 +117,21 @@ export const addCommand = (parent: Command, name: string, summary: string, examp
 /** The option of commands whose result machines may read. */
 export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
 
-/** Prints the result of a command: text, or one line of JSON. */
-export const print = (stream: NodeJS.WritableStream, json: true | undefined, result: object, text: string) =>
-  void stream.write(json ? `${stringify(result)}\n` : text);
+/** The result of a command: text, or one line of JSON. */
+export const resultText = (json: true | undefined, result: object, text: string): string =>
+  json ? `${stringify(result)}\n` : text;
+
+/**
+ * Writes the result of a command to standard output. A reader that has gone wants no more: that is no failure.
+ * @throws {Error} it could not be written, for example because the disk is full.
+ */
+export const print = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (cause?: NodeJS.ErrnoException | null) => {
+      if (!cause || cause.code === 'EPIPE') resolve();
+      else reject(new Error('Standard output cannot be written.', { cause }));
+    });
+  });
 
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>

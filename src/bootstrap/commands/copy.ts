@@ -1,7 +1,15 @@
 import type { Command } from 'commander';
 import * as copying from '../../application/copy-catalogue.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { JSON_OPTION, UsageError, addCommand, interruptible, note, print } from './command-line.js';
+import {
+  JSON_OPTION,
+  UsageError,
+  addCommand,
+  interruptible,
+  note,
+  print,
+  resultText,
+} from './command-line.js';
 import type { Commands } from './command-line.js';
 import { showing } from './progress.js';
 import { READING } from './with-store.js';
@@ -58,7 +66,7 @@ async function copy(
     const unit = 'animals copied or compared';
     const copied = await showing(io, { done, part, unit }, () => start({ signal, onProgress }));
     const report = { from: source.location, to: target.location, ...copied };
-    print(io.stdout, json, report, sentences(report));
+    await print(io.stdout, resultText(json, report, sentences(report)));
   } catch (error) {
     // A CopyError says so itself, or that nothing was written.
     if (started && !(error instanceof copying.CopyError))

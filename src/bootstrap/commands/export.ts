@@ -6,7 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
-import { JSON_OPTION, UsageError, addCommand, interruptible, print, type Commands } from './command-line.js';
+import {
+  JSON_OPTION,
+  UsageError,
+  addCommand,
+  interruptible,
+  print,
+  resultText,
+  type Commands,
+} from './command-line.js';
 import { COLUMNS, FORMAT_OPTION, csvLine, formatOf, type Format } from './pet-file.js';
 import { showing } from './progress.js';
 import { READING, withStore } from './with-store.js';
@@ -62,7 +70,7 @@ async function exportFile(
     const report = { from: store.location, to: file, exported };
     const sentences = `Exported animals: ${exported}\n  from ${report.from}\n  to   ${file}\n`;
     // Standard output may hold the animals.
-    print(file === '-' ? io.stderr : io.stdout, json, report, sentences);
+    await print(file === '-' ? io.stderr : io.stdout, resultText(json, report, sentences));
   });
 }
 

@@ -14,6 +14,7 @@ import {
   interruptible,
   note,
   print,
+  resultText,
   type Commands,
 } from './command-line.js';
 import { COLUMNS, FORMAT_OPTION, csvLine, formatOf, nameOf, openInput, type Format } from './pet-file.js';
@@ -160,7 +161,7 @@ async function importFile(
   }
   if (report.rejected > 0) commands.exitCode = 1;
   else removeRejects();
-  print(io.stdout, json, report, sentences(report, options));
+  await print(io.stdout, resultText(json, report, sentences(report, options)));
 }
 
 /** 128 bits of a SHA-256 of the uncompressed content, in hexadecimal. */

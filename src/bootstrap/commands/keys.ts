@@ -3,9 +3,9 @@ import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions } from '../../application/ports/store.js';
-import { createLogger, reasonOf } from '../service/logger.js';
-import { duration, list, refuse } from '../service/setting-values.js';
-import { JSON_OPTION, PROGRAM, addCommand, note, print, type Commands } from './command-line.js';
+import { createLogger } from '../service/logger.js';
+import { duration, lifetime, list, refuse } from '../service/setting-values.js';
+import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
 import { READING, withStore } from './with-store.js';
 
 interface Options {
@@ -13,11 +13,10 @@ interface Options {
   readonly scope?: readonly Scope[];
   readonly expires?: number;
   readonly after?: number;
-  readonly overlap?: number;
   readonly json?: true;
 }
 
-/** Adds `keys issue`, `keys list`, `keys revoke` and `keys rotate`. */
+/** Adds `keys issue`, `keys list` and `keys revoke`. */
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
   const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
@@ -26,13 +25,18 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
     .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
-    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration)
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', lifetime)
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
       withKeys(commands, {}, async (managed, { clock, location, say }) => {
         const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
-        print(io.stdout, json, { key, ...record }, `${key}\n`);
+        try {
+          await print(io.stdout, resultText(json, { key, ...record }, `${key}\n`));
+        } catch (cause) {
+          await managed.revoke(record.id);
+          throw new Error(`Key ${record.id} was revoked, because nobody has seen it.`, { cause });
+        }
         say('Issued', record, ` in ${location} with ${record.scopes.join(', ')}`);
       }),
     );
@@ -42,7 +46,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
-        print(io.stdout, json, all, [Object.keys(COLUMNS), ...all.map(cellsOf)].map(lineOf).join(''));
+        const table = [Object.keys(COLUMNS), ...all.map(cellsOf)].map(lineOf).join('');
+        await print(io.stdout, resultText(json, all, table));
       }),
     );
 
@@ -53,27 +58,6 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action((id: string, { after }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed, { say }) => {
         say('Revoked', await managed.revoke(id, { after }));
-      }),
-    );
-
-  const rotate = 'Issues an API key like an old one, prints it, and revokes the old one after the overlap.';
-  addCommand(keys, 'rotate', rotate, 'animal-store keys rotate 4fZk02Qa --overlap 24h')
-    .argument('<ID>', 'id of the old key, as keys list shows it')
-    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
-    .option(...JSON_OPTION)
-    .action((id: string, { overlap = duration('24h'), json }: Options) =>
-      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
-        const { key, record, old, revocationError } = await managed.rotate(id, { overlap });
-        const error = old ? undefined : reasonOf(revocationError);
-        print(io.stdout, json, { key, ...record, old, error }, `${key}\n`);
-        say('Issued', record);
-        if (old) return say('Revoked', old);
-        commands.exitCode = 1;
-        note(
-          io,
-          `Key ${id} may still be valid, because its revocation failed: ${error}`,
-          `Use the new key, and revoke the old one by: ${PROGRAM} keys revoke ${id}`,
-        );
       }),
     );
 }

@@ -1,10 +1,8 @@
 import type { Container } from 'inversify';
-import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { readApiKeyId } from '../../adapters/api-keys/api-key.js';
-import type { ManagedApiKeys } from '../../application/manage-api-keys.js';
-import { ISSUE_COMMAND, type InterruptedError, type Io } from './command-line.js';
+import type { IssuedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
+import { ISSUE_COMMAND, print, type Io } from './command-line.js';
 import { TOKENS } from '../service/container.js';
 import { isUnavailable } from '../service/logger.js';
 import type { Service } from '../service/start-service.js';
@@ -19,10 +17,15 @@ export interface Ready {
 }
 
 /**
- * Prints a first key, once the service listens: a taken port issues no key. Resolves to what the ready line says. Stops
- * the service if there is no key.
+ * Ensures that there is a key, once the service listens: a taken port issues none. Resolves to what the ready line says,
+ * or to `undefined` if a signal stops the service meanwhile. Stops the service if there is no key.
  */
-export async function prepare(container: Container, service: Service, { stdout }: Io): Promise<Ready> {
+export async function ensureKey(
+  container: Container,
+  service: Service,
+  io: Io,
+  signal: AbortSignal,
+): Promise<Ready | undefined> {
   const { url, docsUrl: docs } = service;
   const settings = container.get(TOKENS.settings);
   const logger = await container.getAsync(TOKENS.logger);
@@ -34,13 +37,14 @@ export async function prepare(container: Container, service: Service, { stdout }
     // An authenticator of others has credentials of its own.
     if ((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator) {
       const managed = await container.getAsync(TOKENS.managedApiKeys);
-      const key = await firstKey(settings, managed, (message) => logger.warn(message));
-      if (key !== undefined) {
-        logger.info({ event: 'api_key_issued', keyId: readApiKeyId(key) }, 'issued a first API key');
-        stdout.write(firstKeyNotice(key, url));
+      const issued = await firstKey(settings, managed, logger, signal);
+      if (managed && issued) {
+        logger.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
+        await printFirst(io, issued, url, managed);
       } else if (managed && settings.storeUrl !== 'memory:') hint = `, new API key: ${ISSUE_COMMAND}`;
     }
   } catch (error) {
+    if (signal.aborted) return undefined;
     if (!isUnavailable(error)) {
       await service.stop(0);
       throw error;
@@ -48,7 +52,7 @@ export async function prepare(container: Container, service: Service, { stdout }
     // Not ready until the store is back; until then nobody gets in.
     logger.warn('the store is away: its API keys are unknown');
   }
-  return { url, docs, store, hint };
+  return signal.aborted ? undefined : { url, docs, store, hint };
 }
 
 /** Logs that the service is ready. */
@@ -57,40 +61,45 @@ export function logReady(logger: Logger, { url, docs, store, hint }: Ready, metr
   logger.info({ url, docs, metrics, store }, ready);
 }
 
-/** Resolves when a signal interrupts the service, after it has logged which. */
-export async function interruption(signal: AbortSignal, logger: Logger): Promise<undefined> {
-  await once(signal, 'abort');
-  logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
-}
-
-/** Logs the end of a stop. Returns the exit code. */
-export function logStopped(logger: Logger, inTime: boolean): number {
-  logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
-  return inTime ? 0 : 1;
-}
-
 /**
- * Ensures that there is a key. Without any it issues one, but only if no other machine can reach the service:
- * elsewhere everyone who reads the output would get in. Resolves to the new key.
+ * Without any key, issues one, but only if no other machine can reach the service: elsewhere everyone who reads the
+ * output would get in.
  * @param managed `undefined` if the store keeps no keys
  * @throws {Error} there is no key and none is issued; the message says what to do.
  */
 async function firstKey(
   { staticKeys, host, storeUrl }: Settings,
   managed: ManagedApiKeys | undefined,
-  warn: (message: string) => void,
-): Promise<string | undefined> {
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<IssuedApiKey | undefined> {
   if (staticKeys.length > 0) return undefined;
-  const keys = (await managed?.list()) ?? [];
+  const keys = (await managed?.list({ signal })) ?? [];
   if (keys.length > 0 && keys.every(({ state }) => state !== 'active'))
-    warn('every API key is expired or revoked');
+    logger.warn('every API key is expired or revoked');
   if (keys.length > 0) return undefined;
-  if (managed && isLoopback(host)) return (await managed.issue({ name: 'first start' })).key;
+  if (managed && isLoopback(host)) return managed.issueFirst('first start', { signal });
   const issuing =
     managed && storeUrl !== 'memory:'
       ? `issue one with \`${ISSUE_COMMAND}\` and the same STORE_URL, or `
       : '';
   throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
+}
+
+/** Prints a first key. One that nobody has seen is revoked. */
+async function printFirst(
+  io: Io,
+  { key, record }: IssuedApiKey,
+  url: string,
+  managed: ManagedApiKeys,
+): Promise<void> {
+  try {
+    await print(io.stdout, firstKeyNotice(key, url));
+  } catch (cause) {
+    await managed.revoke(record.id);
+    const message = `The first API key was revoked, because nobody has seen it. Issue one: ${ISSUE_COMMAND}.`;
+    throw new Error(message, { cause });
+  }
 }
 
 /** What a first start prints: the key, once, and commands that work when pasted. */

@@ -2,7 +2,6 @@ import { CommanderError, type Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { addBackupCommands } from './backup.js';
-import { addCheckStoreCommand } from './check-store.js';
 import * as cli from './command-line.js';
 import { addCopyCommand } from './copy.js';
 import { addExportCommand } from './export.js';
@@ -23,7 +22,12 @@ export async function run(
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
   const commands: cli.Commands = { io, modules, exitCode: 0 };
-  const program = cli.createProgram(io, MANIFEST.version);
+  let written = Promise.resolve();
+  const program = cli.createProgram(
+    io,
+    MANIFEST.version,
+    (text) => void (written = cli.print(io.stdout, text)),
+  );
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli
@@ -39,18 +43,23 @@ export async function run(
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
     .action(async () => {
       const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
-      io.stdout.write(await loadOpenApiDocument(readSettings(io.env)));
+      await cli.print(io.stdout, await loadOpenApiDocument(readSettings(io.env)));
     });
   addImportCommand(program, commands);
   addExportCommand(program, commands);
   addBackupCommands(program, commands);
   addCopyCommand(program, commands);
-  addCheckStoreCommand(program, commands);
   try {
-    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    cli.refuseRemoved(args);
+    try {
+      await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      if (error.exitCode !== 0) return 2; // it was printed already
+    }
+    await written;
     return commands.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it was printed already
     cli.note(io, description(error, io));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
@@ -67,9 +76,14 @@ function settingsHelp(command: Command): string {
   ).join('\n');
 }
 
+/** Options whose names differ from the parameters of the use cases that they become. */
+const OPTIONS: Readonly<Record<string, string>> = { expiresAt: 'expires' };
+
 /** One line for what a user can correct, a stack for faults of the program. */
 function description(error: unknown, { env }: cli.Io): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof InvalidParameterError)
+    return error.faults.map(({ field, message }) => `--${OPTIONS[field] ?? field} ${message}.`).join('\n');
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
   const { code, syscall, port }: NodeJS.ErrnoException & { port?: number } = error;
   const isListening = syscall === 'listen' || syscall === 'bind'; // bind: in a worker

@@ -1,7 +1,6 @@
 import type { Container } from 'inversify';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { note, type Commands } from './command-line.js';
-import { misspelledSettings } from '../service/settings.js';
 import { replace } from '../service/wiring.js';
 
 /** How commands open a store that they only read. */
@@ -20,7 +19,6 @@ export async function withStore<T>(
   use: (store: Store, container: Container) => Promise<T>,
 ): Promise<T> {
   const { TOKENS, configure } = await import('../service/container.js');
-  note(io, ...misspelledSettings(io.env));
   const container = await configure(io.env, modules);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') throw new Error(inMemory);
   replace(container, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) });

@@ -17,17 +17,12 @@ import { loadAdapters } from './load-adapters.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { add, every, token } from './wiring.js';
 
-/** A store factory that says whether several processes may use its stores at the same time. Default: no. */
-export interface SharedStoreFactory extends core.StoreFactory {
-  readonly isShared?: boolean;
-}
-
 /** Everything that is bound, and can be replaced or decorated. */
 export const TOKENS = {
   settings: token<Settings>('Settings'),
   clock: token<core.Clock>('Clock'),
   /** There may be several: `STORE_URL` chooses by scheme. */
-  storeFactory: token<SharedStoreFactory>('StoreFactory'),
+  storeFactory: token<core.StoreFactory>('StoreFactory'),
   /** How the store of `STORE_URL` is opened. */
   openOptions: token<core.OpenOptions>('OpenOptions'),
   store: token<core.Store>('Store'),
@@ -57,7 +52,7 @@ export const TOKENS = {
 const t = TOKENS;
 
 /** A module for each store. An adapter is loaded when it is first needed: a driver takes longer than a command. */
-const factories: readonly SharedStoreFactory[] = [
+const factories: readonly core.StoreFactory[] = [
   {
     scheme: 'memory',
     check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
@@ -135,9 +130,7 @@ const http = new ContainerModule((options) => {
   });
   add(options, t.admission, [t.settings], async (settings) => {
     const { AdmissionControl } = await import('../../adapters/http/node/admission-control.js');
-    const { usableMemory } = await import('../../adapters/http/node/server-limits.js');
-    const maxInFlight = Math.floor(settings.maxInFlight / settings.workers);
-    return new AdmissionControl({ maxInFlight, maxUnsent: usableMemory(settings.workers) / 4 });
+    return new AdmissionControl({ maxInFlight: settings.maxInFlight });
   });
   add(
     options,
@@ -208,8 +201,8 @@ export async function configure(
   const container = await createContainer(settings, [...modules, ...loaded.adapters]);
   const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
   if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
-  else if (settings.workers > 1 && !factory.isShared)
-    faults.push('WORKERS must be 1 for the store of STORE_URL, which processes cannot share');
+  else if (settings.reusePort === 'on' && !factory.isShared)
+    faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
 }
@@ -220,8 +213,8 @@ export async function configure(
  */
 async function factoryFor(
   url: string,
-  factories: readonly SharedStoreFactory[],
-): Promise<SharedStoreFactory | string> {
+  factories: readonly core.StoreFactory[],
+): Promise<core.StoreFactory | string> {
   const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);

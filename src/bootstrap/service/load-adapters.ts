@@ -29,7 +29,7 @@ export async function loadAdapters(
  * Imports a module as if a module in the working directory named it.
  * @throws {Error} saying why it cannot be loaded
  */
-export const importModule = async (specifier: string): Promise<Readonly<Record<string, unknown>>> =>
+const importModule = async (specifier: string): Promise<Readonly<Record<string, unknown>>> =>
   import(resolveSpecifier(specifier)).catch((cause: unknown) => {
     throw new Error(`${specifier} cannot be loaded: ${whyNotLoaded(specifier, cause)}`);
   });
@@ -51,5 +51,5 @@ function whyNotLoaded(specifier: string, error: unknown): string {
 }
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */
-export const isContainerModule = (value: unknown): value is ContainerModule =>
+const isContainerModule = (value: unknown): value is ContainerModule =>
   typeof value === 'object' && value !== null && 'load' in value && 'id' in value;

@@ -9,7 +9,7 @@ import type { Settings } from './settings.js';
 let stderrLog: LogWriter | undefined;
 
 /** What takes the lines of a log on stderr; a terminal, or a stream of tests, takes them itself. */
-export const logSink = (stderr: NodeJS.WriteStream): { write(lines: string): unknown } =>
+const logSink = (stderr: NodeJS.WriteStream): { write(lines: string): unknown } =>
   'fd' in stderr && !stderr.isTTY ? (stderrLog ??= new LogWriter(2)) : stderr;
 
 /** A log on stderr. */

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET, type ExperimentalOperation } from '../../adapters/http/http-settings.js';
 import { EXPERIMENTAL_OPERATIONS } from '../../adapters/http/operations.js';
@@ -28,15 +27,13 @@ const quantity =
 export const integer = (minimum: number, maximum: number) =>
   quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
 
-const count = quantity('must be auto or an integer from 1 to 256', { '': 1 }, 1, 256);
-
-/** A number of processes; `auto` is one for each core that this process may use. */
-export const workers = (text: string): number => (text === 'auto' ? availableParallelism() : count(text));
-
 const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
 export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h or 90d', TIME);
+
+/** How long a key lives. */
+export const lifetime = quantity('must be a duration of 1ms or more, such as 12h or 90d', TIME, 1);
 
 /** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
 export const milliseconds = (minimum: number) =>

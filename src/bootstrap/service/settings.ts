@@ -28,7 +28,12 @@ const STORE = 'sqlite:data/animal-store.db';
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
-  workers: setting('WORKERS', '1', read.workers, 'processes that serve; auto: one for each core'),
+  reusePort: setting(
+    'REUSE_PORT',
+    'off',
+    read.oneOf('on', 'off'),
+    'on: several services share the port (Linux)',
+  ),
   adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
   publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
@@ -50,7 +55,6 @@ const TABLE = {
   storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
   adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
   apiKeys: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
-  apiKey: setting('API_KEY', '', read.keys, 'the same as API_KEYS'),
   apiKeysFile: optional('API_KEYS_FILE', read.keysFile, 'file with static API keys'),
   keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
   drainDelay: optional('DRAIN_DELAY', read.milliseconds(0), 'delay of the stop (default: 5s; loopback 0s)'),
@@ -59,12 +63,18 @@ const TABLE = {
   logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
 };
 
+/** Settings that are gone, with what takes their place. */
+const REMOVED: Readonly<Record<string, string>> = {
+  API_KEY: 'use API_KEYS',
+  WORKERS: 'run several services with REUSE_PORT=on',
+};
+
 type Values = { readonly [K in keyof typeof TABLE]: ReturnType<(typeof TABLE)[K]['read']> };
 
 /** What the service runs on. The keys are secrets. */
 export type Settings = Values & {
   readonly drainDelay: number;
-  /** The keys of `API_KEYS`, `API_KEY` and `API_KEYS_FILE`. */
+  /** The keys of `API_KEYS` and `API_KEYS_FILE`. */
   readonly staticKeys: readonly string[];
 };
 
@@ -99,7 +109,9 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 
 /** Reads all settings, with defaults in place of the invalid ones, which `faults` names. */
 export function parseSettings(environment: Environment): { settings: Settings; faults: string[] } {
-  const faults: string[] = [];
+  const faults = Object.entries(REMOVED).flatMap(([name, instead]) =>
+    environment[name] ? [`${name} was removed: ${instead}`] : [],
+  );
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
       return reader(environment[name] || fallback);
@@ -110,28 +122,10 @@ export function parseSettings(environment: Environment): { settings: Settings; f
   };
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
-  const staticKeys = [values.apiKeys, values.apiKey, values.apiKeysFile ?? []].flat();
+  const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
   if (values.port !== 0 && values.port === values.adminPort) faults.push('ADMIN_PORT must differ from PORT');
-  if (values.maxInFlight < values.workers) faults.push('MAX_IN_FLIGHT must be at least WORKERS');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
-}
-
-/** A line for each variable that begins like a setting and differs from it in one place: up to a quarter of its name. */
-export function misspelledSettings(environment: Environment): string[] {
-  const names = SETTINGS.map(({ name }) => name);
-  return Object.keys(environment).flatMap((name) => {
-    const meant = names.includes(name) ? undefined : names.find((each) => isLike(each, name));
-    return meant === undefined ? [] : [`${name} is not a setting. Did you mean ${meant}?`];
-  });
-}
-
-function isLike(name: string, other: string): boolean {
-  let [start, end] = [0, 0];
-  while (name[start] === other[start]) start += 1;
-  const shorter = Math.min(name.length, other.length);
-  while (start + end < shorter && name.at(-1 - end) === other.at(-1 - end)) end += 1;
-  return start >= 5 && Math.max(name.length, other.length) - start - end <= name.length / 4;
 }
 
 /** Whether only this machine can reach the host. */

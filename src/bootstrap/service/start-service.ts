@@ -1,11 +1,13 @@
 import type { Container } from 'inversify';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import type { RefusedRequest } from '../../adapters/http/node/refusals.js';
-import { serverLimits } from '../../adapters/http/node/server-limits.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
+import { SettingsError } from './settings.js';
 
 /** The running service. */
 export interface Service {
@@ -17,15 +19,18 @@ export interface Service {
    * Stops in order: readiness off, every response closes its connection, no new connections, requests in flight
    * finish, store closed. Resolves to whether all of it finished in time.
    * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
-   * @param isReplaced whether another process goes on at the same address: then readiness stays on. Default: no.
    */
-  stop(drainDelay?: number, isReplaced?: boolean): Promise<boolean>;
+  stop(drainDelay?: number): Promise<boolean>;
 }
 
-/** Opens the store and listens. If that fails, closes what it opened. */
+/**
+ * Opens the store and listens. If that fails, closes what it opened.
+ * @throws {SettingsError} the operating system does not know `REUSE_PORT`. Nothing was opened.
+ */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);
-  const { host, port, shutdownDeadline } = settings;
+  const { host, port, reusePort, shutdownDeadline } = settings;
+  if (reusePort === 'on') await checkReusePort(host);
   const store = await container.getAsync(TOKENS.store);
   try {
     const readiness = await container.getAsync(TOKENS.readiness);
@@ -33,14 +38,13 @@ export async function startService(container: Container): Promise<Service> {
     const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
     const admission = await container.getAsync(TOKENS.admission);
     const listener = await container.getAsync(TOKENS.requestListener);
-    const limits = { maxConnections: Math.ceil(serverLimits().maxConnections / settings.workers) };
-    const server = new NodeServer(listener, { log, headers, admission, limits });
-    const origin = `http://${addressOf(host)}:${await server.listen(port, host)}`;
+    const server = new NodeServer(listener, { log, headers, admission });
+    const origin = `http://${addressOf(host)}:${await server.listen(port, host, reusePort === 'on')}`;
     return {
       url: origin + settings.basePath,
       docsUrl: origin + DOCS_PATH,
-      async stop(drainDelay = settings.drainDelay, isReplaced = false) {
-        if (!isReplaced) readiness.stop();
+      async stop(drainDelay = settings.drainDelay) {
+        readiness.stop();
         if (drainDelay > 0) server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
@@ -51,6 +55,23 @@ export async function startService(container: Container): Promise<Service> {
   } catch (error) {
     await store.close().catch(() => {}); // the first error matters more
     throw error;
+  }
+}
+
+/**
+ * Asks the operating system before anything is opened.
+ * @throws {SettingsError} it shares no port between processes, such as macOS and Windows.
+ */
+async function checkReusePort(host: string): Promise<void> {
+  const server = createServer();
+  try {
+    await once(server.listen({ port: 0, host, reusePort: true }), 'listening');
+    server.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTSUP') throw error;
+    throw new SettingsError([
+      'REUSE_PORT must be off: this operating system shares no port between processes',
+    ]);
   }
 }
 

@@ -9,8 +9,8 @@ import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { Shelf, TestIo, factory, runLine } from '../test-io.js';
 
-const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke', 'keys rotate'];
-const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy', 'check-store'];
+const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke'];
+const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy'];
 
 const SHELF = { STORE_URL: 'shelf:' };
 
@@ -32,7 +32,7 @@ describe('The command line', () => {
   it('lists all commands when called with nothing', async () => {
     const { code, out, err } = await runLine('');
     expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    for (const command of ['serve', 'keys', 'openapi', 'import', 'export', 'copy', 'check-store'])
+    for (const command of ['serve', 'keys', 'openapi', 'import', 'export', 'copy'])
       expect(out).to.match(new RegExp(`^  ${command} `, 'm'));
   });
 
@@ -65,6 +65,31 @@ describe('The command line', () => {
     });
   });
 
+  for (const line of ['--help', 'openapi', 'keys list --json']) {
+    it(`ends with 1 and one line when the result of ${line} cannot be written, with 0 when its reader has gone`, async () => {
+      for (const [code, exit, said] of [
+        ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],
+        ['EPIPE', 0, ''],
+      ] as const) {
+        const io = new TestIo(SHELF);
+        io.fullDisk = Object.assign(new Error(`write ${code}`), { code });
+        expect(await run(line.split(' '), io.io, [new Shelf().module])).to.equal(exit);
+        expect(io.err).to.equal(said);
+      }
+    });
+  }
+
+  it('refuses what is gone in one line that names what to use now', async () => {
+    for (const [line, instead] of [
+      ['keys rotate 4fZk02Qa', 'keys rotate was removed: use keys issue, then keys revoke ID --after 24h.'],
+      [
+        'check-store ./store.mjs',
+        'check-store was removed: run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows.',
+      ],
+    ])
+      expect(await runLine(String(line))).to.deep.equal({ code: 2, out: '', err: `${instead}\n` });
+  });
+
   describe('used wrongly ends with 2 and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
       ['srve', 'unknown command\n(Did you mean serve?)'],
@@ -74,13 +99,13 @@ describe('The command line', () => {
         "unknown option '--jsn'\n(Did you mean --json?)\nTo see what it takes, add --help.\n",
       ],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
-      ['keys issue --name=', 'The call is not valid: name must be 1 to 100 characters'],
+      ['keys issue --name=', '--name must be 1 to 100 characters'],
       [
         'keys issue --name a --scope=',
         "'--scope <scopes>' must be one or more of pets:read, pets:write, pets:delete",
       ],
       ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be one or more of pets:read, pets"],
-      ['keys rotate a --overlap -1h', "'--overlap <duration>' must be a duration such as 500ms"],
+      ['keys revoke a --after -1h', "'--after <duration>' must be a duration such as 500ms"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
       [
@@ -96,7 +121,6 @@ describe('The command line', () => {
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
       ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
       ['import - --format csv --once', '--once reads a file twice, but Standard input is not a file.'],
-      ['check-store', "missing required argument 'MODULE'"],
     ];
     for (const [line, message] of WRONG) {
       it(`${message.replace(/\n[^]*/, '')}, to ${line}`, async () => {
@@ -112,7 +136,7 @@ describe('The command line', () => {
       const keys = [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"];
       const lines = ['%', 'keys %', 'keys revoke ID %', 'serve %', 'keys list --json=%', 'keys list --%'];
       for (const key of keys) {
-        for (const line of [...lines, 'keys rotate ID --overlap %', 'keys rotate ID --overlap=%']) {
+        for (const line of [...lines, 'keys revoke ID --after %', 'keys revoke ID --after=%']) {
           const args = line.split(' ').map((word) => word.replace('%', key));
           const io = new TestIo();
           expect(await run(args, io.io)).to.equal(2);

@@ -3,9 +3,9 @@ import { ContainerModule } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
-import { UnavailableError } from '../../../src/domain/errors.js';
-import { Shelf, changed, runLine, type Outcome } from '../test-io.js';
+import { Shelf, TestIo, runLine, type Outcome } from '../test-io.js';
 
 const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
 
@@ -18,11 +18,9 @@ describe('The commands for keys', () => {
   let apiKeys: ApiKeyRepository;
   let shelf: Shelf;
   let now: Date;
-  let broken: Partial<ApiKeyRepository>;
   beforeEach(() => {
     ({ apiKeys } = openMemoryStore());
-    broken = {};
-    shelf = new Shelf({ apiKeys: changed(apiKeys, broken) });
+    shelf = new Shelf({ apiKeys });
     now = new Date('2026-11-22T12:00:00Z');
   });
 
@@ -74,6 +72,34 @@ describe('The commands for keys', () => {
       const listed = JSON.parse((await keys('list --json')).out) as unknown;
       expect(listed).to.deep.equal([{ id, ...rest }]);
     });
+  });
+
+  it('revoke a key whose text could not be written, and end with 1', async () => {
+    const io = new TestIo({ STORE_URL: 'shelf:' });
+    io.fullDisk = new Error('ENOSPC: no space left on device, write');
+    expect(await run(['keys', 'issue', '--name', 'till'], io.io, modules())).to.equal(1);
+    const [record] = await apiKeys.list();
+    expect(record?.revokedAt).to.deep.equal(new Date(0));
+    expect(io.err).to.equal(
+      `Key ${record?.id} was revoked, because nobody has seen it. Standard output cannot be written. ENOSPC: no space left on device, write\n`,
+    );
+  });
+
+  it('name the option that is not valid', async () => {
+    const cases = {
+      '--name x --expires 0': /--expires <duration>'.*must be a duration of 1ms or more/,
+      '--name \u001b': /^--name must be 1 to 100 characters/,
+      [`--name ${'🐕'.repeat(101)}`]: /^--name must be 1 to 100 characters/,
+    };
+    for (const [options, pattern] of Object.entries(cases)) {
+      const { code, err } = await keys(`issue ${options}`);
+      expect([code, err.trimEnd().split('\n').length], err).to.deep.equal([
+        2,
+        pattern.source.includes('<') ? 2 : 1,
+      ]);
+      expect(err).to.match(pattern);
+    }
+    expect(await keys(`issue --name ${'🐕'.repeat(100)}`)).to.include({ code: 0 });
   });
 
   describe('list', () => {
@@ -133,55 +159,16 @@ describe('The commands for keys', () => {
     });
   });
 
-  describe('rotate', () => {
-    it('prints a key like the old one, which stays valid for the overlap of 24 hours', async () => {
-      const old = await issued(' --scope pets:read');
-      const { code, out, err } = await keys(`rotate ${old}`);
-      const [, id = ''] = KEY.exec(out) ?? [];
-      expect(code).to.equal(0);
-      expect(err).to.equal(
-        `Issued key ${id} (till). End: never\nWill revoke key ${old} (till). End: 2026-11-23T12:00:00.000Z\n`,
-      );
-      expect((await apiKeys.findById(id))?.scopes).to.deep.equal(['pets:read']);
-      const rotated = JSON.parse((await keys(`rotate ${id} --overlap 0 --json`)).out) as { old: object };
-      expect(rotated.old).to.include({ id, state: 'revoked' });
-    });
-
-    it('prints the new key when the revocation fails, says that the old one may be valid, and ends with 1', async () => {
-      const old = await issued();
-      for (const lost of [false, true]) {
-        broken.revoke = async (id, at) => {
-          if (lost) await apiKeys.revoke(id, at);
-          throw new UnavailableError('revoking an API key', { cause: new Error('connection reset') });
-        };
-        const { code, out, err } = await keys(`rotate ${old}`);
-        const [, id = ''] = KEY.exec(out) ?? [];
-        expect(code).to.equal(1);
-        expect(err).to.equal(
-          `Issued key ${id} (till). End: never\n` +
-            `Key ${old} may still be valid, because its revocation failed: The store is not available (revoking an API key). connection reset\n` +
-            `Use the new key, and revoke the old one by: npm run -s cli -- keys revoke ${old}\n`,
-        );
-        expect((await apiKeys.findById(id))?.revokedAt).to.equal(undefined);
-      }
-      const { code, out } = await keys(`rotate ${await issued()} --json`);
-      expect(code).to.equal(1);
-      expect(JSON.parse(out)).to.include.keys('key', 'error').and.not.include.keys('old');
-    });
-  });
-
   it('open an existing store only, unless they issue a key, and close it when they fail, too', async () => {
-    for (const line of ['issue --name a', 'list', 'revoke nosuchid', 'rotate nosuchid']) await keys(line);
-    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([undefined, true, true, true]);
-    expect(shelf.closed).to.equal(4);
+    for (const line of ['issue --name a', 'list', 'revoke nosuchid']) await keys(line);
+    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([undefined, true, true]);
+    expect(shelf.closed).to.equal(3);
   });
 
-  for (const line of ['revoke', 'rotate']) {
-    it(`${line} ends with 1 and one line at an unknown id, without repeating it`, async () => {
-      const err = 'No API key has this id.\n';
-      expect(await keys(`${line} nosuchid`)).to.deep.equal({ code: 1, out: '', err });
-    });
-  }
+  it('end with 1 and one line at an unknown id, without repeating it', async () => {
+    const err = 'No API key has this id.\n';
+    expect(await keys('revoke nosuchid')).to.deep.equal({ code: 1, out: '', err });
+  });
 
   it('say why they cannot reach the keys of a memory store, or of a store that keeps none', async () => {
     const memory = await keys('list', { STORE_URL: 'memory:' });

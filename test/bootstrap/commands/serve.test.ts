@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
+import { once } from 'node:events';
 import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import type { Call } from '../../../src/application/animal-store.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { add, replace } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
-import { KEY, Serving, Shelf, factory, runLine } from '../test-io.js';
+import { KEY, Serving, Shelf, changed, factory } from '../test-io.js';
 
 const ISSUE = 'npm run -s cli -- keys issue --name NAME';
 
@@ -51,6 +53,27 @@ describe('serve', () => {
     await second.ready();
     expect(second.io.out).to.equal('');
     expect(second.io.messages[0]).to.include(`, new API key: ${ISSUE}`);
+  });
+
+  it('issues no first key when a signal stops it, and revokes one that could not be printed', async () => {
+    const { apiKeys } = openMemoryStore();
+    const listing = Promise.withResolvers<void>();
+    const list = async (call?: Call) => {
+      listing.resolve();
+      await once(call?.signal ?? new EventTarget(), 'abort');
+      return apiKeys.list();
+    };
+    const stopped = serve({}, new Shelf({ apiKeys: changed(apiKeys, { list }) }).module);
+    await listing.promise;
+    expect(await stopped.stop()).to.equal(0);
+    expect([stopped.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
+    expect(stopped.io.messages).to.deep.equal(['stopping on SIGTERM', 'stopped']);
+
+    const unseen = serve({}, new Shelf({ apiKeys }).module);
+    unseen.io.fullDisk = new Error('write ENOSPC');
+    expect(await unseen.code).to.equal(1);
+    expect((await apiKeys.list()).map(({ revokedAt }) => revokedAt)).to.deep.equal([new Date(0)]);
+    expect(unseen.io.err).to.include('The first API key was revoked, because nobody has seen it.');
   });
 
   it('does not name a command that cannot help: for a store in memory, or without keys, or another authenticator', async () => {
@@ -144,15 +167,6 @@ describe('serve', () => {
     const [warning] = serving.io.messages;
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
-  });
-
-  it('warns of a variable that is nearly a setting, as a command on the store does', async () => {
-    const misspelt = 'STORE_URI is not a setting. Did you mean STORE_URL?';
-    const serving = serve({ STORE_URI: 'memory:', API_KEYS: KEY }, new Shelf().module);
-    await serving.ready();
-    expect(serving.io.messages[0]).to.equal(misspelt);
-    const { err } = await runLine('keys list', { STORE_URI: '', STORE_URL: 'memory:' });
-    expect(err.split('\n')[0]).to.equal(misspelt);
   });
 
   it('logs every response, and no key, body or query', async () => {

@@ -77,8 +77,6 @@ describe('The metrics', () => {
       'animal_store_key_checks_total{result="valid"}': 9,
       'animal_store_key_checks_total{result="unknown"}': 1,
       'animal_store_store_duration_seconds_count{operation="findById"}': 3,
-      animal_store_commit_writes_count: 4,
-      animal_store_commit_writes_sum: 4,
     });
     expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
     expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
@@ -88,7 +86,7 @@ describe('The metrics', () => {
     expect(await serving.stop()).to.equal(0);
   });
 
-  it('are in seconds, bytes and writes, and say how many requests and bytes are held', async () => {
+  it('are in seconds and bytes, and say how many requests and bytes are held', async () => {
     const file = join(await temporaryFolder(), 'animals.db');
     const container = await createContainer(readSettings({ STORE_URL: `sqlite:${file}` }));
     const metrics = await serveMetrics(container, 0);
@@ -118,8 +116,6 @@ describe('The metrics', () => {
       'animal_store_request_duration_seconds_sum{operation="none"}': 2,
       animal_store_response_bytes_total: 120,
       'animal_store_store_duration_seconds_sum{operation="list"}': 2,
-      animal_store_commit_writes_count: 1,
-      animal_store_commit_writes_sum: 3,
       animal_store_requests_in_flight: 1,
       animal_store_response_bytes_unread: 7,
     });

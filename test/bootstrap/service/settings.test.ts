@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
@@ -7,7 +7,6 @@ import {
   SETTINGS,
   SettingsError,
   isLoopback,
-  misspelledSettings,
   readSettings,
   type Environment,
   type Settings,
@@ -40,7 +39,7 @@ describe('The settings', () => {
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
-      workers: 1,
+      reusePort: 'off',
       ...http,
       maxInFlight: 256,
       adminPort: undefined,
@@ -48,7 +47,6 @@ describe('The settings', () => {
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
       apiKeys: [],
-      apiKey: [],
       apiKeysFile: undefined,
       staticKeys: [],
       keyEnvironment: 'live',
@@ -80,8 +78,7 @@ describe('The settings', () => {
     ['BODY_LIMIT', '16mb', 16_777_216],
     ['REQUEST_DEADLINE', '1ms', 1],
     ['REQUEST_DEADLINE', '24d', 2_073_600_000],
-    ['WORKERS', '256', 256],
-    ['WORKERS', 'auto', availableParallelism()],
+    ['REUSE_PORT', 'on', 'on'],
     ['MAX_IN_FLIGHT', '100000', 100_000],
     ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
     ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
@@ -99,7 +96,6 @@ describe('The settings', () => {
     ['API_KEYS', 'one, two\r\nthree\n\n,', ['one', 'two', 'three']],
     ['API_KEYS', 'a-._~+/9==', ['a-._~+/9==']],
     ['API_KEYS', ' , \n', []],
-    ['API_KEY', 'one,two', ['one', 'two']],
     ['KEY_ENVIRONMENT', 'staging2', 'staging2'],
     ['DRAIN_DELAY', '0', 0],
   ];
@@ -134,7 +130,7 @@ describe('The settings', () => {
         `${INTEGER} 0 to 65535`,
         ['65536', '-1', '+1', '80.0', '8e1', 'http', ' 80', '0x50', '٣', '1\n'],
       ],
-      ['WORKERS', 'must be auto or an integer from 1 to 256', ['0', '257', 'all', '-1', '1.5']],
+      ['REUSE_PORT', 'must be one of on, off', ['yes', 'ON']],
       ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
       ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
       ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
@@ -168,7 +164,6 @@ describe('The settings', () => {
       ['LOG_FORMAT', 'must be one of auto, pretty, json', ['text']],
       ['API_KEYS', `${TOKEN} 1`, ['a b', '"quoted"', 'schlüssel', '=']],
       ['API_KEYS', `${TOKEN} 2, 4`, ['one,t wo,three\nf!ve']],
-      ['API_KEY', `${TOKEN} 1`, ['a b']],
     ];
     for (const [line, rows] of Map.groupBy(WRONG, ([name, fault]) => `${name} ${fault}`)) {
       it(line, () => {
@@ -183,12 +178,6 @@ describe('The settings', () => {
         'ADMIN_PORT must differ from PORT',
       ]);
       expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
-    });
-
-    it('MAX_IN_FLIGHT that leaves a worker none', () => {
-      const fault = 'MAX_IN_FLIGHT must be at least WORKERS';
-      expect(faultsOf({ MAX_IN_FLIGHT: '3', WORKERS: '4' })).to.deep.equal([fault]);
-      expect(faultsOf({ MAX_IN_FLIGHT: '4', WORKERS: '4' })).to.deep.equal([]);
     });
 
     it('all at once, in the order of the table', () => {
@@ -222,42 +211,18 @@ describe('The settings', () => {
       expect(fault()).to.deep.equal(['API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2']);
     });
 
-    it('hold its keys beside those of API_KEYS and API_KEY', () => {
+    it('hold its keys beside those of API_KEYS', () => {
       writeFileSync(file, 'five\n\n six , seven\r\n');
-      const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEY: 'three', API_KEYS_FILE: file });
-      expect(staticKeys).to.deep.equal(['one', 'two', 'three', 'five', 'six', 'seven']);
+      const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEYS_FILE: file });
+      expect(staticKeys).to.deep.equal(['one', 'two', 'five', 'six', 'seven']);
     });
   });
-});
 
-describe('A variable', () => {
-  it('that begins like a setting and is nearly its name is told with the setting that is meant', () => {
-    const meant = {
-      STORE_URI: 'STORE_URL',
-      API_KEYZ: 'API_KEYS',
-      API_KEY_FILE: 'API_KEYS_FILE',
-      TRUSTED_PROXY: 'TRUSTED_PROXIES',
-      MAX_INFLIGHT: 'MAX_IN_FLIGHT',
-      ADMIN_PROT: 'ADMIN_PORT',
-      ADAPTER: 'ADAPTERS',
-    };
-    expect(misspelledSettings(meant)).to.deep.equal(
-      Object.entries(meant).map(([name, other]) => `${name} is not a setting. Did you mean ${other}?`),
-    );
-    const others = [
-      'HOME',
-      'HOSTNAME',
-      'APP_KEY',
-      'API_URL',
-      'PUBLIC_KEY',
-      'LOG_FILE',
-      'STORE_DIR',
-      'PATH',
-      '',
-    ];
-    const ours = SETTINGS.map(({ name }) => name);
-    expect(misspelledSettings(Object.fromEntries([...others, ...ours].map((name) => [name, ''])))).to.be
-      .empty;
+  it('that are gone are refused with what takes their place', () => {
+    expect(faultsOf({ WORKERS: '4', API_KEY: 'a-secret' })).to.deep.equal([
+      'API_KEY was removed: use API_KEYS',
+      'WORKERS was removed: run several services with REUSE_PORT=on',
+    ]);
   });
 });
 

@@ -5,7 +5,6 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { RawConnection } from '../../adapters/http/node/raw-connection.js';
 import { StoreClient } from '../../service/store-client.js';
 import { changed, factory } from '../test-io.js';
 
@@ -88,20 +87,6 @@ describe('The service', () => {
     expect(await stopped).to.equal(true);
     expect(store.events).to.deep.equal(['listed', 'closing']);
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
-  });
-
-  it('keeps its part of the limits, as one of WORKERS', async () => {
-    const service = await start({ WORKERS: '256', MAX_IN_FLIGHT: '511' });
-    const inFlight = ask(`${service.url}/pets`);
-    await store.listing.promise;
-    expect(await ask(`${service.url}/pets`)).to.include({ status: 503 });
-    const idle: RawConnection[] = [];
-    while (idle.length < 8) idle.push(await RawConnection.open(Number(new URL(service.url).port)));
-    await idle[0]?.closed; // there are 8 of 2,000 connections; the one in flight does not close
-    expect(await Promise.race([idle[1]?.closed, Promise.resolve('open')])).to.equal('open');
-    await RawConnection.closeAll();
-    store.mayList.resolve();
-    expect(await inFlight).to.include({ status: 200 });
   });
 
   it('waits no longer than the deadline for a store that does not close', async () => {

@@ -38,9 +38,8 @@ export const SERVER_LIMITS = {
 /** The limits of a listening server; see `SERVER_LIMITS` for meanings, units and defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
-/** The bytes that a process may use: of the limit of its control group, or of the machine, an equal part for each. */
-export const usableMemory = (processes = 1): number =>
-  Math.min(process.constrainedMemory() || Infinity, totalmem()) / processes;
+/** The bytes that the process may use: the limit of its control group, or the memory of the machine. */
+export const usableMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem());
 
 /** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead; `undefined` keeps the default. */
 export function serverLimits(given: Partial<ServerLimits> = {}, memory = usableMemory()): ServerLimits {
