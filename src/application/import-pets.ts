@@ -1,7 +1,6 @@
 import { IdempotencyKeyReusedError, InvalidPetError } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
 import * as domain from '../domain/pet.js';
-import type { PetStatus } from '../domain/pet-status.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import type { Clock } from './ports/clock.js';
@@ -24,21 +23,18 @@ export interface ImportReport {
   withoutStatus: number;
   /** Animals that an earlier import of the same source had added. */
   present: number;
-  rejected: number;
   /** Everything up to this line is done. */
   line: number;
 }
 
+/** Called with the line of each row that is not valid, and why. If it throws, the import ends with that. */
+export type Reject = (line: number, reason: string) => void;
+
 /** How to import rows. */
-export interface ImportOptions<Row extends PetRow> {
-  /** For animals without one. Default: `available`. */
-  readonly status?: PetStatus | undefined;
+export interface ImportOptions {
   /** Reject rows whose ids do not ascend, or are greater than `MAX_GIVEN_ID`. Default: ids are ignored. */
   readonly keepIds?: boolean | undefined;
-  /** Stop when more rows than this are rejected. Default: never. */
-  readonly maxErrors?: number;
-  /** Called with each row that is not stored, and why. */
-  readonly reject: (row: Row, reason: string) => void;
+  readonly reject: Reject;
   /** Updated after every batch. */
   readonly report: ImportReport;
 }
@@ -105,10 +101,10 @@ export const keepPets = (transfer: CatalogueTransfer): PetImporter => ({
 });
 
 /** Stores the valid rows and rejects the others. */
-export async function importPets<Row extends PetRow>(
-  rows: AsyncIterable<readonly Row[]>,
+export async function importPets(
+  rows: AsyncIterable<readonly PetRow[]>,
   { batchSize, store }: PetImporter,
-  { status: defaultStatus, keepIds = false, maxErrors = Infinity, reject, report }: ImportOptions<Row>,
+  { keepIds = false, reject, report }: ImportOptions,
 ): Promise<void> {
   let lastId = 0n;
   /** Returns the animal of a row, or why the row is invalid. */
@@ -116,7 +112,7 @@ export async function importPets<Row extends PetRow>(
     if (typeof fields === 'string') return fields;
     const { id, status } = fields;
     try {
-      const pet = domain.unsavedPet({ ...fields, status: status ?? defaultStatus } as domain.NewPet);
+      const pet = domain.unsavedPet({ ...fields, status: status ?? undefined } as domain.NewPet);
       if (keepIds && (!isInt64(id) || id <= lastId || id > domain.MAX_GIVEN_ID))
         return `The id must be an integer from ${lastId + 1n}, after the one before, to ${domain.MAX_GIVEN_ID}.`;
       if (keepIds) lastId = id as bigint;
@@ -126,17 +122,17 @@ export async function importPets<Row extends PetRow>(
       throw error;
     }
   };
-  let batch: Array<readonly [Row, ImportedPet]> = [];
+  let batch: ImportedPet[] = [];
   let line = 0;
   const storeBatch = async (): Promise<void> => {
-    const outcomes = await store(batch.map(([, entry]) => entry));
+    const outcomes = await store(batch);
     const failures: unknown[] = [];
-    for (const [index, [row, { hasStatus }]] of batch.entries()) {
+    for (const [index, { line: number, hasStatus }] of batch.entries()) {
       const outcome = outcomes[index] ?? 'added';
       if (outcome === 'added' && !hasStatus) report.withoutStatus += 1;
       if (typeof outcome === 'string') report[outcome] += 1;
       else if (outcome.refused instanceof IdempotencyKeyReusedError)
-        reject(row, 'The line was imported before, as another animal.');
+        reject(number, 'The line was imported before, as another animal.');
       else failures.push(outcome.refused);
     }
     if (failures.length > 0) throw failures[0];
@@ -146,12 +142,10 @@ export async function importPets<Row extends PetRow>(
   for await (const chunk of rows)
     for (const row of chunk) {
       const entry = parsed(row);
-      if (typeof entry === 'string') reject(row, entry);
-      else batch.push([row, entry]);
+      if (typeof entry === 'string') reject(row.line, entry);
+      else batch.push(entry);
       line = row.line;
-      const isOver = report.rejected > maxErrors;
-      if (isOver || batch.length === batchSize) await storeBatch();
-      if (isOver) return;
+      if (batch.length === batchSize) await storeBatch();
     }
   await storeBatch();
 }

@@ -42,6 +42,12 @@ export async function attack({ short, show }) {
   });
 }
 
+/** Stops a service, and shows what it logged as warnings and errors. */
+async function stop(service) {
+  await service.stop();
+  for (const line of service.lines) if (/"level":[4-6]0/.test(line)) console.log(line);
+}
+
 /**
  * Without a proxy. What is lost is counted against a budget only on kept connections: the operating system resets a
  * connection whose handshake is not complete when its listener closes.
@@ -56,12 +62,12 @@ async function rollOnOnePort(connections, share, { folder, restarts, show }) {
   const clients = Array.from({ length: CLIENTS }, (_, number) => load.client(number < CLIENTS * share));
   for (let turn = 0; turn < restarts; turn += 1) {
     await delay(PAUSE);
-    await services[turn % 2].stop();
+    await stop(services[turn % 2]);
     services[turn % 2] = await start();
   }
   load.over = true;
   await Promise.all(clients);
-  await Promise.all(services.map((service) => service.stop()));
+  await Promise.all(services.map(stop));
   const { lost, twice } = await load.ledger.compare(openSqliteStore(file));
   const name = `one port, ${connections} connections`;
   console.log(`${name}: ${restarts} restarts under ${load.sent} requests, of which ${load.failed} failed`);

@@ -87,6 +87,9 @@ export const createProgram = (io: Io, version: string, writeOut: (text: string) 
 
 /** Commands and options that are gone, with what takes their place. */
 const REMOVED: Readonly<Record<string, string>> = {
+  'import --delimiter': 'the first line of the file shows it',
+  'import --max-errors': 'a file with an invalid line stores nothing',
+  'import --status': 'add a column status to the file',
   'check-store': 'run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows',
   'keys rotate': 'use keys issue, then keys revoke ID --after 24h',
 };
@@ -123,12 +126,13 @@ export const resultText = (json: true | undefined, result: object, text: string)
 
 /**
  * Writes the result of a command to standard output. A reader that has gone wants no more: that is no failure.
+ * Resolves to whether somebody still reads.
  * @throws {Error} it could not be written, for example because the disk is full.
  */
-export const print = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
+export const print = (stream: NodeJS.WriteStream, text: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     stream.write(text, (cause?: NodeJS.ErrnoException | null) => {
-      if (!cause || cause.code === 'EPIPE') resolve();
+      if (!cause || cause.code === 'EPIPE') resolve(!cause);
       else reject(new Error('Standard output cannot be written.', { cause }));
     });
   });

@@ -11,7 +11,7 @@ import {
   resultText,
 } from './command-line.js';
 import type { Commands } from './command-line.js';
-import { showing } from './progress.js';
+import { withProgress } from './progress.js';
 import { READING } from './with-store.js';
 
 interface Options {
@@ -64,7 +64,7 @@ async function copy(
     const done = () => before() + progress.done;
     const part = () => done() / Math.max(1, 2 * progress.total);
     const unit = 'animals copied or compared';
-    const copied = await showing(io, { done, part, unit }, () => start({ signal, onProgress }));
+    const copied = await withProgress(io, { done, part, unit }, () => start({ signal, onProgress }));
     const report = { from: source.location, to: target.location, ...copied };
     await print(io.stdout, resultText(json, report, sentences(report)));
   } catch (error) {

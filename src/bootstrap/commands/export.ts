@@ -1,22 +1,14 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { link, lstat, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
-import {
-  JSON_OPTION,
-  UsageError,
-  addCommand,
-  interruptible,
-  print,
-  resultText,
-  type Commands,
-} from './command-line.js';
-import { COLUMNS, FORMAT_OPTION, csvLine, formatOf, type Format } from './pet-file.js';
-import { showing } from './progress.js';
+import { JSON_OPTION, UsageError, addCommand, interruptible, print, resultText } from './command-line.js';
+import type { Commands } from './command-line.js';
+import { COLUMNS, FORMAT_OPTION, csvLine, isCsv, type Format } from './pet-file.js';
+import { withProgress } from './progress.js';
 import { READING, withStore } from './with-store.js';
 
 interface Options {
@@ -37,18 +29,22 @@ export function addExportCommand(program: Command, commands: Commands): void {
     );
 }
 
+/** How many animals are read at once. */
+const PAGE = 1000;
+
 async function exportFile(
   commands: Commands,
   file: string,
-  { format: given, json }: Options,
+  { format, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const { isCsv, gzip } = formatOf(file, given);
+  const toOutput = file === '-';
+  const inCsv = isCsv(file, toOutput ? 'Standard output' : file, format);
   const lineOf = (pet: Pet): string =>
-    isCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
-  if (file !== '-' && existsSync(file))
-    throw new UsageError(`${file} exists: remove it, or choose another name.`);
+    inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
+  if (!toOutput && (await lstat(file).catch(() => undefined)))
+    throw new UsageError(`${file} exists: choose another name, or - for standard output.`);
   const inMemory = 'A store in memory belongs to its service.';
   await withStore(commands, inMemory, { ...READING, snapshot: true }, async (store, container) => {
     const { TOKENS } = await import('../service/container.js');
@@ -56,7 +52,7 @@ async function exportFile(
     const total = (await store.transfer?.survey({ signal }))?.pets;
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {
-      if (isCsv) yield csvLine(COLUMNS);
+      if (inCsv) yield csvLine(COLUMNS);
       for (let after: bigint | undefined; ;) {
         const page = await pets.list({ after, limit: PAGE }, { signal });
         if (page.length === 0) return;
@@ -66,36 +62,36 @@ async function exportFile(
       }
     }
     const part = () => (total === undefined ? undefined : Math.min(1, exported / Math.max(1, total)));
-    await showing(io, { done: () => exported, part }, () => write(file, gzip, texts(), io.stdout, signal));
+    let isRead = true;
+    const write = async (): Promise<void> => {
+      if (!toOutput) return writeFile(file, texts(), signal);
+      for await (const text of texts()) if (!(isRead = await print(io.stdout, text))) return undefined;
+    };
+    await withProgress(io, { done: () => exported, part }, write);
+    if (!isRead) return;
     const report = { from: store.location, to: file, exported };
     const sentences = `Exported animals: ${exported}\n  from ${report.from}\n  to   ${file}\n`;
-    // Standard output may hold the animals.
-    await print(file === '-' ? io.stderr : io.stdout, resultText(json, report, sentences));
+    // Standard output holds the animals.
+    await print(toOutput ? io.stderr : io.stdout, resultText(json, report, sentences));
   });
 }
 
-/** How many animals are read at once. */
-const PAGE = 1000;
-
-/** The file has its name only when it is complete and on the disk. Until then it has a name that nobody can foresee. */
-async function write(
-  file: string,
-  gzip: boolean,
-  texts: AsyncIterable<string>,
-  stdout: NodeJS.WriteStream,
-  signal: AbortSignal,
-): Promise<void> {
-  const isFile = file !== '-';
+/** The file has its name only when it is complete and on the disk, and never replaces another. */
+async function writeFile(file: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const part = `${file}.${randomUUID()}.part`;
   try {
     // Opened first: a file that a stream opens may appear after its removal.
-    const target = isFile ? (await open(part, 'wx', 0o600)).createWriteStream({ flush: true }) : stdout;
-    await pipeline([texts, ...(gzip ? [createGzip()] : []), target] as never, { signal, end: isFile });
-    if (isFile) await rename(part, file);
+    const target = (await open(part, 'wx', 0o600)).createWriteStream({ flush: true });
+    await pipeline(texts, target, { signal });
+    await link(part, file);
+    const folder = await open(dirname(file));
+    await folder.sync();
+    await folder.close();
   } catch (cause) {
-    if (isFile) await rm(part, { force: true });
     signal.throwIfAborted();
     const { syscall }: NodeJS.ErrnoException = Object(cause);
-    throw isFile && syscall !== undefined ? new Error(`${file} cannot be written.`, { cause }) : cause;
+    throw syscall === undefined ? cause : new Error(`${file} cannot be written.`, { cause });
+  } finally {
+    await rm(part, { force: true });
   }
 }

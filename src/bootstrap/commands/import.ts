@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
-import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, rmSync, statSync } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { fstatSync } from 'node:fs';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import * as importing from '../../application/import-pets.js';
 import { ADDS_AT_ONCE } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
-import type * as domain from '../../domain/pet.js';
-import { DEFAULT_STATUS, PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
-import { integer, oneOf, refuse } from '../service/setting-values.js';
+import type { Pet } from '../../domain/pet.js';
+import { DEFAULT_STATUS } from '../../domain/pet-status.js';
+import { refuse } from '../service/setting-values.js';
 import {
   JSON_OPTION,
   UsageError,
@@ -15,47 +17,32 @@ import {
   note,
   print,
   resultText,
-  type Commands,
 } from './command-line.js';
-import { COLUMNS, FORMAT_OPTION, csvLine, formatOf, nameOf, openInput, type Format } from './pet-file.js';
-import type { Row } from './pet-rows.js';
-import { showing } from './progress.js';
+import type { Commands, Io } from './command-line.js';
+import { COLUMNS, FORMAT_OPTION, isCsv, type Format } from './pet-file.js';
+import { withProgress } from './progress.js';
 import { withStore } from './with-store.js';
 
 interface Options {
   readonly format?: Format;
-  readonly delimiter?: string;
-  readonly map?: ReadonlyMap<keyof domain.Pet, string>;
-  readonly status?: PetStatus;
+  readonly map?: ReadonlyMap<keyof Pet, string>;
   readonly once?: true;
   readonly keepIds?: true;
   readonly dryRun?: true;
-  readonly maxErrors?: number;
   readonly json?: true;
 }
 
 /** Adds `import`. */
 export function addImportCommand(program: Command, commands: Commands): void {
   const summary =
-    'Adds the animals of a CSV or NDJSON file to the store of STORE_URL. Lines that are not valid go to FILE.rejects, with their numbers and the reasons.';
+    'Adds the animals of a CSV or NDJSON file to the store of STORE_URL. Checks the whole file first: if a line is not valid, nothing is stored.';
   addCommand(program, 'import', summary, 'animal-store import animals.csv --once')
-    .argument('<FILE>', 'file to read; - for standard input, which rejects to stdin.rejects')
+    .argument('<FILE>', 'file to read; - for standard input, which ends at its first fault')
     .option(...FORMAT_OPTION)
-    .option(
-      '--delimiter <delimiter>',
-      'what separates columns: "," ";" or tab (default: as in the first line)',
-      (text) => oneOf(',', ';', 'tab', '\t')(text).replace('tab', '\t'),
-    )
     .option('--map <columns>', 'columns of other names, such as name=Animal,categoryId=Kind', columnNames)
-    .option(
-      '--status <status>',
-      `status where there is none: ${PET_STATUSES.join(', ')} (default: ${DEFAULT_STATUS})`,
-      oneOf(...PET_STATUSES),
-    )
     .option('--once', 'add each line of the same file at most once, however often it is imported')
     .option('--keep-ids', 'keep the ids of the file; the store must be empty, and nothing else may use it')
     .option('--dry-run', 'check every line, store nothing')
-    .option('--max-errors <number>', 'stop if more lines than this are not valid', integer(0, 999_999_999))
     .option(...JSON_OPTION)
     .action((file: string, options: Options) =>
       interruptible(commands.io, (signal) => importFile(commands, file, options, signal)),
@@ -63,8 +50,8 @@ export function addImportCommand(program: Command, commands: Commands): void {
 }
 
 /** The names of columns by field: `name=Animal,categoryId=Kind`. */
-function columnNames(text: string): Map<keyof domain.Pet, string> {
-  const names = new Map<keyof domain.Pet, string>();
+function columnNames(text: string): Map<keyof Pet, string> {
+  const names = new Map<keyof Pet, string>();
   for (const part of text.split(',')) {
     const [, given, name = ''] = /^([^=]+)=(.+)$/.exec(part) ?? [];
     const field = COLUMNS.find((each) => each === given);
@@ -75,16 +62,9 @@ function columnNames(text: string): Map<keyof domain.Pet, string> {
   return names;
 }
 
-/** What an import has done. Animals of a dry run are counted too. */
-interface Report extends importing.ImportReport {
-  readonly from: string;
-  /** The store; `undefined` for a dry run. */
-  to?: string;
-  /** Where the rejected lines are, if there are any. */
-  rejects?: string;
-}
+/** How many faults of a file are shown. */
+const SHOWN = 20;
 
-/** Imports a file. With rejected lines the exit code is 1. */
 async function importFile(
   commands: Commands,
   file: string,
@@ -92,102 +72,136 @@ async function importFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const { once, keepIds, status, dryRun, json, map, delimiter, maxErrors = Infinity } = options;
-  const { isCsv, gzip } = formatOf(file, options.format);
-  const name = nameOf(file);
-  const stats = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
-  if (file !== '-' && stats === undefined) throw new UsageError(`${file} does not exist.`);
+  const { once, keepIds = false, dryRun, json, map, format } = options;
   if (once && keepIds)
     throw new UsageError('--once is of no use with --keep-ids, which needs an empty store.');
-  if (once && !stats?.isFile()) throw new UsageError(`--once reads a file twice, but ${name} is not a file.`);
-  const report: Report = { from: file, added: 0, withoutStatus: 0, present: 0, rejected: 0, line: 0 };
-  const rejects = `${file === '-' ? 'stdin' : file}.rejects`;
-  // What came through a pipe may be nowhere else.
-  const removeRejects = () => (file === '-' ? undefined : rmSync(rejects, { force: true }));
-  if (file === '-' && existsSync(rejects)) throw new UsageError(`${rejects} exists: move it away first.`);
-  /** Writes a row to the CSV file of rejected lines, byte for byte. The first row replaces the file. */
-  const reject = ({ line, bytes }: Row, reason: string): void => {
-    const isFirst = report.rejects === undefined;
-    try {
-      if (isFirst) removeRejects();
-      const text = (isFirst ? 'line,reason,text\n' : '') + csvLine([line, reason, bytes]);
-      appendFileSync(rejects, text, { encoding: 'latin1', mode: 0o600, flag: isFirst ? 'ax' : 'a' });
-    } catch (cause) {
-      throw new Error(`${rejects} cannot be written.`, { cause });
-    }
-    report.rejects = rejects;
-    report.rejected += 1;
-  };
-  const open = () => openInput(file, gzip, io.stdin, signal);
+  const isFile = file !== '-';
+  if (once && !isFile) throw new UsageError('--once reads a file twice, which standard input cannot be.');
+  const name = isFile ? file : 'Standard input';
+  const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
+  const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
+  const how = { name, isCsv: isCsv(file, name, format), columns };
+  const source = await openSource(file, name, io);
 
-  const done = () => report.added + report.present + report.rejected;
-  const read = async (importer: importing.PetImporter): Promise<void> => {
-    const { content, bytesRead } = open();
-    const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
-    const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
-    const { readRows } = await import('./pet-rows.js'); // loads the parser
-    const rows = readRows(content, { name, isCsv, columns, delimiter });
-    const part = () => (stats?.isFile() ? bytesRead() / Math.max(1, stats.size) : undefined);
-    await showing(io, { done, part }, () =>
-      importing.importPets(rows, importer, { status, keepIds, maxErrors, reject, report }),
-    );
-    if (report.rejected > maxErrors)
-      throw new Error(`Rejected lines: ${report.rejected}, more than --max-errors. They are in ${rejects}.`);
-  };
-  try {
-    if (dryRun) await read(importing.DRY_RUN);
-    else {
-      const inMemory = 'A store in memory would be gone after the import.';
-      await withStore(commands, inMemory, {}, async ({ transfer, location }, container) => {
-        const { TOKENS } = await import('../service/container.js');
-        const pets = await container.getAsync(TOKENS.petRepository);
-        report.to = location;
-        if (!keepIds) {
-          const source = once && `import:${await contentHash(open().content)}`;
-          return read(importing.addPets(pets, await container.getAsync(TOKENS.clock), source));
+  /** Reads the source once. */
+  async function pass(importer: importing.PetImporter, reject: importing.Reject, hash?: Hash) {
+    const report: importing.ImportReport = { added: 0, withoutStatus: 0, present: 0, line: 0 };
+    const { stream, size } = source.read(signal);
+    let bytes = 0;
+    async function* content(): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          bytes += chunk.length;
+          hash?.update(chunk);
+          yield chunk;
         }
+      } catch (cause) {
+        signal.throwIfAborted();
+        throw new Error(`${name} cannot be read.`, { cause });
+      }
+    }
+    const { readRows } = await import('./pet-rows.js'); // loads the parser
+    const progress = {
+      unit: importer === importing.DRY_RUN ? 'animals checked' : 'animals',
+      done: () => report.added + report.present,
+      part: () => (size === undefined ? undefined : bytes / Math.max(1, size)),
+    };
+    try {
+      const work = () =>
+        importing.importPets(readRows(content(), how), importer, { keepIds, reject, report });
+      await withProgress(io, progress, work);
+      return report;
+    } catch (error) {
+      const mayHaveStored = report.line > 0 || report.added > 0 || isAnimalStoreError(error);
+      if (importer !== importing.DRY_RUN && mayHaveStored) note(io, stopped(report, options, error));
+      throw error;
+    }
+  }
+
+  try {
+    const hash = createHash('sha256');
+    let checked: importing.ImportReport | undefined;
+    if (isFile || dryRun) {
+      let faults = 0;
+      const reject = (line: number, reason: string): void => {
+        faults += 1;
+        if (faults <= SHOWN) note(io, `${name}:${line}: ${reason}`);
+      };
+      checked = await pass(importing.DRY_RUN, reject, hash);
+      if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
+    }
+    if (dryRun && checked) {
+      const text = `Valid animals: ${checked.added}${withoutStatus(checked)}. Nothing was stored.\n  from ${file}\n`;
+      return void (await print(io.stdout, resultText(json, { from: file, ...checked }, text)));
+    }
+    const stop = (line: number, reason: string): never => {
+      throw new Error(`${name}:${line}: ${reason}`);
+    };
+    const inMemory = 'A store in memory would be gone after the import.';
+    await withStore(commands, inMemory, {}, async ({ transfer, location: to }, container) => {
+      const { TOKENS } = await import('../service/container.js');
+      const add = async () => {
+        const content = once && `import:${hash.digest('hex').slice(0, 32)}`;
+        const pets = await container.getAsync(TOKENS.petRepository);
+        return importing.addPets(pets, await container.getAsync(TOKENS.clock), content);
+      };
+      const keep = async () => {
         if (transfer === undefined) throw new Error('This store does not support --keep-ids.');
         const { pets: found } = await transfer.survey({ signal });
         if (found > 0)
           throw new Error('The store is not empty: --keep-ids needs a new one. Nothing was written.');
-        return read(importing.keepPets(transfer));
-      });
-    }
-  } catch (error) {
-    const mayHaveStored =
-      report.line > 0 || report.added > 0 || (report.to !== undefined && isAnimalStoreError(error));
-    if (mayHaveStored && !dryRun) note(io, stopped(report, options, error));
-    throw error;
+        return importing.keepPets(transfer);
+      };
+      const report = await pass(keepIds ? await keep() : await add(), stop);
+      const before = report.present > 0 ? `Added before: ${report.present}\n` : '';
+      const text = `Added animals: ${report.added}${withoutStatus(report)}\n${before}  from ${file}\n  to   ${to}\n`;
+      await print(io.stdout, resultText(json, { from: file, to, ...report }, text));
+    });
+  } finally {
+    await source.close();
   }
-  if (report.rejected > 0) commands.exitCode = 1;
-  else removeRejects();
-  await print(io.stdout, resultText(json, report, sentences(report, options)));
 }
 
-/** 128 bits of a SHA-256 of the uncompressed content, in hexadecimal. */
-async function contentHash(content: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of content) hash.update(chunk);
-  return hash.digest('hex').slice(0, 32);
+/** What can be read: a file any number of times, standard input once. */
+interface Source {
+  readonly read: (signal: AbortSignal) => { readonly stream: Readable; readonly size: number | undefined };
+  readonly close: () => Promise<void>;
 }
 
-function sentences(report: Report, { status = DEFAULT_STATUS }: Options): string {
-  const { from, to, added, withoutStatus, present, rejected, rejects } = report;
-  const taken = withoutStatus > 0 ? ` (without a status: ${withoutStatus}, taken as ${status})` : '';
-  const dry = to === undefined;
-  return [
-    dry ? `Valid animals: ${added}${taken}. Nothing was stored.\n` : `Added animals: ${added}${taken}\n`,
-    present > 0 && `Added before: ${present}\n`,
-    `  from ${from}\n`,
-    !dry && `  to   ${to}\n`,
-    rejects && `Rejected lines: ${rejected}. They are in ${rejects}, with the reasons.\n`,
-  ]
-    .filter(Boolean)
-    .join('');
+/** @throws {UsageError} it is not there, or no file. A FIFO is not opened: without a writer, that would never end. */
+async function openSource(file: string, name: string, { stdin }: Io): Promise<Source> {
+  if (file === '-') {
+    if (stdin.fd === 0 && fstatSync(0).isDirectory()) throw new UsageError(`${name} is a folder.`);
+    const read = (signal: AbortSignal) => ({ stream: addAbortSignal(signal, stdin), size: undefined });
+    return { read, close: async () => {} };
+  }
+  let handle: FileHandle;
+  let size: number;
+  try {
+    const stats = await stat(file);
+    ({ size } = stats);
+    if (!stats.isFile()) throw new UsageError(`${name} is no regular file: use import - < ${file}.`);
+    handle = await open(file);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${name} cannot be read. ${(cause as Error).message}.`, { cause });
+  }
+  const from = { start: 0, autoClose: false };
+  return {
+    read: (signal) => ({ stream: addAbortSignal(signal, handle.createReadStream(from)), size }),
+    close: () => handle.close(),
+  };
 }
 
-/** What a command that failed has done, and how to go on. */
-function stopped({ added, line }: Report, { once, keepIds }: Options, error: unknown): string {
+const withoutStatus = ({ withoutStatus: count }: importing.ImportReport): string =>
+  count > 0 ? ` (without a status: ${count}, taken as ${DEFAULT_STATUS})` : '';
+
+/** What an import that failed has done, and how to go on. */
+function stopped(
+  { added, line }: importing.ImportReport,
+  { once, keepIds }: Options,
+  error: unknown,
+): string {
   const lines = [`Stopped after line ${line}. Animals added: ${added}.`];
   if (keepIds) lines.push('Start again with a new store.');
   else if (isAnimalStoreError(error)) lines.push(`Up to ${ADDS_AT_ONCE} more may be stored.`);

@@ -14,7 +14,7 @@ export interface Progress {
 const LINE_EVERY = 5000;
 
 /** Shows on stderr, while `work` runs, how far it is, its rate and the remaining time: by a bar on a terminal. */
-export async function showing<T>(
+export async function withProgress<T>(
   io: Io,
   { done, unit = 'animals', part }: Progress,
   work: () => Promise<T>,

@@ -22,7 +22,7 @@ export async function run(
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
   const commands: cli.Commands = { io, modules, exitCode: 0 };
-  let written = Promise.resolve();
+  let written: Promise<unknown> = Promise.resolve();
   const program = cli.createProgram(
     io,
     MANIFEST.version,
