@@ -5,16 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isSqliteError, lockWait, retryWhileBusy } from './busy.js';
-import { APPLICATION_ID, openUnchanged, requireSound } from './schema.js';
+import { openUnchanged, requireSound } from './schema.js';
 import { StoreFileError, createFolders, fileIdentity, findOrCreateFile, syncFolder } from './store-file.js';
 
-/** How a store is backed up. */
+/** How a store is backed up or restored. */
 export interface BackupOptions {
-  /**
-   * How many backups to keep: `FILE` is the newest, `FILE.1` the one before it, up to `FILE.<keep - 1>`. Default: one,
-   * and it must not exist.
-   */
-  readonly keep?: number | undefined;
   /** When it is aborted, the call rejects with its reason once the copy is made, and nothing is left of the copy. */
   readonly signal?: AbortSignal | undefined;
   /** Called with a line when another process holds up the copy. */
@@ -38,54 +33,48 @@ export interface Restored extends Backup {
 }
 
 /**
- * Copies the store in the file at `path` to `target`, as of one instant, while any process uses the store. The backup
- * gets its name only after it was checked and is on the disk. Only the user of this process can read it.
- * @throws {StoreFileError} the store or the target cannot be used, or the store is damaged. Earlier backups are
- * unchanged.
+ * Copies the store in the file at `path` to the new file `target`, as of one instant, while any process uses the store.
+ * The backup gets its name only after it was checked and is on the disk. Only the user of this process can read it.
+ * @throws {StoreFileError} the store cannot be used or is damaged, or the target exists.
  */
 export async function backUpSqliteStore(
   path: string,
   target: string,
-  { keep, ...options }: BackupOptions = {},
+  options: BackupOptions = {},
 ): Promise<Backup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
-  const nameOf = (age: number): string => (age === 0 ? file : `${file}.${age}`);
-  const names = Array.from({ length: keep ?? 1 }, (_, age) => nameOf(age));
-  requireTarget(store, names, keep !== undefined);
-  const copied = await copyChecked(store, file, options, (copy) => {
-    // Up to the first free name, or over the oldest backup.
-    const free = names.findIndex((name) => !fs.existsSync(name));
-    for (let age = free === -1 ? names.length - 1 : free; age > 0; age -= 1) {
-      fs.renameSync(nameOf(age - 1), nameOf(age));
-    }
-    fs.renameSync(copy, file);
-  });
-  return { store, file, ...copied };
+  if (/-(?:wal|shm|journal)$/.test(file))
+    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
+  if (fs.existsSync(file)) throw new StoreFileError(file, EXISTS);
+  // A link, not a new name: it never replaces a file that another process made meanwhile.
+  return { store, file, ...(await copyChecked(store, file, options, (copy) => fs.linkSync(copy, file))) };
 }
+
+const EXISTS = 'exists: name another file, for example with the date in its name';
 
 /**
  * Puts a checked copy of the backup in `backup` in the place of the store at `path`. What is there, with the log that a
- * crash may have left, goes to a folder beside it. The new file has the owner of the old one, or of its folder.
+ * crash may have left, goes to a folder beside it. For root the new file gets the owner of the old one, or of its folder.
  * @throws {StoreFileError} the backup cannot be used, or a process has the store open. The store is unchanged.
  */
 export async function restoreSqliteStore(
   path: string,
   backup: string,
-  options: Omit<BackupOptions, 'keep'> = {},
+  options: BackupOptions = {},
 ): Promise<Restored> {
   const file = await findOrCreateFile(resolve(backup), true);
+  if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
   let store = resolve(path);
   await createFolders(store);
   if (fs.existsSync(store)) store = fs.realpathSync.native(store);
-  if (fileIdentity(store) === fileIdentity(file)) {
+  if (fileIdentity(store) === fileIdentity(file))
     throw new StoreFileError(file, 'is the store itself: name a backup of it');
-  }
   let setAside: string | null = null;
   const copied = await copyChecked(file, store, options, (copy) => {
     requireUnused(store);
     const { uid, gid } = fs.statSync(fs.existsSync(store) ? store : dirname(store));
-    fs.chownSync(copy, uid, gid);
+    if (process.getuid?.() === 0) fs.chownSync(copy, uid, gid);
     for (const suffix of ['', '-wal', '-shm', '-journal']) {
       if (!fs.existsSync(store + suffix)) continue;
       setAside ??= fs.mkdtempSync(`${store}.replaced-`);
@@ -96,36 +85,6 @@ export async function restoreSqliteStore(
     fs.renameSync(copy, store);
   });
   return { store, file, ...copied, setAside };
-}
-
-/** Refuses to write over anything but an earlier backup. */
-function requireTarget(store: string, names: readonly string[], mayExist: boolean): void {
-  const [file = ''] = names;
-  if (/-(?:wal|shm|journal)$/.test(file)) {
-    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
-  }
-  for (const name of names.filter(fs.existsSync)) {
-    if (!fs.statSync(name).isFile()) {
-      throw new StoreFileError(name, 'is not a regular file: name another file');
-    }
-    if (!mayExist) throw new StoreFileError(name, 'exists: name another file, or use --keep');
-    if (fileIdentity(name) === fileIdentity(store) || !isBackup(name)) {
-      throw new StoreFileError(name, 'is not a backup, so nothing replaces or moves it: name another file');
-    }
-  }
-}
-
-/** Whether a file is marked as a store but has no log, unlike every store that was ever opened. */
-function isBackup(file: string): boolean {
-  const header = Buffer.alloc(100); // https://sqlite.org/fileformat.html#the_database_header
-  const opened = fs.openSync(file, 'r');
-  try {
-    fs.readSync(opened, header);
-  } finally {
-    fs.closeSync(opened);
-  }
-  const needsLog = header[18] === 2;
-  return header.readUInt32BE(68) === APPLICATION_ID && !needsLog;
 }
 
 /**
@@ -151,7 +110,7 @@ function requireUnused(store: string): void {
 async function copyChecked(
   source: string,
   target: string,
-  { signal, onNotice }: Omit<BackupOptions, 'keep'>,
+  { signal, onNotice }: BackupOptions,
   place: (copy: string) => void,
 ): Promise<{ readonly bytes: number; readonly pets: number }> {
   let folder: string | undefined;
@@ -174,6 +133,7 @@ async function copyChecked(
   } catch (error) {
     const cause = error instanceof UnavailableError ? error.cause : error;
     if (!isSqliteError(cause) && !(cause instanceof Error && 'syscall' in cause)) throw error;
+    if ('code' in cause && cause.code === 'EEXIST') throw new StoreFileError(target, EXISTS, { cause });
     throw new StoreFileError(source, `was not copied to ${target} (${cause.message})`, { cause });
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -195,6 +155,9 @@ function checkCopy(copy: string, source: string): number {
   const database = new DatabaseSync(copy); // a read-only connection would not check the CHECK constraints
   try {
     requireSound(database, source);
+    const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get()?.['name'];
+    if (trigger !== undefined)
+      throw new StoreFileError(source, `has the trigger ${String(trigger)}, which no store has: drop it`);
     return Number(database.prepare('SELECT count(*) AS pets FROM pets').get()?.['pets']);
   } finally {
     database.close();

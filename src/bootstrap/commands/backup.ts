@@ -10,25 +10,22 @@ import {
   resultText,
   type Commands,
 } from './command-line.js';
-import { integer } from '../service/setting-values.js';
 import { readSettings } from '../service/settings.js';
 
 interface Options {
-  readonly keep?: number;
   readonly json?: true;
 }
 
 /** Adds `backup` and `restore`. */
 export function addBackupCommands(program: Command, commands: Commands): void {
   const backup = 'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
-  addCommand(program, 'backup', backup, 'animal-store backup /backup/animals.db --keep 7')
-    .argument('<FILE>', 'the backup; only you can read it')
-    .option('--keep <number>', 'replace FILE, and keep earlier ones as FILE.1 and so on', integer(1, 1000))
+  addCommand(program, 'backup', backup, 'animal-store backup /backup/animals.db')
+    .argument('<FILE>', 'the backup, a new file; only you can read it')
     .option(...JSON_OPTION)
-    .action((file: string, { keep, json }: Options) =>
+    .action((file: string, { json }: Options) =>
       onSqliteStore(commands, 'backup', json, async (path, call) => {
         const { backUpSqliteStore } = await import('../../adapters/sqlite/sqlite-backup.js');
-        return backUpSqliteStore(path, file, { ...call, keep });
+        return backUpSqliteStore(path, file, call);
       }),
     );
   const restore =
@@ -48,7 +45,7 @@ async function onSqliteStore(
   { io }: Commands,
   name: string,
   json: true | undefined,
-  work: (path: string, call: Omit<BackupOptions, 'keep'>) => Promise<Backup | Restored>,
+  work: (path: string, call: BackupOptions) => Promise<Backup | Restored>,
 ): Promise<void> {
   const { storeUrl } = readSettings(io.env);
   if (!storeUrl.startsWith('sqlite:'))

@@ -87,6 +87,7 @@ export const createProgram = (io: Io, version: string, writeOut: (text: string) 
 
 /** Commands and options that are gone, with what takes their place. */
 const REMOVED: Readonly<Record<string, string>> = {
+  'backup --keep': 'name a new FILE each time, for example with the date in its name',
   'import --delimiter': 'the first line of the file shows it',
   'import --max-errors': 'a file with an invalid line stores nothing',
   'import --status': 'add a column status to the file',

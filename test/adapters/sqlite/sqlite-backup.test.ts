@@ -84,10 +84,10 @@ describe('backUpSqliteStore', () => {
         while ((await acknowledged()) < 100);
         for (let round = 0; round < 5; round += 1) {
           const before = await acknowledged();
-          const { pets } = await backUpSqliteStore(file, `${file}.backup`, { keep: 1 });
+          const { pets } = await backUpSqliteStore(file, `${file}.backup-${round}`);
           expect(pets).to.be.at.least(before);
           expect(pets % 2, 'no half transaction').to.equal(0);
-          expect(petsIn(`${file}.backup`)).to.equal(BigInt(pets));
+          expect(petsIn(`${file}.backup-${round}`)).to.equal(BigInt(pets));
         }
       } finally {
         writer.kill('SIGKILL');
@@ -114,7 +114,7 @@ describe('backUpSqliteStore', () => {
 
   for (const command of ['backup', 'export']) {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
-      const calls = ['-f', '-y', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2'];
+      const calls = ['-f', '-y', '-e', 'trace=fsync,fdatasync,link,linkat'];
       if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
       await onStore(async ({ pets, file }) => {
         await pets.add(rex);
@@ -126,12 +126,11 @@ describe('backUpSqliteStore', () => {
           env: { ...process.env, STORE_URL: `sqlite:${file}` },
         });
         const lines = stderr.split('\n');
-        const named = lines.findIndex((line) => /rename/.test(line) && line.includes(`"${target}"`));
+        const named = lines.findIndex((line) => /link/.test(line) && line.includes(`"${target}"`));
         expect(named, stderr).to.be.greaterThan(0);
         const [, temporary] = /"([^"]+)"/.exec(lines[named] ?? '') ?? [];
         const before = lines.slice(0, named).some((line) => syncs(line, temporary));
         expect(before, `${temporary} is synced`).to.equal(true);
-        if (command === 'export') return;
         const after = lines.slice(named).some((line) => syncs(line, dirname(target)));
         expect(after, 'the folder is synced after it').to.equal(true);
       })();
@@ -139,20 +138,15 @@ describe('backUpSqliteStore', () => {
   }
 
   it(
-    'keeps as many backups as told, the newest under the name itself',
-    onStore(async ({ pets, file }) => {
-      const target = `${file}.backup`;
-      const kept = async (): Promise<string[]> => {
-        const names = (await readdir(join(file, '..'))).filter((name) => name.includes('.backup'));
-        return names.map((name) => `${name.replace(/.*backup/, '')}=${petsIn(join(file, '..', name))}`);
-      };
-      for (let count = 1; count <= 4; count += 1) {
-        await pets.add(rex);
-        await backUpSqliteStore(file, target, { keep: 3 });
-      }
-      expect(await kept()).to.deep.equal(['=4', '.1=3', '.2=2']);
-      await backUpSqliteStore(file, target, { keep: 1 });
-      expect(await kept()).to.deep.equal(['=4', '.1=3', '.2=2']);
+    'lets one of several backups to the same file win, and tells the others',
+    onStore(async ({ file }) => {
+      const backups = [1, 2, 3].map(() => backUpSqliteStore(file, `${file}.backup`));
+      const results = await Promise.allSettled(backups);
+      expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+      for (const result of results)
+        if (result.status === 'rejected')
+          expect(String(result.reason)).to.match(/\.backup exists: name another file/);
+      expect((await readdir(dirname(file))).filter((name) => name.includes('.tmp-'))).to.deep.equal([]);
     }),
   );
 
@@ -211,36 +205,15 @@ describe('backUpSqliteStore', () => {
   );
 
   describe('refuses in one line, and changes no file,', () => {
-    type Given = { readonly target: string; readonly store?: string; readonly keep?: number };
+    type Given = { readonly target: string };
     type Prepare = (store: string, folder: string) => Promise<Given>;
     const refusals: Record<string, readonly [Prepare, RegExp]> = {
-      'a target that exists, without keep': [
+      'a target that exists': [
         async (_, folder) => {
           await writeFile(join(folder, 'b.db'), 'an earlier backup');
           return { target: join(folder, 'b.db') };
         },
-        /b\.db exists: name another file, or use --keep/,
-      ],
-      'the store itself, also before a service has opened it': [
-        async (store, folder) => {
-          await backUpSqliteStore(store, join(folder, 'b.db'));
-          return { store: join(folder, 'b.db'), target: join(folder, 'b.db'), keep: 2 };
-        },
-        /b\.db is not a backup, so nothing replaces or moves it/,
-      ],
-      'a text that keep would move': [
-        async (_, folder) => {
-          await writeFile(join(folder, 'b.db.1'), 'dear diary');
-          return { target: join(folder, 'b.db'), keep: 3 };
-        },
-        /b\.db\.1 is not a backup/,
-      ],
-      'a folder': [
-        async (_, folder) => {
-          await mkdir(join(folder, 'b.db'));
-          return { target: join(folder, 'b.db'), keep: 2 };
-        },
-        /b\.db is not a regular file/,
+        /b\.db exists: name another file, for example with the date/,
       ],
       'the name of a log': [
         async (store) => ({ target: `${store}-wal` }),
@@ -250,13 +223,12 @@ describe('backUpSqliteStore', () => {
         async (_, folder) => ({ target: join(folder, 'none', 'b.db') }),
         /a\.db was not copied to .*none\/b\.db \(ENOENT/,
       ],
-      'a store whose copy proves damaged, with an earlier backup in place': [
+      'a store whose copy proves damaged': [
         async (store, folder) => {
-          await backUpSqliteStore(store, join(folder, 'b.db'));
           const database = new DatabaseSync(store);
           database.exec("PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 9");
           database.close();
-          return { target: join(folder, 'b.db'), keep: 2 };
+          return { target: join(folder, 'b.db') };
         },
         /a\.db is damaged \(CHECK constraint failed in pets\): restore a backup/,
       ],
@@ -269,13 +241,13 @@ describe('backUpSqliteStore', () => {
           const opened = await openSqliteStore(file);
           await Promise.all(Array.from({ length: 500 }, () => opened.pets.add(rex)));
           await opened.close();
-          const { target, store = file, keep } = await prepare(file, folder);
+          const { target } = await prepare(file, folder);
           const state = async (): Promise<string[]> => {
             const names = (await readdir(folder)).sort();
             return Promise.all(names.map(async (name) => `${name} ${(await stat(join(folder, name))).ino}`));
           };
           const before = await state();
-          const error = await rejection(backUpSqliteStore(store, target, { keep }));
+          const error = await rejection(backUpSqliteStore(file, target));
           expect(error).to.be.instanceOf(StoreFileError);
           expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
           expect(await state()).to.deep.equal(before);
@@ -355,6 +327,16 @@ describe('restoreSqliteStore', () => {
 
   for (const [what, make, problem] of [
     ['is damaged', async (file: string) => truncate(file, 8192), /malformed|is damaged/],
+    ['is empty', async (file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
+    [
+      'has a trigger that no store has',
+      async (file: string) => {
+        const database = new DatabaseSync(file);
+        database.exec('CREATE TRIGGER thief AFTER INSERT ON pets BEGIN DELETE FROM pets; END');
+        database.close();
+      },
+      /has the trigger thief, which no store has/,
+    ],
     [
       'is the store itself',
       async (file: string) => {
