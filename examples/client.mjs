@@ -14,12 +14,7 @@ import { AnimalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
 
-const animalStore = new AnimalStoreClient({
-  baseUrl: BASE_URL,
-  apiKey: API_KEY,
-  onRetry: ({ operation, retry, delay, error }) =>
-    console.error(`${operation}: ${error.message} Retry ${retry} in ${Math.round(delay)} ms.`),
-});
+const animalStore = new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
 
 // Ctrl-C ends the current call. A reader that leaves (`| head`) ends the program.
 const interruption = new AbortController();
@@ -40,7 +35,7 @@ try {
     const key = createHash('sha256').update(`${number} ${line}`).digest('hex');
     const animal = { name, categoryId: BigInt(category) };
     const { pet, replayed } = await animalStore.createPet(animal, {
-      idempotencyKey: { scope: 'example', key },
+      idempotencyKey: { key },
       signal,
     });
     console.log(replayed ? 'exists' : 'added', stringify(pet));

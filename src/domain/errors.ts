@@ -37,11 +37,11 @@ export abstract class AnimalStoreError extends Error {
 export class InvalidPetError extends AnimalStoreError {
   override readonly name = 'InvalidPetError';
   readonly code = 'invalid_pet';
-  /** Every fault: one or more. */
+  /** Every fault: one or more. None if the error came over HTTP, where the message names them. */
   readonly faults: readonly Fault[];
 
-  constructor(faults: readonly Fault[], options?: ErrorOptions) {
-    super(`The animal is not valid: ${sentence(faults)}.`, options);
+  constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
+    super(options?.message ?? `The animal is not valid: ${sentence(faults)}.`, options);
     this.faults = faults;
   }
 }
@@ -50,11 +50,11 @@ export class InvalidPetError extends AnimalStoreError {
 export class InvalidParameterError extends AnimalStoreError {
   override readonly name = 'InvalidParameterError';
   readonly code = 'invalid_parameter';
-  /** Every fault: one or more. */
+  /** Every fault: one or more. None if the error came over HTTP, where the message names them. */
   readonly faults: readonly Fault[];
 
-  constructor(faults: readonly Fault[], options?: ErrorOptions) {
-    super(`The call is not valid: ${sentence(faults)}.`, options);
+  constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
+    super(options?.message ?? `The call is not valid: ${sentence(faults)}.`, options);
     this.faults = faults;
   }
 }

@@ -41,6 +41,19 @@ describeInChromium('The docs page', (browser) => {
     expect(requests).to.include(`${service.docsUrl}/exact-json.js`);
   });
 
+  it('sends no cookies', async () => {
+    await page.context().addCookies([{ name: 'session', value: 'of-the-browser', url: service.url }]);
+    const loaded = (await page.goto(service.docsUrl))?.request();
+    expect(await loaded?.allHeaders(), 'the cookie is valid').to.include.keys('cookie');
+    await keyField(page).fill(KEY);
+    const [request] = await Promise.all([page.waitForRequest(/\/v1\/pets$/), send(page, 'listPets')]);
+    const headers = await request.allHeaders();
+    expect(headers)
+      .to.include({ authorization: `Bearer ${KEY}` })
+      .and.not.include.keys('cookie');
+    await page.context().clearCookies();
+  });
+
   it('sends and shows integers exact to the digit', async () => {
     await fieldOf(page, 'createPet', 'body').fill(`{"name":"Zoë 🐕","categoryId":-${LARGEST}}`);
     const { outcome, body, headers } = await send(page, 'createPet');

@@ -1,5 +1,3 @@
-import type { OperationId } from '../operations.js';
-
 /** Where the service is, and how long and how often to try. Numbers are integers up to 2^31 - 1. */
 export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `v1`. */
@@ -9,30 +7,18 @@ export interface AnimalStoreClientOptions {
    * keys can be rotated; the call rejects with what it throws.
    */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** The part of the standard `fetch` that the client uses. Default: the global one. */
+  /**
+   * The part of the standard `fetch` that the client uses. It must honour `signal`. One that wraps the global fetch sees
+   * every attempt. Default: the global one.
+   */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Timeout of one attempt, including the body, in milliseconds: 1 or more. Default: 10,000. */
-  readonly attemptDeadline?: number | undefined;
   /** Timeout of a call with all its attempts and pauses, in milliseconds: 1 or more. Default: 30,000. */
   readonly callDeadline?: number | undefined;
-  /** The largest number of retries of a call; 0 for none. Default: 5. */
-  readonly retries?: number | undefined;
   /**
-   * Called before the pause of each retry. The pause is random, up to 200 ms before the first retry, twice as much before
-   * each further one, at most 5 s; a `Retry-After` of the service is added. Errors of the hook are ignored.
+   * The largest number of retries of a call; 0 for none. Default: 5. The pause before each is random, up to 200 ms before
+   * the first, twice as much before each further one, at most 5 s; a `Retry-After` of the service is added.
    */
-  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
-}
-
-/** A retry is about to happen. */
-export interface RetryNotice {
-  readonly operation: OperationId;
-  /** The number of the retry: 1 for the first. */
-  readonly retry: number;
-  /** The pause before it, in milliseconds. */
-  readonly delay: number;
-  /** Why the last attempt failed. */
-  readonly error: Error;
+  readonly retries?: number | undefined;
 }
 
 /** The options, checked, with defaults. */
@@ -40,21 +26,15 @@ export type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** @throws {TypeError} naming the option that is wrong, never quoting the key */
 export function clientSettings(options: AnimalStoreClientOptions) {
-  const { apiKey, fetch, onRetry } = options;
+  const { apiKey, fetch } = options;
   const key = typeof apiKey === 'function' ? apiKey : requireBearerToken(apiKey);
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey: async () => (typeof key === 'string' ? key : requireBearerToken(await key())),
     // Called as a plain function: a browser's fetch refuses any other `this`.
     fetch: fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
-    attemptDeadline: integer('attemptDeadline', options.attemptDeadline ?? 10_000, 1),
     callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1),
     retries: integer('retries', options.retries ?? 5, 0),
-    // A hook that fails must not fail the call.
-    onRetry: (notice: RetryNotice) =>
-      void Promise.resolve(notice)
-        .then(onRetry)
-        .catch(() => {}),
   };
 }
 

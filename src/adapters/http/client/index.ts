@@ -3,7 +3,6 @@
  *
  * @packageDocumentation
  */
-export type { OperationId } from '../operations.js';
 export { AnimalStoreClient } from './animal-store-client.js';
-export type { AnimalStoreClientOptions, RetryNotice } from './client-options.js';
-export { ResponseError, ServiceError, UnexpectedResponseError } from './response-errors.js';
+export type { AnimalStoreClientOptions } from './client-options.js';
+export { ServiceError } from './service-error.js';

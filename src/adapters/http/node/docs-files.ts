@@ -14,6 +14,7 @@ const FILES: ReadonlyArray<readonly [path: string, type: string]> = [
   [`build/${PAGE}browser/page.js`, SCRIPT],
   [`build/${PAGE}browser/request.js`, SCRIPT],
   [`build/${PAGE}browser/response.js`, SCRIPT],
+  ['build/src/adapters/http/client-conventions.js', SCRIPT],
   ['build/src/exact-json.js', SCRIPT],
 ];
 
@@ -29,7 +30,7 @@ export async function readDocsFiles(packageRoot: URL = PACKAGE): Promise<readonl
       const text = await readFile(new URL(path, packageRoot), 'utf8').catch(() => undefined);
       if (text === undefined) return [];
       // Browsers get all scripts from one folder.
-      const flat = text.replaceAll("'../../../../exact-json.js'", "'./exact-json.js'");
+      const flat = text.replaceAll(/'(?:\.\.\/)+([\w-]+\.js)'/g, "'./$1'");
       return [{ name: path.replace(/.*\//, ''), type, text: flat }];
     }),
   );

@@ -1,8 +1,5 @@
 import { expect } from 'chai';
-import {
-  ServiceError,
-  UnexpectedResponseError,
-} from '../../../../src/adapters/http/client/response-errors.js';
+import { ServiceError } from '../../../../src/adapters/http/client/service-error.js';
 import { ERRORS } from '../../../../src/adapters/http/error-codes.js';
 import {
   ANIMAL_STORE_ERROR_CODES,
@@ -27,21 +24,9 @@ import {
 } from './fake-service.js';
 
 const listing = (client: AnimalStoreClient): Promise<unknown> => client.listPets();
-const creating = (client: AnimalStoreClient): Promise<unknown> => client.createPet(bella);
 const getting = (client: AnimalStoreClient): Promise<unknown> => client.getPet(1n);
 
 const animal = (change: string | RegExp, to: string): Response => json(200, BELLA.replace(change, to));
-
-/** A body in pieces. */
-const inParts = (...parts: readonly Uint8Array[]): Response =>
-  new Response(
-    new ReadableStream({
-      start(controller) {
-        for (const part of parts) controller.enqueue(part);
-        controller.close();
-      },
-    }),
-  );
 
 describe('AnimalStoreClient reads', () => {
   it('animals to the letter and to the digit, frozen, and nothing but the members of an animal', async () => {
@@ -56,23 +41,12 @@ describe('AnimalStoreClient reads', () => {
     expect(pets[0]).to.be.frozen;
   });
 
-  it('a body whose letters are cut between the pieces that arrive', async () => {
-    const bytes = new TextEncoder().encode(`[${BELLA.replace('Bella', 'Zoë 🐕')}]`);
-    const { client } = fakeService(async () => inParts(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
-    expect((await client().listPets()).pets[0]?.name).to.equal('Zoë 🐕');
-  });
-
   for (const [what, link, next] of [
     ['a relative link', '</v1/pets?limit=5&after=7>; rel="next"', 7n],
-    ['an absolute link', `<${BASE_URL}/pets?after=%31%32>; rel=next`, 12n],
-    [
-      'a link to another host, of which only after counts',
-      '<https://b.example/?after=9223372036854775807>; rel=next',
-      2n ** 63n - 1n,
-    ],
-    ['the second of two links', '</a?after=1,2>; rel="prev"; title="a, ;", </b?after=3>; rel="next"', 3n],
-    ['a link with more parameters', '</?after=4>; title=x; REL="next"; x=y', 4n],
+    ['an absolute link', `<${BASE_URL}/pets?after=9223372036854775807&limit=2>; rel="next"`, 2n ** 63n - 1n],
+    ['the second of two links', '</a?after=1>; rel="prev"; title="a, ;", </b?after=-3>; rel="next"', -3n],
     ['no link', '', undefined],
+    ['another kind of link', '</v1/pets?status=available>; rel="successor-version"', undefined],
     ['other relations', '</?after=5>; rel="nextish", </?after=6>', undefined],
   ] as const) {
     it(`the next page of ${what}`, async () => {
@@ -89,35 +63,8 @@ describe('AnimalStoreClient rejects as unexpected', () => {
     ['a list with something else in it', listing, json(200, `[${BELLA},null]`)],
     ['an id given twice', getting, animal('{', '{"id":2,')],
     ['a blank name', getting, animal('Bella', ' ')],
-    ['an animal that was not asked for', getting, animal('"id":1', '"id":2')],
-    ['a byte order mark', getting, json(200, `\ufeff${BELLA}`)],
-    [
-      'bytes that are not UTF-8',
-      getting,
-      async () => inParts(Buffer.from(BELLA.replace('B', '\xff'), 'latin1')),
-    ],
-    ['a letter that is cut off', listing, async () => inParts(Uint8Array.of(0x5b, 0x5d, 0xc3))],
-    ['another animal than the one sent', creating, json(201, BELLA.replace('7', '8'))],
-    ['200 for a create', creating, json(200, BELLA)],
-    ['201 for a list', listing, json(201, '[]')],
     ['204', listing, new Response(null, { status: 204 })],
     ['304', listing, new Response(null, { status: 304 })],
-    ['a link onward that has no after', listing, json(200, '[]', { Link: '</v1/pets>; rel="next"' })],
-    [
-      'a link onward whose after is no id',
-      listing,
-      json(200, '[]', { Link: '</v1/pets?after=x>; rel="next"' }),
-    ],
-    [
-      'a link onward that leads to itself',
-      (client) => client.listPets({ after: 7n }),
-      json(200, '[]', { Link: '</v1/pets?after=7>; rel="next"' }),
-    ],
-    [
-      'a link onward that leads back',
-      (client) => client.listPets({ after: 7n }),
-      json(200, '[]', { Link: '</v1/pets?after=6>; rel="next"' }),
-    ],
     ['401 of a proxy', listing, html(401)],
     ['an error without a code', listing, json(403, '{"message":"Forbidden"}')],
     ['an error whose code is no text', listing, json(400, '{"code":5,"message":"Forbidden"}')],
@@ -127,7 +74,7 @@ describe('AnimalStoreClient rejects as unexpected', () => {
     it(what, async () => {
       const { client, sent } = fakeService(step);
       const error = await rejectionOf(call(client()));
-      expect(error).to.be.instanceOf(UnexpectedResponseError);
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'unexpected_response');
       expect(sent).to.have.length(1);
     });
   }
@@ -139,36 +86,12 @@ describe('AnimalStoreClient rejects as unexpected', () => {
       const moved = status === 0 ? hidden : new Response('moved', { status, headers: elsewhere });
       const { client, sent } = fakeService(async () => moved);
       const error = await rejectionOf(client().listPets());
-      expect(error).to.be.instanceOf(UnexpectedResponseError).and.include({ status });
+      expect(error).to.be.instanceOf(ServiceError).and.include({ code: 'unexpected_response', status });
       expect(error)
         .to.have.property('message')
         .that.matches(/redirect.*baseUrl/);
       expect(sent).to.have.length(1);
     }
-  });
-
-  it('more than 64 MiB, of which it reads no more', async () => {
-    const MIB = new Uint8Array(2 ** 20).fill(0x20);
-    let pulled = 0;
-    let cancelled = false;
-    const endless = () =>
-      new Response(
-        new ReadableStream({
-          pull: (controller) => {
-            pulled += 1;
-            controller.enqueue(MIB);
-          },
-          cancel: () => void (cancelled = true),
-        }),
-      );
-    const { client } = fakeService(async () => endless());
-    const error = await rejectionOf(client().listPets());
-    expect(error).to.be.instanceOf(UnexpectedResponseError).with.property('message').that.includes('64 MiB');
-    expect(cancelled).to.equal(true);
-    expect(pulled).to.be.within(65, 67);
-    const largest = Array.from({ length: 64 }, () => MIB).with(0, Buffer.from('[]'.padEnd(2 ** 20)));
-    const { client: exact } = fakeService(async () => inParts(...largest));
-    expect(await exact().listPets()).to.deep.equal({ pets: [] });
   });
 });
 
@@ -213,6 +136,7 @@ describe('AnimalStoreClient maps', () => {
     const { client } = fakeService(json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })));
     const error = await rejectionOf(client().createPet(bella));
     expect(error).to.be.instanceOf(InvalidPetError).with.property('message', message);
+    expect(error).to.have.property('faults').that.deep.equals([]);
     expect(error).to.have.property('stack').that.includes(message);
   });
 
@@ -228,8 +152,9 @@ describe('AnimalStoreClient maps', () => {
       const error = await rejectionOf(client(options).listPets());
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
       expect(error).to.have.property('message').that.includes(`status ${status} without its Error body`);
-      expect(error).to.have.property('cause').that.is.instanceOf(UnexpectedResponseError);
-      expect(error).to.have.property('cause').that.includes({ status, requestId: 'request-1' });
+      expect(error).to.have.property('cause').that.is.instanceOf(ServiceError);
+      const cause = { code: 'unexpected_response', status, requestId: 'request-1' };
+      expect(error).to.have.property('cause').that.includes(cause);
     });
   }
 

@@ -51,11 +51,6 @@ export const broken: Step = async () =>
     }),
   );
 
-/** A hook that fails. */
-export const failingHook = (): never => {
-  throw new Error('the log is full');
-};
-
 /** A client of a service that responds with these steps, one for each request, and then always with the last. */
 export function fakeService(...steps: readonly Step[]) {
   const sent: Sent[] = [];

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import {
   curlSample,
   fetchSample,
-  nextAfter,
   prepareRequest,
   type PreparedRequest,
 } from '../../../../src/adapters/http/docs-page/browser/request.js';
@@ -75,11 +74,5 @@ describe('A request of the docs page', () => {
     const { method, url, body } = HOSTILE;
     const headers = { Authorization: 'Bearer the key', X: `it's "quoted"` };
     expect(calls).to.deep.equal([[url, { method, headers, body }]]);
-  });
-
-  it('continues where the next page begins', () => {
-    expect(nextAfter('</v1/pets?limit=1&after=-7>; rel="next"')).to.equal('-7');
-    expect(nextAfter('</v1/pets?status=available>; rel="successor-version"')).to.equal(undefined);
-    expect(nextAfter(null)).to.equal(undefined);
   });
 });

@@ -1,4 +1,5 @@
-import { curlSample, fetchSample, nextAfter, prepareRequest, type PreparedRequest } from './request.js';
+import { nextAfter, randomKey } from '../../client-conventions.js';
+import { curlSample, fetchSample, prepareRequest, type PreparedRequest } from './request.js';
 import { exchange, required } from './response.js';
 
 type Field = HTMLInputElement | HTMLSelectElement;
@@ -132,9 +133,6 @@ function followReader(): void {
 }
 
 const topOf = (hash: string): number => required(document.querySelector(hash)).getBoundingClientRect().top;
-
-/** 128 random bits. `crypto.randomUUID` is missing where a page comes over plain HTTP. */
-const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
 
 prepareAccess();
 followReader();

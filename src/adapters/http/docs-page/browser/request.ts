@@ -67,7 +67,3 @@ export function fetchSample({ method, url, headers, body }: PreparedRequest): st
 }
 
 const template = (text: string): string => `\`${text.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\``;
-
-/** Where the next page begins, by a Link header of the service. */
-export const nextAfter = (link: string | null): string | undefined =>
-  /[?&]after=([^&>]*)[^>]*>; rel="next"/.exec(link ?? '')?.[1];

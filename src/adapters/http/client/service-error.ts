@@ -1,0 +1,84 @@
+import {
+  IdempotencyConflictError,
+  IdempotencyKeyReusedError,
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+  StatusConflictError,
+  UnavailableError,
+  type AnimalStoreErrorCode,
+} from '../../../domain/errors.js';
+import { parse } from '../../../exact-json.js';
+import type { ErrorCode } from '../error-codes.js';
+
+/**
+ * The service refused the call or failed for a reason outside the animal store itself, such as the API key; or the
+ * response is not one of an animal store.
+ */
+export class ServiceError extends Error {
+  // A literal: minifiers rename classes.
+  override readonly name = 'ServiceError';
+  /**
+   * The `code` of the response body, also one that this version does not know. `unexpected_response` if the body is not
+   * one of an animal store, but a proxy's page or of a redirect: then a create may have happened.
+   */
+  readonly code: ErrorCode | 'unexpected_response' | (string & {});
+  /** HTTP status; 0 where a browser hides it. */
+  readonly status: number;
+  /** X-Request-Id, if the response had one. The service's operator finds the request by it. */
+  readonly requestId: string | undefined;
+  /** Seconds after which the service suggests a retry, if it does. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    { status, headers }: Pick<Response, 'status' | 'headers'>,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.code = code;
+    this.status = status;
+    this.requestId = headers.get('x-request-id') ?? undefined;
+    const [seconds] = /^\d+$/.exec(headers.get('retry-after') ?? '') ?? [];
+    this.retryAfter = seconds === undefined ? undefined : Number(seconds);
+  }
+}
+
+/**
+ * Reads the body of a successful response.
+ * @throws for any other response the domain's own error, with a `ServiceError` as its cause, or that `ServiceError`
+ */
+export function readBody<T>(response: Response, text: string, read: (body: unknown) => T, petId: string): T {
+  const { ok, status } = response;
+  let error: ServiceError;
+  try {
+    const body = text === '' && ok ? undefined : parse(text);
+    if (ok) return read(body);
+    const { code, message } = Object(body);
+    if (typeof code !== 'string' || typeof message !== 'string') throw new TypeError('not an Error body');
+    error = new ServiceError(code, message, response);
+  } catch (cause) {
+    // Browsers hide the status of a redirect: they report 0.
+    const isRedirect = [0, 301, 302, 303, 307, 308].includes(status);
+    const fault = isRedirect ? 'a redirect: set baseUrl to the final address' : 'its body is not valid';
+    const message = `The response (status ${status}) is not one of an animal store: ${fault}.`;
+    error = new ServiceError('unexpected_response', message, response, { cause });
+  }
+  const { code, retryAfter } = error;
+  if (Object.hasOwn(DOMAIN_ERRORS, code)) throw DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
+  if (code !== 'unexpected_response' || ![502, 503, 504].includes(status)) throw error;
+  const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
+  throw new UnavailableError(doing, { cause: error, retryAfter });
+}
+
+/** The domain's error for each of its codes. Does not compile while one is missing. */
+const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, (cause: ServiceError, petId: string) => Error>> = {
+  invalid_pet: (cause) => new InvalidPetError([], { cause, message: cause.message }),
+  invalid_parameter: (cause) => new InvalidParameterError([], { cause, message: cause.message }),
+  pet_not_found: (cause, petId) => new PetNotFoundError(petId, { cause }),
+  idempotency_conflict: (cause) => new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
+  idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
+  status_conflict: (cause) => new StatusConflictError(undefined, { cause }),
+  service_unavailable: (cause) => new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
+};
