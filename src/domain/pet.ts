@@ -34,7 +34,7 @@ export type UnsavedPet = Omit<Pet, 'id'>;
  * Unicode's White_Space property, for a character class: `\s` differs between languages. Controls are escaped, because
  * generators of clients copy the pattern into source text; Go and PHP do not know `\u`.
  */
-const WHITE_SPACE = String.raw`\x09-\x0d ` + '\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
+const WHITE_SPACE = String.raw`\x09-\x0d \x85` + '\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
 const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
 
 /**

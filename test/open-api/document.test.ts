@@ -96,7 +96,7 @@ describe('The OpenAPI document', () => {
       const headers = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
       for (const [, { responses }] of declaring) {
         expect(responses['429']?.headers).to.have.all.keys(...headers, 'Retry-After');
-        expect(responses['429']?.content?.['application/json'].examples?.['rate_limited']?.value).to.include({
+        expect(responses['429']?.content?.['application/json'].example).to.include({
           message: 'This API key may send 5 requests in 60 s: wait as long as Retry-After says.',
         });
         expect(responses['200'] ?? responses['201'])
@@ -107,22 +107,20 @@ describe('The OpenAPI document', () => {
       expect(document.components.headers).to.not.have.any.keys('RateLimit', 'RateLimitPolicy');
     });
 
-    it('each with the codes that it may have, and an example of each', () => {
+    it('each with the codes that it may have, and one of them as its example', () => {
       for (const { responses } of Object.values(operations)) {
         for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
           if (Number(status) < 400) continue;
           expect(new Set(codes.map((code) => ERRORS[code as ErrorCode].status))).to.have.keys(Number(status));
-          const examples = Object.entries(content?.['application/json'].examples ?? {});
-          expect(
-            examples.map(([name, { value }]) => [name, value['code'], String(value['status'])]),
-          ).to.deep.equal(codes.map((code) => [code, code, status]));
+          const { code, status: of } = content?.['application/json'].example ?? {};
+          expect([code, String(of)]).to.deep.equal([codes[0], status]);
         }
       }
     });
   });
 
   it('gives examples that are valid', () => {
-    const { schemas, headers } = document.components;
+    const { schemas } = document.components;
     const contents = Object.values(operations).flatMap(({ responses }) =>
       Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []),
     );
@@ -130,14 +128,11 @@ describe('The OpenAPI document', () => {
       ...Object.values(schemas).flatMap((schema) =>
         ((schema['examples'] ?? []) as unknown[]).map((value) => [schema, value] as const),
       ),
-      ...Object.values(headers).map(({ schema, example }) => [schema, example] as const),
-      ...contents.flatMap(({ schema, examples: of = {} }) =>
-        Object.values(of).map(({ value }) => [schema, value] as const),
-      ),
+      ...contents.flatMap(({ schema, example }) => (example ? [[schema, example] as const] : [])),
     ];
     const judge = judgeFor(document);
     for (const [schema, value] of examples)
       expect(judge(schema)(value), stringify(value)).to.equal(undefined);
-    expect(examples.length).to.be.greaterThan(40);
+    expect(examples.length).to.be.greaterThan(30);
   });
 });

@@ -13,7 +13,7 @@ export interface Schema {
 interface Content {
   readonly 'application/json': {
     readonly schema: Schema;
-    readonly examples?: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
+    readonly example?: Readonly<Record<string, unknown>>;
   };
 }
 
@@ -45,9 +45,7 @@ export interface OpenApiDocument {
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, unknown>>;
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<
-      Record<string, { readonly required: boolean; readonly schema: Schema; readonly example: unknown }>
-    >;
+    readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: Schema }>>;
   };
 }
 

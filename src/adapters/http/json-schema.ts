@@ -1,7 +1,19 @@
 import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
 
 /** JSON Schema keywords (2020-12). Their integers may be bigints, which `stringify` prints to the digit. */
-export type Keywords = Readonly<Record<string, unknown>>;
+export interface Keywords {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Keywords;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Keywords>>;
+  readonly required?: readonly string[];
+  readonly default?: string | number;
+  readonly $ref?: string;
+  readonly [keyword: string]: unknown;
+}
 
 /** A reference to one of the `COMPONENTS` of the document. */
 export const reference = (name: string, keywords?: Keywords): Keywords => ({

@@ -1,19 +1,6 @@
+import type { Keywords } from '../json-schema.js';
 import { COMPONENTS } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
-
-/** The keywords of a schema that the page shows, as the OpenAPI document prints them. */
-interface Keywords {
-  readonly type?: string;
-  readonly format?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly default?: string | number;
-  readonly items?: Keywords;
-  readonly examples?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Keywords>>;
-  readonly required?: readonly string[];
-  readonly $ref?: string;
-}
 
 /** The keywords of a schema, references resolved. */
 export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schemaName(schema)], ...schema });
@@ -26,7 +13,7 @@ export const schemaLink = (schema: Keywords): Markup =>
 
 /** All schemas that have a name, except those that an operation shows as its body. */
 export const schemasView = (bodies: readonly Keywords[]): Content =>
-  Object.entries<Keywords>(COMPONENTS)
+  (Object.entries(COMPONENTS) as Array<[string, Keywords]>)
     .filter(([name]) => !bodies.some((body) => schemaName(body) === name))
     .map(([name, schema]) => {
       const { properties, description = '' } = schema;
@@ -66,6 +53,6 @@ function facts(keywords: Keywords): string {
   return [
     items?.$ref === undefined ? (format ?? type) : `${type} of ${items.$ref.replace(/.*\//, '')}`,
     ...(values === undefined ? [] : [`one of ${values.join(', ')}`]),
-    ...limits.map(([keyword, limit]) => `${keyword} ${limit}`),
+    ...limits.map(([keyword, limit]) => `${keyword} ${String(limit)}`),
   ].join('; ');
 }

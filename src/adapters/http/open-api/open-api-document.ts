@@ -2,14 +2,7 @@ import { stringify } from '../../../exact-json.js';
 import { ERRORS, messageOf, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { baseUrl, completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
-import {
-  OPERATIONS,
-  deprecationHeaders,
-  isRemoved,
-  servedOperations,
-  type Operation,
-  type Parameter,
-} from '../operations.js';
+import { isRemoved, servedOperations, type Operation, type Parameter } from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
@@ -23,9 +16,8 @@ const OF_THE_MESSAGE: readonly ErrorCode[] = [
   'headers_too_large',
 ];
 
-/** Errors of every operation. */
-const OF_EVERY_OPERATION: readonly ErrorCode[] = [
-  ...OF_THE_MESSAGE,
+/** Further errors of every operation. */
+const OF_EVERY: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   'internal_error',
@@ -38,25 +30,21 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
  */
 export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const settings = completeSettings(given);
-  const { basePath, publicUrl, stagingUrl, deprecatedSince } = settings;
-  const base = baseUrl(settings);
-  const deprecation = deprecationHeaders(OPERATIONS.getPet.deprecation, deprecatedSince)(base);
+  const { basePath, publicUrl, stagingUrl } = settings;
   const operations = paths(settings);
   // What no served operation refers to is left out. Schemas refer to each other.
   const references = stringify([operations, COMPONENTS]);
   const isUsed = ([name]: readonly [string, unknown]): boolean => references.includes(`/${name}"`);
   const headers = Object.entries<DocumentedHeader>(HEADERS)
     .filter(isUsed)
-    .map(([name, header]) => {
-      const { description, optional, schema, example } = header;
-      return [name, { description, required: !optional, schema, example: example(base, deprecation) }];
+    .map(([name, { description, optional, type = 'string' }]) => {
+      return [name, { description, required: !optional, schema: { type } }];
     });
   const document = {
     openapi: '3.1.1',
     info: {
       title: 'Animal Store',
       version: '1.0.0',
-      // Generators put it at the head of every file.
       description:
         'The catalogue of the animals that a store offers: list them, add one, fetch one. 64-bit integers are exact.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -100,16 +88,14 @@ export function operationObject(id: string, operation: Operation, settings: Http
     operationId: id,
     tags: [TAG.name],
     summary,
-    description: [description, deprecated, `Needs the scope \`${scope}\`.`]
-      .filter((paragraph) => paragraph !== undefined)
-      .join('\n\n'),
+    description: [description, deprecated ?? [], `Needs the scope \`${scope}\`.`].flat().join('\n\n'),
     ...(deprecation && {
       deprecated: true,
       'x-deprecated-sunset': day(deprecation.sunset),
       'x-deprecated-reason': deprecation.advice,
     }),
     ...(stability && { 'x-stability': stability }),
-    parameters: Object.entries(parameters).map(([name, parameter]) => parameterObject(name, parameter)),
+    parameters: Object.entries(parameters).map(parameterObject),
     ...(body && {
       requestBody: {
         description: body.description,
@@ -121,15 +107,9 @@ export function operationObject(id: string, operation: Operation, settings: Http
   };
 }
 
-const parameterObject = (name: string, { in: location, ...rest }: Parameter): Keywords => ({
-  name,
-  in: location,
-  required: location === 'path',
-  ...rest,
-});
-
-const UNCHANGED =
-  'The response is unchanged since the one with the `ETag` in `If-None-Match`. It has no body.';
+function parameterObject([name, { in: place, ...rest }]: [string, Parameter]): object {
+  return { name, in: place, required: place === 'path', ...rest };
+}
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
@@ -144,7 +124,8 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
   ];
   const codes: readonly ErrorCode[] = [
     ...(removed ? (['operation_removed'] as const) : errors),
-    ...OF_EVERY_OPERATION,
+    ...OF_THE_MESSAGE,
+    ...OF_EVERY,
     ...(isLimited ? (['rate_limited'] as const) : []),
     ...(removed ? [] : (['insufficient_scope'] as const)),
   ];
@@ -166,13 +147,15 @@ function responses(id: string, operation: Operation, settings: HttpSettings): Ke
         headers,
         ...(success.schema && { content: content(success.schema) }),
       },
-      ...(conditional && { 304: { description: UNCHANGED, headers } }),
+      ...(conditional && {
+        304: { description: 'Unchanged since the `ETag` in `If-None-Match`. No body.', headers },
+      }),
     }),
     ...Object.fromEntries(failures),
   };
 }
 
-/** The response with one of these codes, which have the same status. */
+/** The response with one of these codes, which have the same status. The first is its example. */
 function errorResponse(
   codes: readonly ErrorCode[],
   operation: Operation,
@@ -183,26 +166,27 @@ function errorResponse(
     scope: operation.scope,
     bodyLimit: settings.bodyLimit,
     fault: 'Expected a value at position 8',
-    requestId: HEADERS.RequestId.example(),
+    requestId: '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
     successor: baseUrl(settings) + (operation.deprecation?.successor ?? ''),
     methods: operation.method,
     ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
   };
   const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
   const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
-  const described = codes.map((code) => {
-    const { status, message, headers = [], meaning = message }: ErrorDescription = ERRORS[code];
-    const value = { code, message: messageOf(code, details), status };
-    return { meaning: `\`${code}\`: ${meaning}`, headers, example: [code, { summary: meaning, value }] };
-  });
+  const described = codes.map((code) => ({ code, ...(ERRORS[code] as ErrorDescription) }));
+  const meanings = described.map(({ code, message, meaning = message }) => `\`${code}\`: ${meaning}`);
+  const [first] = described;
+  const example = first && {
+    code: first.code,
+    message: messageOf(first.code, details),
+    status: first.status,
+  };
   return {
-    description: described.map(({ meaning }) => meaning).join('\n\n'),
-    headers: references([...headers, ...described.flatMap((error) => error.headers), ...ofPatch]),
+    description: meanings.join('\n\n'),
+    headers: references([...headers, ...described.flatMap((error) => error.headers ?? []), ...ofPatch]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: content(reference('Error'), JSON_TYPES, {
-      examples: Object.fromEntries(described.map(({ example }) => example)),
-    }),
+    content: content(reference('Error'), JSON_TYPES, { example }),
   };
 }
 
