@@ -188,9 +188,14 @@ async function claimFor(
 const isStorableText = (text: unknown): boolean =>
   typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255;
 
-/** What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. */
-export const fingerprintText = (pet: UnsavedPet): string =>
-  JSON.stringify(NEW_PET_FIELDS.map((field) => String(pet[field])));
+/**
+ * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
+ * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
+ */
+export function fingerprintText(pet: UnsavedPet): string {
+  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
+  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
+}
 
 type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;
 

@@ -13,7 +13,8 @@ import {
   isAnimalStoreError,
 } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from '../../src/domain/int64.js';
-import { PET_RULES, petFrom, unsavedPet, type NewPet, type UnsavedPet } from '../../src/domain/pet.js';
+import { NEW_PET_FIELDS, PET_RULES, petFrom, unsavedPet, type NewPet } from '../../src/domain/pet.js';
+import { FULL_PET } from '../contract/samples.js';
 
 const cause = new Error('the inside');
 const faults = [
@@ -146,9 +147,6 @@ describe('A name', () => {
   });
 });
 
-/** Another value for each field. A new field does not compile here. */
-const OTHER: Required<UnsavedPet> = { name: 'Rex', categoryId: 8n, status: 'sold' };
-
 const isRefused = (pet: unknown, ...faults: readonly (readonly [field: string, message: string])[]) =>
   expect(faultsOf(pet)).to.deep.equal(faults.map(([field, message]) => ({ field, message })));
 
@@ -165,10 +163,15 @@ describe('An animal', () => {
       'categoryId',
       'must be a bigint, or a number that is a safe integer',
     ]);
-    isRefused({ ...OTHER, name: 5 }, ['name', 'must be a string']);
-    isRefused({ ...OTHER, name: 'a\0' }, ['name', 'must not contain U+0000']);
-    isRefused({ ...OTHER, name: '🐶\ud83d' }, ['name', 'must not contain lone surrogates']);
+    isRefused({ ...FULL_PET, name: 5 }, ['name', 'must be a string']);
+    isRefused({ ...FULL_PET, name: 'a\0' }, ['name', 'must not contain U+0000']);
+    isRefused({ ...FULL_PET, name: '🐶\ud83d' }, ['name', 'must not contain lone surrogates']);
     for (const pet of [undefined, null, 'Fido', 5]) isRefused(pet, ['', 'it must be an object']);
+  });
+
+  it('has no field that may be the empty text, which CSV cannot tell from none', () => {
+    for (const field of NEW_PET_FIELDS)
+      expect(faultsOf({ ...FULL_PET, [field]: '' }), field).to.have.length(1);
   });
 
   it('reads each field of what it is made of once: a getter cannot change it after the check', () => {
@@ -183,13 +186,20 @@ describe('An animal', () => {
   });
 
   it('is read from data of other programs, and every fault of those is named', () => {
-    expect(petFrom({ ...OTHER, id: 5, categoryId: 8 })).to.deep.equal({ id: 5n, ...OTHER });
-    expect(() => petFrom({ ...OTHER, id: '5' })).to.throw(InvalidPetError, 'id must be an int64');
+    expect(petFrom({ ...FULL_PET, id: 5, categoryId: 8 })).to.deep.equal({
+      ...FULL_PET,
+      id: 5n,
+      categoryId: 8n,
+    });
+    expect(() => petFrom({ ...FULL_PET, id: '5' })).to.throw(InvalidPetError, 'id must be an int64');
     expect(() => petFrom({ id: 5n, name: 'Rex', categoryId: 8n })).to.throw(
       InvalidPetError,
       'status is required',
     );
-    expect(() => petFrom({ ...OTHER, id: 5n, name: '' })).to.throw(InvalidPetError, 'name must not be blank');
+    expect(() => petFrom({ ...FULL_PET, id: 5n, name: '' })).to.throw(
+      InvalidPetError,
+      'name must not be blank',
+    );
   });
 
   it('has a name of at most 1,000 code points when it is new; a stored one may be longer', () => {
@@ -197,7 +207,7 @@ describe('An animal', () => {
       expect(unsavedPet({ name: character.repeat(1000), categoryId: 1 }).name).to.have.length.at.least(1000);
       const name = character.repeat(1001);
       isRefused({ name, categoryId: 1 }, ['name', 'must not be longer than 1000 characters']);
-      expect(petFrom({ ...OTHER, id: 5n, name }).name).to.equal(name);
+      expect(petFrom({ ...FULL_PET, id: 5n, name }).name).to.equal(name);
     }
   });
 });

@@ -76,6 +76,9 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** The version of the schema that this package writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
 const insertInto = (table: string, columns: string): string =>
   `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
 
@@ -122,7 +125,7 @@ const readPragma = (database: DatabaseSync, name: string): unknown =>
  */
 function schemaVersion(database: DatabaseSync, file: string): number {
   const version = Number(readPragma(database, 'user_version'));
-  const newest = MIGRATIONS.length;
+  const newest = SCHEMA_VERSION;
   if (version <= newest) return version;
   throw new StoreFileError(
     file,
@@ -165,17 +168,17 @@ export function openUnchanged(file: string): DatabaseSync {
 /** @throws {StoreFileError} the schema is of an older version */
 export function requireUpgraded(database: DatabaseSync, file: string): void {
   const version = schemaVersion(database, file);
-  if (version === MIGRATIONS.length) return;
+  if (version === SCHEMA_VERSION) return;
   throw new StoreFileError(
     file,
-    `has schema version ${version}, and reading does not upgrade it to ${MIGRATIONS.length}: ` +
+    `has schema version ${version}, and reading does not upgrade it to ${SCHEMA_VERSION}: ` +
       'use the version of the program that wrote it, or back it up and start the service, which upgrades it',
   );
 }
 
 /** Creates the schema, or upgrades an older one after a notice, in one transaction. */
 export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (line: string) => void): void {
-  const newest = MIGRATIONS.length;
+  const newest = SCHEMA_VERSION;
   if (schemaVersion(database, file) === newest) return;
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -186,7 +189,7 @@ export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (l
       onNotice(`upgrading ${file} from schema version ${version} to ${newest}: ${warning}`);
     }
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
+import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import { claimOn, inFolder, rejection, rex } from './temporary-store.js';
 
@@ -99,7 +99,7 @@ describe('openSqliteStore of an older version', () => {
         const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
         const names = 'pets claims api_keys sqlite_sequence'.split(' ');
         expect(tables.map(({ name }) => name)).to.have.members(names);
-        expect(database.prepare('PRAGMA user_version').get()).to.include({ user_version: 3 });
+        expect(database.prepare('PRAGMA user_version').get()).to.include({ user_version: SCHEMA_VERSION });
         database.close();
       }),
     );
@@ -136,7 +136,7 @@ describe('openSqliteStore of an older version', () => {
       } finally {
         DatabaseSync.prototype.exec = exec;
       }
-      expect(seen).to.deep.equal([3, 3]);
+      expect(seen).to.deep.equal([SCHEMA_VERSION, SCHEMA_VERSION]);
     }),
   );
 
@@ -192,7 +192,9 @@ describe('openSqliteStore of an older version', () => {
         expect(error).to.be.instanceOf(StoreFileError);
         expect(error)
           .to.have.property('message')
-          .that.matches(/has schema version 1, and reading does not upgrade it to 3: use the/)
+          .that.includes(
+            `has schema version 1, and reading does not upgrade it to ${SCHEMA_VERSION}: use the`,
+          )
           .and.does.not.include('\n');
         expect(await state()).to.deep.equal(before);
         if (running) old.close();

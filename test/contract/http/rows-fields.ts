@@ -1,3 +1,4 @@
+import type { NewPet } from '../../../src/domain/pet.js';
 import { words } from '../samples.js';
 import { PET, error, post, row, type Expectation, type Row } from './request-row.js';
 
@@ -19,7 +20,7 @@ const shown = (json: string): string => {
 };
 
 interface Field {
-  readonly name: 'name' | 'categoryId' | 'status';
+  readonly name: keyof NewPet;
   /** The request with this JSON as the field's value. */
   readonly request: (json: string) => Row['request'];
   /** The response to the request, with this JSON as the field's value. */
