@@ -186,14 +186,15 @@ function errorResponse(
     headers: references([...headers, ...described.flatMap((error) => error.headers ?? []), ...ofPatch]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: content(reference('Error'), JSON_TYPES, { example }),
+    content: content(reference('Error'), undefined, { example }),
   };
 }
 
-const JSON_TYPES = ['application/json'];
-
-const content = (schema: Keywords, types: readonly string[] = JSON_TYPES, rest: Keywords = {}): Keywords =>
-  Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
+const content = (
+  schema: Keywords,
+  types: readonly string[] = ['application/json'],
+  rest: Keywords = {},
+): Keywords => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
 
 const references = (names: readonly HeaderName[]): Keywords =>
   Object.fromEntries(names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]));
