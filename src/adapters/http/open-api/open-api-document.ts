@@ -190,11 +190,8 @@ function errorResponse(
   };
 }
 
-const content = (
-  schema: Keywords,
-  types: readonly string[] = ['application/json'],
-  rest: Keywords = {},
-): Keywords => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
+const content = (schema: Keywords, types: readonly string[] = ['application/json'], rest = {}): Keywords =>
+  Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
 
 const references = (names: readonly HeaderName[]): Keywords =>
   Object.fromEntries(names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]));
