@@ -22,7 +22,7 @@ export {
   type Wanted,
 } from './http/http-subjects.js';
 export type { RowRequest } from './http/request-row.js';
-export { SITUATIONS, environmentOf, wireHttp, type HttpKeys, type Situation } from './http/wire-http.js';
+export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
 export { petChangesContract } from './pet-changes-contract.js';
 export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
