@@ -24,12 +24,12 @@ describe('The log', () => {
   it('is made for people on a terminal, and says nothing twice', async () => {
     io = new TestIo({}, { isTTY: true });
     (await logger()).info({ url: 'a', docs: 'b', store: 'c', port: 1 }, 'ready at a');
-    expect(stripVTControlCharacters(io.err)).to.match(/^\d\d:\d\d:\d\d ready at a \{"port":1\}\n$/);
+    expect(stripVTControlCharacters(io.err)).to.match(/^\[\d\d:\d\d:\d\d\] INFO: ready at a \{"port":1\}\n$/);
   });
 
   it('has the format and the level that are set', async () => {
     (await logger({ LOG_FORMAT: 'pretty' })).info('ready');
-    expect(io.err).to.match(/^[\d:]+ ready\n$/);
+    expect(io.err).to.match(/^\[[\d:]+\] INFO: ready\n$/);
     for (const [LOG_LEVEL, messages] of Object.entries({ trace: ['a', 'b', 'c'], error: ['c'] })) {
       io = new TestIo({}, { isTTY: true });
       const log = await logger({ LOG_LEVEL, LOG_FORMAT: 'json' });
@@ -46,7 +46,7 @@ describe('The log', () => {
   const unavailable = new UnavailableError('too many requests at once');
 
   it('has a line for every response, its time to the microsecond', async () => {
-    (await httpLogTo(await logger())).responded({
+    httpLogTo(await logger()).responded({
       ...RESPONSE,
       isProbe: undefined,
       code: undefined,
@@ -58,7 +58,7 @@ describe('The log', () => {
 
   it('has one short line for it on a terminal', async () => {
     io = new TestIo({}, { isTTY: true });
-    const log = await httpLogTo(await logger());
+    const log = httpLogTo(await logger());
     log.responded(RESPONSE);
     log.responded({ ...RESPONSE, status: 400, code: 'invalid_pet' });
     log.responded({ ...RESPONSE, status: 503, code: 'service_unavailable', error: unavailable });
@@ -67,23 +67,28 @@ describe('The log', () => {
         .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
         .split('\n'),
     ).to.deep.equal([
-      'TIME POST /v1/pets 201 1 ms k-1',
-      'TIME POST /v1/pets 400 1 ms k-1 invalid_pet',
-      'TIME WARN POST /v1/pets 503 1 ms k-1 service_unavailable {"reason":"The store is not available (too many requests at once)."}',
+      '[TIME] INFO: responded POST /v1/pets 201 1.235 ms k-1 ',
+      '[TIME] INFO: responded POST /v1/pets 400 1.235 ms k-1 invalid_pet',
+      '[TIME] WARN: responded POST /v1/pets 503 1.235 ms k-1 service_unavailable {"reason":"The store is not available (too many requests at once)."}',
       '',
     ]);
   });
 
   it('has no control character of a client that a terminal would obey', async () => {
     io = new TestIo({}, { isTTY: true });
-    const error = new UnavailableError('reading \u0085');
-    (await httpLogTo(await logger())).responded({ ...RESPONSE, path: '/\x9b2J\x7f', error });
-    expect(io.err).to.include('/\\x9b2J\\x7f').and.include('reading \\x85');
-    expect(io.err).to.not.match(/[\x7f-\x9f]/);
+    const log = await logger();
+    const error = new TypeError('a fault \b\x1bc');
+    httpLogTo(log).responded({ ...RESPONSE, path: '/\x9b2J\x7f', status: 500, error });
+    log.warn('store: \r\x1b]2;title\x07 in C:\\bin\\u001b, \u0085é "quoted"');
+    const colors = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g'); // pino-pretty's
+    const text = io.err.replaceAll(colors, '');
+    expect(text).to.include('/\\x9b2J\\x7f').and.include('a fault \\b\\u001bc');
+    expect(text).to.include('store: \\r\\u001b]2;title\\u0007 in C:\\bin\\u001b, \\x85é "quoted"');
+    expect(text.replaceAll('\n', '')).to.not.match(/\p{Cc}/u);
   });
 
   it('has a line for audits when a key is used that is expired or revoked, and none for a wrong one', async () => {
-    const log = await httpLogTo(await logger());
+    const log = httpLogTo(await logger());
     const refused = { ...RESPONSE, keyId: undefined, status: 401, code: 'invalid_api_key' } as const;
     for (const keyFault of ['expired', 'unknown', 'revoked'] as const)
       log.responded({ ...refused, keyFault });
@@ -98,7 +103,7 @@ describe('The log', () => {
   });
 
   it('has a line for audits when an animal is removed, with its id and the key', async () => {
-    const log = await httpLogTo(await logger());
+    const log = httpLogTo(await logger());
     const removal = { ...RESPONSE, operation: 'removePet', method: 'DELETE', path: '/v1/pets/%37' } as const;
     for (const status of [204, 404, 409]) log.responded({ ...removal, status });
     const [audit, ...others] = io.lines.filter(({ event }) => event !== undefined);
@@ -116,13 +121,13 @@ describe('The log', () => {
   });
 
   it('has health checks at debug', async () => {
-    (await httpLogTo(await logger())).responded({ ...RESPONSE, isProbe: true });
-    (await httpLogTo(await logger({ LOG_LEVEL: 'debug' }))).responded({ ...RESPONSE, isProbe: true });
+    httpLogTo(await logger()).responded({ ...RESPONSE, isProbe: true });
+    httpLogTo(await logger({ LOG_LEVEL: 'debug' })).responded({ ...RESPONSE, isProbe: true });
     expect(io.lines.map(({ level }) => level)).to.deep.equal([20]);
   });
 
   it('has the stack and the causes of a fault of the program', async () => {
-    const log = await httpLogTo(await logger());
+    const log = httpLogTo(await logger());
     const error = new TypeError('not a function', { cause: new Error('the disk is on fire') });
     log.responded({ ...RESPONSE, status: 500, error });
     log.responded({ ...RESPONSE, requestId: 'r-2', status: 500, error: 'a string' });
@@ -132,7 +137,7 @@ describe('The log', () => {
   });
 
   it('says why a driven side is not available, each cause once and without a stack', async () => {
-    const log = await httpLogTo(await logger());
+    const log = httpLogTo(await logger());
     const cause = new Error('ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
     log.responded({ ...RESPONSE, status: 503, error: new UnavailableError('reading an animal', { cause }) });
     log.responded({ ...RESPONSE, status: 503, error: unavailable });
@@ -153,5 +158,15 @@ describe('The log', () => {
     const { time: _, ...rest } = io.lines[0] ?? {};
     const msg = 'deprecated operation called';
     expect(rest).to.deep.equal({ level: 40, operationId: 'getPet', keyId: 'k-1', sunset: '2030-12-05', msg });
+  });
+
+  it('remembers at most 10,000 deprecated calls', async () => {
+    const called = deprecatedCallLogTo(await logger(), { now: () => new Date('2026-11-20') });
+    const sunset = new Date('2030-12-05');
+    const call = (key: number) => called({ operationId: 'getPet', keyId: `k-${key}`, sunset });
+    for (let key = 1; key <= 10_001; key += 1) call(key);
+    io.err = '';
+    for (const key of [10_001, 1]) call(key); // the last one is remembered, the first one not
+    expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1']);
   });
 });
