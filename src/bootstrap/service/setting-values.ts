@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET, type ExperimentalOperation } from '../../adapters/http/http-settings.js';
@@ -88,11 +88,11 @@ export const experimental = listOf(
   (id) => EXPERIMENTAL_OPERATIONS.includes(id),
 ) as (text: string) => readonly ExperimentalOperation[];
 
-/** Addresses, and networks in CIDR notation (RFC 4632). */
+/** Addresses, and networks in CIDR notation (RFC 4632). Whoever trusts every address (/0) trusts every client. */
 export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {
-  const [address = '', prefix = '0', ...more] = text.split('/');
+  const [address = '', prefix = '1', ...more] = text.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+  return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 });
 
 /** A text that a rule accepts: `faultOf` returns the rule that it breaks. */
@@ -109,7 +109,7 @@ export const host = (text: string): string =>
   matching(/^[^\s/]+$/, 'must be a host name or an address')(text).replace(/^\[(.*)\]$/, '$1');
 
 export const basePath = matching(
-  /^(?:\/[\w.~-]+)*\/v1$/,
+  /^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/, // clients resolve the segments . and .. before they send a path
   'must be a path that ends in /v1, such as /animals/v1',
 );
 
@@ -132,11 +132,13 @@ export const keyEnvironment = checked(environmentFault);
 export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
 
 export function keysFile(file: string): readonly string[] {
-  let text: string;
+  let text: string | undefined;
   try {
-    text = readFileSync(file, 'utf8');
+    const found = statSync(file);
+    if (found.isFile() && found.size <= 2 ** 20) text = readFileSync(file, 'utf8');
   } catch (cause) {
     return refuse(`names a file that cannot be read (${(cause as NodeJS.ErrnoException).code})`);
   }
+  if (text === undefined) return refuse('must name a regular file of at most a megabyte');
   return list(text).length > 0 ? keys(text) : refuse('names a file without a key');
 }

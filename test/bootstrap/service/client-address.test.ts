@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { clientAddressBehind } from '../../../src/bootstrap/service/client-address.js';
+import { networks } from '../../../src/bootstrap/service/setting-values.js';
 import { requestWith } from '../../adapters/http/fixtures.js';
 
 describe('The address of a client', () => {
@@ -22,4 +23,11 @@ describe('The address of a client', () => {
       expect(addressOf(requestWith(headers, { remoteAddress }))).to.equal(expected);
     });
   }
+
+  it('is known with every network that the setting allows', () => {
+    for (const network of ['0.0.0.0/1', '::/1', '::ffff:10.0.0.1', '::ffff:10.0.0.0/104', 'fe80::1%lo', '::'])
+      expect(clientAddressBehind(networks(network))(requestWith({}, { remoteAddress: PROXY }))).to.equal(
+        PROXY,
+      );
+  });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +73,7 @@ describe('The settings', () => {
     ['PORT', '0', 0],
     ['PORT', '065535', 65_535],
     ['BASE_PATH', '/animals/of~the_shop.eu/v1', '/animals/of~the_shop.eu/v1'],
+    ['BASE_PATH', '/.well-known/..a/v1', '/.well-known/..a/v1'],
     ['PUBLIC_URL', 'HTTPS://Example.ORG/Shop/v1', 'https://example.org/Shop/v1'],
     ['STAGING_URL', 'https://bücher.example/v1', 'https://xn--bcher-kva.example/v1'],
     ['BODY_LIMIT', '64KB', 65_536],
@@ -133,6 +135,7 @@ describe('The settings', () => {
       ['REUSE_PORT', 'must be one of on, off', ['yes', 'ON']],
       ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
       ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
+      ['BASE_PATH', PATH, ['/../v1', '/./v1', '/a/../v1']],
       ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
       ['PUBLIC_URL', ADDRESS, ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a']],
       ['STAGING_URL', ADDRESS, ['a.b/v1', 'https://a.b/v1?', 'https://a.b/a b/v1', 'https:///v1\n']],
@@ -144,6 +147,7 @@ describe('The settings', () => {
       ['DEPRECATED_SINCE', SUNSET, ['2030-12-06', '9999-12-31']],
       ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
       ['TRUSTED_PROXIES', `${NETWORK} 1`, ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1']],
+      ['TRUSTED_PROXIES', `${NETWORK} 1`, ['0.0.0.0/0', '::/0', '10.0.0.0/00', '10.0.0.0/', '::1%lo/129']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['one.example', 'https://one.example/', 'https://a:443', 'null']],
       ['CORS_ORIGINS', `${ORIGIN} 1`, ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a']],
       [
@@ -209,6 +213,19 @@ describe('The settings', () => {
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
       writeFileSync(file, 'one\nsec ret\n');
       expect(fault()).to.deep.equal(['API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2']);
+    });
+
+    it('read no device, no pipe and no large file', () => {
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]); // reading it would wait for ever
+      const large = join(folder, 'large');
+      writeFileSync(large, 'a'.repeat(2 ** 20 + 1));
+      for (const path of ['/dev/zero', pipe, large, folder])
+        expect(faultsOf({ API_KEYS_FILE: path })).to.deep.equal([
+          'API_KEYS_FILE must name a regular file of at most a megabyte',
+        ]);
+      writeFileSync(large, 'a'.repeat(2 ** 20));
+      expect(faultsOf({ API_KEYS_FILE: large })).to.not.include('API_KEYS_FILE must name a regular file');
     });
 
     it('hold its keys beside those of API_KEYS', () => {
