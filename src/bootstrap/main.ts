@@ -18,6 +18,8 @@ if (fault?.fatal) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { run } = await import('./commands/run.js');
   process.exitCode = await run(process.argv.slice(2), process);
+  // Nothing was opened, but a module of ADAPTERS may keep the process.
+  if (process.exitCode === 2) process.exit();
   // The channel to a parent, such as PM2 or the primary of node:cluster, would keep the process.
   process.channel?.unref();
 }

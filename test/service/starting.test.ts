@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, realpath } from 'node:fs/promises';
+import { chmod, readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
@@ -39,6 +39,19 @@ describe('The program', () => {
         .and.not.include(key);
     },
   ).timeout(60_000);
+
+  it('ends with 2 and one line when a module of ADAPTERS fails that would keep the process', async () => {
+    const folder = await temporaryFolder();
+    const fails = "export const adapter = { id: 1, load() { throw new Error('no licence'); } };";
+    await writeFile(join(folder, 'own.mjs'), `setInterval(() => {}, 1000); ${fails}`);
+    const settings = { ADAPTERS: './own.mjs', STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
+    const { code, err } = await new Child(process.execPath, [MAIN, 'serve'], folder, settings).ended;
+    expect([code, err]).to.deep.equal([
+      2,
+      'Invalid settings:\n  ADAPTERS: ./own.mjs cannot be loaded: no licence\n',
+    ]);
+    expect(await readdir(folder)).to.deep.equal(['own.mjs']);
+  });
 
   describe('in a working directory', () => {
     const before = process.cwd();

@@ -196,9 +196,8 @@ export async function configure(
   modules: readonly ContainerModule[] = [],
 ): Promise<Container> {
   const { settings, faults } = parseSettings(environment);
-  const loaded = await loadAdapters(settings.adapters);
-  faults.push(...loaded.faults);
-  const container = await createContainer(settings, [...modules, ...loaded.adapters]);
+  const container = await createContainer(settings, modules);
+  faults.push(...(await loadAdapters(settings.adapters, container)));
   const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
   if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
   else if (settings.reusePort === 'on' && !factory.isShared)

@@ -1,38 +1,43 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { ContainerModule } from 'inversify';
+import type { Container, ContainerModule } from 'inversify';
 
 /**
- * Loads the modules that `ADAPTERS` names, as if a module in the working directory imported them. `faults` names every
- * one that cannot be loaded or exports no `adapter`.
+ * Loads the modules that `ADAPTERS` names into a container, as if a module in the working directory imported them.
+ * Resolves to one line for each that cannot be loaded or exports no `adapter`.
+ * @param patience how long a module may take, in milliseconds
  */
 export async function loadAdapters(
   specifiers: readonly string[],
-): Promise<{ readonly adapters: readonly ContainerModule[]; readonly faults: readonly string[] }> {
+  container: Container,
+  patience = 10_000,
+): Promise<readonly string[]> {
   const faults: string[] = [];
-  const adapters: ContainerModule[] = [];
   for (const specifier of specifiers) {
-    try {
-      const { adapter } = await importModule(specifier);
-      if (isContainerModule(adapter)) adapters.push(adapter);
-      else faults.push(`ADAPTERS: ${specifier} exports no adapter, a ContainerModule of inversify`);
-    } catch (error) {
-      faults.push(`ADAPTERS: ${(error as Error).message}`);
-    }
+    const over = new AbortController();
+    // The timer keeps a process that waits for nothing else: it would end without a word.
+    const late = delay(patience, `did not load within ${patience / 1000} s`, { signal: over.signal });
+    const fault = await Promise.race([load(specifier, container), late.catch(() => undefined)]);
+    over.abort();
+    if (fault !== undefined) faults.push(`ADAPTERS: ${specifier} ${fault}`);
   }
-  return { adapters, faults };
+  return faults;
 }
 
-/**
- * Imports a module as if a module in the working directory named it.
- * @throws {Error} saying why it cannot be loaded
- */
-const importModule = async (specifier: string): Promise<Readonly<Record<string, unknown>>> =>
-  import(resolveSpecifier(specifier)).catch((cause: unknown) => {
-    throw new Error(`${specifier} cannot be loaded: ${whyNotLoaded(specifier, cause)}`);
-  });
+/** Resolves to what is wrong with a module, or to `undefined` when the container has it. */
+async function load(specifier: string, container: Container): Promise<string | undefined> {
+  try {
+    const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<Record<string, unknown>>;
+    if (!isContainerModule(adapter)) return 'exports no adapter, a ContainerModule of inversify';
+    await container.loadAsync(adapter);
+    return undefined;
+  } catch (error) {
+    return `cannot be loaded: ${whyNotLoaded(specifier, error)}`;
+  }
+}
 
 function resolveSpecifier(specifier: string): string {
   if (/^(?:\.{0,2}\/|[a-z]:[\\/])/i.test(specifier)) return pathToFileURL(resolve(specifier)).href;
@@ -52,4 +57,8 @@ function whyNotLoaded(specifier: string, error: unknown): string {
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */
 const isContainerModule = (value: unknown): value is ContainerModule =>
-  typeof value === 'object' && value !== null && 'load' in value && 'id' in value;
+  typeof value === 'object' &&
+  value !== null &&
+  'id' in value &&
+  'load' in value &&
+  typeof value.load === 'function';

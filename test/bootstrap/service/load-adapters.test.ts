@@ -10,6 +10,7 @@ import { loadAdapters } from '../../../src/bootstrap/service/load-adapters.js';
 const adapter = (id: number): string =>
   `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
 
+const LATE = 'did not load within 0.1 s';
 const NO_ADAPTER = 'exports no adapter, a ContainerModule of inversify';
 
 describe('The modules of ADAPTERS', () => {
@@ -33,16 +34,14 @@ describe('The modules of ADAPTERS', () => {
     writeFileSync('node_modules/@others/shelf/shelf.js', adapter(3));
     const url = `data:text/javascript,${encodeURIComponent(adapter(2))}`;
     const specifiers = [url, file, './adapter.mjs', pathToFileURL(file).href, '@others/shelf'];
-    const { adapters, faults } = await loadAdapters(specifiers);
-    expect(faults).to.deep.equal([]);
     const container = new Container();
-    await container.loadAsync(...adapters);
+    expect(await loadAdapters(specifiers, container)).to.deep.equal([]);
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 
   it('say where the leading dot of a file is missing', async () => {
     writeFileSync(file, adapter(1));
-    const { faults } = await loadAdapters(['adapter.mjs']);
+    const faults = await loadAdapters(['adapter.mjs'], new Container());
     expect(faults[0]).to.match(/^ADAPTERS: adapter\.mjs .*\(did you mean \.\/adapter\.mjs\?\)$/);
   });
 
@@ -50,6 +49,14 @@ describe('The modules of ADAPTERS', () => {
     ['does not exist', undefined, 'cannot be loaded: Cannot find module '],
     ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
     ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
+    ['exports something else with an id', 'export const adapter = { id: 1, load: true };', NO_ADAPTER],
+    [
+      'fails to load',
+      "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };",
+      'cannot be loaded: no',
+    ],
+    ['never loads', 'export const adapter = { id: 1, load: () => new Promise(() => {}) };', LATE],
+    ['never resolves', 'await new Promise(() => {});', LATE],
     ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
     ['throws', "throw new Error('no licence\\nsecond line');", 'cannot be loaded: no licence'],
     ['throws a text', "throw 'in the towel';", 'cannot be loaded: in the towel'],
@@ -65,8 +72,7 @@ describe('The modules of ADAPTERS', () => {
       if (source !== undefined) writeFileSync(`${index}.mjs`, source);
       return `./${index}.mjs`;
     });
-    const { adapters, faults } = await loadAdapters(names);
-    expect(adapters).to.deep.equal([]);
+    const faults = await loadAdapters(names, new Container(), 100);
     expect(faults).to.have.length(FAULTS.length);
     for (const [index, [title, , fault]] of FAULTS.entries()) {
       expect(faults[index], title).to.match(/^[^\n]*$/);
