@@ -47,7 +47,7 @@ async function onSqliteStore(
   json: true | undefined,
   work: (path: string, call: BackupOptions) => Promise<Backup | Restored>,
 ): Promise<void> {
-  const { storeUrl } = readSettings(io.env);
+  const { storeUrl } = readSettings(io.env, ['STORE_URL']);
   if (!storeUrl.startsWith('sqlite:'))
     throw new UsageError(`${name} is for SQLite stores. ${otherWay(storeUrl)}`);
   const onNotice = (line: string): void => note(io, line);

@@ -41,13 +41,14 @@ async function copy(
     throw new UsageError('A store in memory belongs to its service: it can be neither source nor target.');
   }
   const { TOKENS, configure, openStore } = await import('../service/container.js');
-  const container = await configure({ ...io.env, STORE_URL: '' }, modules); // STORE_URL is not used: it may be wrong
+  const container = await configure(io.env, modules, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
+  const decorated = await container.getAsync(TOKENS.openOptions);
   const opened: Store[] = [];
   let started = false;
   const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
     const onNotice = (line: string): void => note(io, `${option}: ${line}`);
-    opened.unshift(await openStore(option, url, factories, { ...how, onNotice }));
+    opened.unshift(await openStore(option, url, factories, { onNotice, ...decorated, ...how }));
     return opened[0] as Store;
   };
   try {

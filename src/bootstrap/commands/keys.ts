@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import type { Container } from 'inversify';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { OpenOptions } from '../../application/ports/store.js';
+import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { createLogger } from '../service/logger.js';
 import { duration, lifetime, list, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
-import { READING, withStore } from './with-store.js';
+import { READING, STORE_SETTINGS, withStore } from './with-store.js';
 
 interface Options {
   readonly name: string;
@@ -78,7 +79,7 @@ async function withKeys(
   use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
 ): Promise<void> {
   const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
-  await withStore(commands, inMemory, how, async ({ location }, container) => {
+  const work = async ({ location }: Store, container: Container): Promise<void> => {
     const { TOKENS } = await import('../service/container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
@@ -97,7 +98,9 @@ async function withKeys(
         else note(commands.io, text);
       },
     });
-  });
+  };
+  const more = how.readOnly ? [] : ['KEY_ENVIRONMENT', 'LOG_LEVEL', 'LOG_FORMAT'];
+  await withStore(commands, inMemory, how, work, [...STORE_SETTINGS, ...more]);
 }
 
 function scopes(text: string): readonly Scope[] {

@@ -9,6 +9,7 @@ import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { reasonOf } from '../service/logger.js';
 import { MANIFEST } from '../service/node-version.js';
+import { list } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
 
 /**
@@ -43,7 +44,7 @@ export async function run(
     .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
     .action(async () => {
       const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
-      await cli.print(io.stdout, await loadOpenApiDocument(readSettings(io.env)));
+      await cli.print(io.stdout, await loadOpenApiDocument(readSettings(io.env, OF_DOCUMENT)));
     });
   addImportCommand(program, commands);
   addExportCommand(program, commands);
@@ -66,6 +67,11 @@ export async function run(
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
 }
+
+/** The settings that the OpenAPI document shows. */
+const OF_DOCUMENT = list(
+  'BASE_PATH,PUBLIC_URL,STAGING_URL,BODY_LIMIT,DEPRECATED_SINCE,GET_PET,EXPERIMENTAL,RATE_LIMIT',
+);
 
 /** A table of the settings, laid out like the rest of the help. */
 function settingsHelp(command: Command): string {

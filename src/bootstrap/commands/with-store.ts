@@ -6,22 +6,31 @@ import { replace } from '../service/wiring.js';
 /** How commands open a store that they only read. */
 export const READING: OpenOptions = { mustExist: true, readOnly: true };
 
+/** The settings of all commands on the store of `STORE_URL`. */
+export const STORE_SETTINGS = ['STORE_URL', 'ADAPTERS'];
+
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards.
  * @param inMemory why the command cannot use a store in memory
  * @param how `mustExist` for commands on what is there, because a mistyped `STORE_URL` must not create a store;
  * `READING` for those that only read
+ * @param settings the names of the settings that the command uses: it ignores faults in others
  */
 export async function withStore<T>(
   { io, modules }: Commands,
   inMemory: string,
   how: OpenOptions,
   use: (store: Store, container: Container) => Promise<T>,
+  settings: readonly string[] = STORE_SETTINGS,
 ): Promise<T> {
+  const { ContainerModule } = await import('inversify');
   const { TOKENS, configure } = await import('../service/container.js');
-  const container = await configure(io.env, modules);
+  const opening = new ContainerModule((options) =>
+    replace(options, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) }),
+  );
+  // The modules come later: they may decorate how the store is opened.
+  const container = await configure(io.env, [opening, ...modules], settings);
   if (container.get(TOKENS.settings).storeUrl === 'memory:') throw new Error(inMemory);
-  replace(container, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) });
   const store = await container.getAsync(TOKENS.store);
   try {
     return await use(store, container);

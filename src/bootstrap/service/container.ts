@@ -23,7 +23,7 @@ export const TOKENS = {
   clock: token<core.Clock>('Clock'),
   /** There may be several: `STORE_URL` chooses by scheme. */
   storeFactory: token<core.StoreFactory>('StoreFactory'),
-  /** How the store of `STORE_URL` is opened. */
+  /** How stores are opened. */
   openOptions: token<core.OpenOptions>('OpenOptions'),
   store: token<core.Store>('Store'),
   petRepository: token<core.PetRepository>('PetRepository'),
@@ -189,19 +189,23 @@ export async function createContainer(
 
 /**
  * Wires the service by its environment, with the modules given and those that `ADAPTERS` names. Opens nothing.
+ * @param used the names of the settings that must be valid. Default: all.
  * @throws {SettingsError} naming every invalid setting and every module that cannot be loaded.
  */
 export async function configure(
   environment: Environment,
   modules: readonly ContainerModule[] = [],
+  used?: readonly string[],
 ): Promise<Container> {
-  const { settings, faults } = parseSettings(environment);
+  const { settings, faults } = parseSettings(environment, used);
   const container = await createContainer(settings, modules);
   faults.push(...(await loadAdapters(settings.adapters, container)));
-  const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
-  if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
-  else if (settings.reusePort === 'on' && !factory.isShared)
-    faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
+  if (used?.includes('STORE_URL') ?? true) {
+    const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+    if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
+    else if (used === undefined && settings.reusePort === 'on' && !factory.isShared)
+      faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
+  }
   if (faults.length > 0) throw new SettingsError(faults);
   return container;
 }

@@ -99,16 +99,20 @@ export class SettingsError extends Error {
 
 /**
  * Reads all settings. An empty one counts as not set.
+ * @param used the names of those that must be valid. Default: all.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const { settings, faults } = parseSettings(environment);
+export function readSettings(environment: Environment, used?: readonly string[]): Settings {
+  const { settings, faults } = parseSettings(environment, used);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
 }
 
-/** Reads all settings, with defaults in place of the invalid ones, which `faults` names. */
-export function parseSettings(environment: Environment): { settings: Settings; faults: string[] } {
+/** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
+export function parseSettings(
+  environment: Environment,
+  used: readonly string[] = SETTINGS.map(({ name }) => name),
+): { settings: Settings; faults: string[] } {
   const faults = Object.entries(REMOVED).flatMap(([name, instead]) =>
     environment[name] ? [`${name} was removed: ${instead}`] : [],
   );
@@ -116,14 +120,16 @@ export function parseSettings(environment: Environment): { settings: Settings; f
     try {
       return reader(environment[name] || fallback);
     } catch (error) {
-      faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+      if (used.includes(name))
+        faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
       return reader(fallback);
     }
   };
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
   const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
-  if (values.port !== 0 && values.port === values.adminPort) faults.push('ADMIN_PORT must differ from PORT');
+  if (used.includes('ADMIN_PORT') && values.port !== 0 && values.port === values.adminPort)
+    faults.push('ADMIN_PORT must differ from PORT');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }

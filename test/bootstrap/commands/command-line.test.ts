@@ -1,11 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { ContainerModule } from 'inversify';
 import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
+import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { MANIFEST } from '../../../src/bootstrap/service/node-version.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
+import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { Shelf, TestIo, factory, runLine } from '../test-io.js';
 
@@ -142,13 +145,46 @@ describe('The command line', () => {
     });
   });
 
-  for (const line of ['serve', 'openapi', 'keys list', 'keys issue --name till', 'copy --from a: --to b:']) {
-    it(`ends with 2 at invalid settings, naming all of them before it opens anything: ${line}`, async () => {
-      const { code, out, err } = await runLine(line, { PORT: 'eighty', LOG_LEVEL: 'loud' });
-      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-      expect(err).to.match(/^Invalid settings:\n {2}PORT must [^\n]*\n {2}LOG_LEVEL must [^\n]*\n$/);
+  it('ends with 2 at invalid settings, naming all of them before it opens anything', async () => {
+    const { code, out, err } = await runLine('serve', { PORT: 'eighty', LOG_LEVEL: 'loud' });
+    expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+    expect(err).to.match(/^Invalid settings:\n {2}PORT must [^\n]*\n {2}LOG_LEVEL must [^\n]*\n$/);
+  });
+
+  // Which of PORT, LOG_LEVEL, BASE_PATH, ADAPTERS and STORE_URL a command uses.
+  for (const [line, used] of Object.entries({
+    openapi: ['BASE_PATH'],
+    'keys list': ['ADAPTERS', 'STORE_URL'],
+    'keys issue --name till': ['LOG_LEVEL', 'ADAPTERS', 'STORE_URL'],
+    'export a.csv': ['ADAPTERS', 'STORE_URL'],
+    'import examples/data/animals.csv': ['ADAPTERS', 'STORE_URL'],
+    'copy --from a: --to b:': ['ADAPTERS'],
+  }))
+    it(`is not stopped by settings that it does not use: ${line}`, async () => {
+      const wrong = {
+        PORT: 'x',
+        LOG_LEVEL: 'loud',
+        BASE_PATH: '/',
+        ADAPTERS: './missing.mjs',
+        STORE_URL: 'x:',
+      };
+      const { code, err } = await runLine(line, wrong);
+      expect(code).to.equal(2);
+      expect(err.match(/^ {2}[A-Z_]+/gm)).to.have.members(used.map((name) => `  ${name}`));
     });
-  }
+
+  it('opens a store as the modules of ADAPTERS decorate it', async () => {
+    const shelves = [new Shelf(), new Shelf({}, 'old'), new Shelf({}, 'new')];
+    const traced = new ContainerModule((options) =>
+      decorate(options, TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
+    );
+    const modules = [...shelves.map(({ module }) => module), traced];
+    for (const line of ['keys list', 'copy --from old: --to new:'])
+      await runLine(line, { STORE_URL: 'shelf:' }, modules);
+    for (const { opened } of shelves) expect(opened[0]).to.include({ snapshot: true });
+    for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
+    expect(shelves[0]?.opened[0]).to.include({ mustExist: true, readOnly: true });
+  });
 
   it('names the faults that only adapters and stores find together with all others', async () => {
     const wrong = { PORT: 'x', ADAPTERS: './missing.mjs', LOG_LEVEL: 'loud' };
