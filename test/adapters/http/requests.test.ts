@@ -72,6 +72,10 @@ describe('splitRequestTarget', () => {
     ['HTTPS://me@[::1]:80/v1/pets', '/v1/pets', ''],
     ['http://host?a=/b', '', 'a=/b'],
     ['ftp://host/v1/pets?a', 'ftp://host/v1/pets', 'a'],
+    ['http://me:se@cret@host/a@b', '/a@b', ''],
+    ['ftp://me:secret@host/a@b', 'ftp://host/a@b', ''],
+    ['me:secret@host:443', 'host:443', ''],
+    ['/a:b@c', '/a:b@c', ''],
     ['http:///v1/pets', 'http:///v1/pets', ''],
     ['v1/pets?a', 'v1/pets', 'a'],
   ] as const) {

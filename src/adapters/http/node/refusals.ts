@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
-import type { HttpRequest, HttpResponse } from '../http-message.js';
+import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { servedOperations } from '../operations.js';
 import { requestId } from '../request-headers.js';
 import { allow } from '../routes.js';
@@ -13,14 +13,13 @@ export interface RefusedRequest extends Pick<HttpRequest, 'header'> {
   readonly id: string;
   /** As sent; `-` if it could not be read. */
   readonly method: string;
-  /** As sent, without the query; `-` if it could not be read. */
+  /** As in the requests of the interface; `-` if it could not be read. */
   readonly path: string;
 }
 
 export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {
-  const [path = '-'] = url.split('?', 1);
   const header = (name: string): string | undefined => headers[name]?.toString();
-  return { id: requestId(header('x-request-id')), method, path, header };
+  return { id: requestId(header('x-request-id')), method, path: splitRequestTarget(url).path, header };
 }
 
 /** A request that Node.js could not parse, from the bytes in which it found the fault. */

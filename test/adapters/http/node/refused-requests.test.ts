@@ -19,6 +19,18 @@ describe('A request that the server refuses itself', () => {
     expect(logged).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
   });
 
+  it('is logged without the user and the password in its target', async () => {
+    const paths: string[] = [];
+    const { port } = await listening(echoTarget, { log: { responded: ({ path }) => void paths.push(path) } });
+    for (const target of [
+      'GET http://me:secret@host/a?b',
+      'GET ftp://me:secret@host/a',
+      'CONNECT me:secret@host:1',
+    ])
+      await exchange(port, `${target} HTTP/1.1\r\nHost: a b\r\n\r\n`);
+    expect(paths).to.deep.equal(['/a', 'ftp://host/a', 'host:1']);
+  });
+
   it('takes no longer to read for the blanks in a header', async function () {
     this.timeout(10_000); // 8 of them took 40 s
     const { port } = await listening(echoTarget);
