@@ -2,7 +2,7 @@ import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
-import { systemClock, type Clock } from './ports/clock.js';
+import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { FullStore, Store } from './ports/store.js';
 
@@ -80,7 +80,7 @@ export const copyCatalogue =
   ({ source, target, clock = systemClock }: CopyDependencies) =>
   async ({ batchSize = 1000, onProgress = () => {}, signal }: CopyOptions = {}): Promise<CopyReport> => {
     const [from, to] = [copyable(source), copyable(target)];
-    const now = clock.now();
+    const now = timeOf(clock);
     const call = { signal };
     const { pets: total, lastId } = await from.transfer.survey(call);
     if (total === 0 && (await from.apiKeys.list(call)).length === 0) throw new CopyError('source_empty');

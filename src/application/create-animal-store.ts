@@ -21,7 +21,7 @@ import type {
   PetPage,
   PetQuery,
 } from './animal-store.js';
-import { systemClock, type Clock } from './ports/clock.js';
+import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { Claim, PetRepository } from './ports/pet-repository.js';
 
@@ -80,7 +80,7 @@ const createPet =
   (pets: PetRepository, clock: Clock, sha256: Sha256) =>
   async (pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> => {
     const unsaved = unsavedPet(pet);
-    const now = clock.now();
+    const now = timeOf(clock);
     const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now, sha256));
     return pets.add(unsaved, { claim, now, signal });
   };

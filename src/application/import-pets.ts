@@ -3,7 +3,7 @@ import { isInt64 } from '../domain/int64.js';
 import * as domain from '../domain/pet.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
-import type { Clock } from './ports/clock.js';
+import { timeOf, type Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
 
 /** An animal from elsewhere. */
@@ -71,7 +71,7 @@ export const DRY_RUN: PetImporter = { batchSize: 1000, store: async (batch) => b
 export const addPets = (pets: PetRepository, clock: Clock, source?: string): PetImporter => ({
   batchSize: ADDS_AT_ONCE,
   async store(batch) {
-    const now = clock.now();
+    const now = timeOf(clock);
     const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
     // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
     const claimFor = (scope: string, { line, pet }: ImportedPet) => ({

@@ -2,7 +2,7 @@ import { InvalidParameterError, UnavailableError } from '../domain/errors.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
-import { systemClock, type Clock } from './ports/clock.js';
+import { systemClock, timeOf, type Clock } from './ports/clock.js';
 
 /** What people may see of a managed key: neither the key nor its hash. */
 export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
@@ -66,7 +66,7 @@ export class ManagedApiKeys {
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
-    const now = this.#clock.now();
+    const now = timeOf(this.#clock);
     const rules = {
       name: isKeyName(name) || 'must be 1 to 100 characters, not blank, without control characters',
       scopes: (scopes.length > 0 && scopes.every(isScope)) || `must be one or more of ${SCOPES.join(', ')}`,
@@ -92,14 +92,14 @@ export class ManagedApiKeys {
    * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
    */
   async issueFirst(name: string, call?: Call): Promise<IssuedApiKey | undefined> {
-    const fields = { name, scopes: SCOPES, createdAt: this.#clock.now() };
+    const fields = { name, scopes: SCOPES, createdAt: timeOf(this.#clock) };
     return this.#add(this.#generate(FIRST_ID), fields, call);
   }
 
   /** Returns every key, oldest first. */
   async list(call?: Call): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list(call);
-    return apiKeys.map((apiKey) => withoutHash(apiKey, this.#clock.now()));
+    return apiKeys.map((apiKey) => withoutHash(apiKey, timeOf(this.#clock)));
   }
 
   /**
@@ -109,7 +109,7 @@ export class ManagedApiKeys {
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
-    const now = this.#clock.now();
+    const now = timeOf(this.#clock);
     const at = later(now, after, 'after');
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
     if (revoked === undefined) throw new ApiKeyError();

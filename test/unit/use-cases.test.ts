@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { copyCatalogue } from '../../src/application/copy-catalogue.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
+import { addPets } from '../../src/application/import-pets.js';
 import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
 import { InvalidParameterError, InvalidPetError, PetNotFoundError } from '../../src/domain/errors.js';
 import { untyped } from '../contract/animal-store/subject.js';
@@ -59,6 +62,30 @@ describe('The use cases', () => {
         { field: 'status', message: 'must be one of available, pending, sold' },
       ]);
   });
+});
+
+describe('A clock that returns an invalid date', () => {
+  const clock = { now: () => new Date(Number.NaN) };
+  const { pets, apiKeys } = openMemoryStore();
+  const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
+  const issued = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() }).issue({ name: 'till' });
+
+  for (const [title, call] of Object.entries({
+    'creating an animal': () => createAnimalStore({ pets, clock }).createPet(fido, { idempotencyKey }),
+    'importing animals': () => addPets(pets, clock).store([]),
+    'copying a store': () => copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock })(),
+    'issuing a key': () => managed.issue({ name: 'till' }),
+    'issuing the first key': () => managed.issueFirst('till'),
+    'listing keys': () => managed.list(),
+    'revoking a key': async () => managed.revoke((await issued).record.id),
+    authenticating: async () => new ApiKeyAuthenticator({ apiKeys, clock }).authenticate((await issued).key),
+  }))
+    it(`is refused when ${title}`, async () => {
+      expect(await rejectionOf(call()))
+        .to.be.instanceOf(TypeError)
+        .with.property('message')
+        .that.includes('clock');
+    });
 });
 
 describe('createPet with an idempotency key', () => {

@@ -7,7 +7,7 @@ import {
   type Authentication,
   type Authenticator,
 } from '../../application/ports/authenticator.js';
-import { systemClock, type Clock } from '../../application/ports/clock.js';
+import { systemClock, timeOf, type Clock } from '../../application/ports/clock.js';
 import { InvalidParameterError, type Fault } from '../../domain/errors.js';
 import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
 import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
@@ -55,7 +55,7 @@ export class ApiKeyAuthenticator implements Authenticator {
     if (id === undefined) return { ok: false, reason: 'unknown' };
     const found = await this.#findManaged?.(id, hash, { signal });
     if (found === undefined) return { ok: false, reason: 'unknown' };
-    const state = apiKeyState(found, this.#clock.now());
+    const state = apiKeyState(found, timeOf(this.#clock));
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
   }
 }

@@ -6,3 +6,13 @@ export interface Clock {
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };
+
+/**
+ * The time of a clock.
+ * @throws {TypeError} it is an invalid date, which is neither before nor after any other: nothing would expire.
+ */
+export function timeOf(clock: Clock): Date {
+  const now = clock.now();
+  if (Number.isNaN(now.getTime())) throw new TypeError('The clock returned an invalid date.');
+  return now;
+}
