@@ -24,6 +24,16 @@ export interface FairSchedulerOptions {
 /** The cost of refusing a task. */
 const REFUSED = 1 / 2;
 
+/** How many places of tasks that have left a queue may hold before it moves up: moving for each one is quadratic. */
+const EMPTY = 64;
+
+/** The waiting tasks of a caller, the oldest first. */
+interface Queue {
+  readonly tasks: Task[];
+  /** The index of the oldest: those before it have left. */
+  first: number;
+}
+
 /** While a caller is overdue, every fourth task started is its oldest; the others are its newest. */
 const OLDEST_OF = 4;
 
@@ -39,8 +49,8 @@ export class FairScheduler {
   readonly #perTurn: number;
   readonly #maxWait: number;
   readonly #gathers: boolean;
-  /** The tasks of each caller that wait, the oldest first. The caller whose turn is next comes first. */
-  readonly #queues = new Map<string, Task[]>();
+  /** By caller. The one whose turn is next comes first. */
+  readonly #queues = new Map<string, Queue>();
   /** While it is true, nothing starts. */
   isHeld = false;
   #left: number;
@@ -85,8 +95,8 @@ export class FairScheduler {
     if (task.deferredAt !== undefined) return;
     task.deferredAt = performance.now();
     const queue = this.#queues.get(task.caller);
-    if (queue) queue.push(task);
-    else this.#queues.set(task.caller, [task]);
+    if (queue) queue.tasks.push(task);
+    else this.#queues.set(task.caller, { tasks: [task], first: 0 });
     this.#schedule();
   }
 
@@ -112,7 +122,7 @@ export class FairScheduler {
       started += 1;
       const task = this.#take(queue, now);
       this.#queues.delete(caller);
-      if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
+      if (queue.first < queue.tasks.length) this.#queues.set(caller, queue); // behind the other callers
       if (task === undefined) continue;
       const isLate = this.#isLate(task, now);
       task.deferredAt = undefined;
@@ -125,11 +135,18 @@ export class FairScheduler {
   };
 
   /** Takes the next task of a caller. */
-  #take(queue: Task[], now: number): Task | undefined {
-    while (queue[0]?.isGone) queue.shift();
-    const [oldest] = queue;
-    const isNewest = oldest && this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0;
-    return isNewest ? queue.splice(queue.findLastIndex(({ isGone }) => !isGone)).at(0) : queue.shift();
+  #take(queue: Queue, now: number): Task | undefined {
+    const { tasks } = queue;
+    while (tasks[queue.first]?.isGone) queue.first += 1;
+    const oldest = tasks[queue.first];
+    if (oldest && this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0)
+      return tasks.splice(tasks.findLastIndex(({ isGone }) => !isGone))[0];
+    queue.first += 1;
+    if (queue.first >= EMPTY) {
+      tasks.splice(0, queue.first);
+      queue.first = 0;
+    }
+    return oldest;
   }
 
   #isLate({ deferredAt = Infinity }: Task, now: number): boolean {
