@@ -1,5 +1,6 @@
 import type { Call } from '../../src/application/animal-store.js';
 import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
 import { promise, type Contract } from './contract.js';
@@ -121,6 +122,23 @@ const petCases: readonly TransferCase[] = [
       assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
     },
   ),
+  {
+    name: 'stores an animal under the id of one that was removed, and can remove it again',
+    unless: ({ changes }) => (changes ? undefined : 'the store cannot change animals'),
+    async run(transfer, { pets, changes }) {
+      const removed = await pets.add(samplePet(), claimed());
+      const { pet } = await pets.add(samplePet());
+      for (const { id } of [removed.pet, pet]) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+      const given = [petWithId(removed.pet.id), petWithId(pet.id)];
+      await transfer.writePets(given);
+      assert.deepEqual(await listAll(pets), given);
+      for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
+      assert.equal((await pets.add(samplePet(), claimed())).replayed, true);
+      assert.deepEqual(await listAll(pets), given);
+      for (const { id } of given) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+      assert.deepEqual(await listAll(pets), []);
+    },
+  },
   promise('stores its own copy of a batch', async (transfer, { pets }) => {
     const given = [{ ...petWithId(1n) }, { ...petWithId(2n) }];
     await transfer.reserveIds(2n);

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import type { Claim } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
-import type { PetDocument } from './pet-document.js';
 import { unreadable } from './mongo-errors.js';
+import type { PetDocument } from './pet-document.js';
 
 /** A claim in the database, with the id and the operation by which its animal is stored. */
 export interface ClaimDocument {
@@ -10,7 +10,6 @@ export interface ClaimDocument {
   readonly _id: string;
   readonly fingerprint: string;
   readonly keepUntil: Date;
-  /** Written with all fields of the animal, which version 0.2 needs; copied without them once the animal was removed. */
   readonly pet: Pick<PetDocument, '_id' | 'operation'>;
 }
 

@@ -1,6 +1,6 @@
 import type { Collection, Filter, ObjectId, OptionalUnlessRequiredId } from 'mongodb';
-import { UndecidedError, isDuplicateKey } from './mongo-errors.js';
-import type { Attempt } from './retry.js';
+import { LostRaceError, isDuplicateKey } from './mongo-errors.js';
+import type { AttemptOptions } from './retry.js';
 
 /**
  * Inserts a document whose `operation` makes that safe to repeat: if the reply to an earlier insert was lost, this one
@@ -11,7 +11,7 @@ export async function insertOnce<
 >(
   collection: Collection<Stored>,
   document: Stored & OptionalUnlessRequiredId<Stored>,
-  options: Attempt,
+  options: AttemptOptions,
 ): Promise<boolean> {
   try {
     await collection.insertOne(document, options);
@@ -25,6 +25,6 @@ export async function insertOnce<
     projection: { operation: 1 },
   });
   if (found === null)
-    throw new UndecidedError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+    throw new LostRaceError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
   return operation.equals(found['operation']);
 }

@@ -5,7 +5,7 @@ import { claimId, claimName, toClaim, type ClaimDocument } from './claim-documen
 import type { MongoConnection } from './mongo-connection.js';
 import { PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import type { Attempt } from './retry.js';
+import type { AttemptOptions } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
 const timeout = 60_000;
@@ -21,7 +21,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
   /** The stored animals of these ids, by id. */
   async function findPets(
     ids: readonly bigint[],
-    options: Attempt,
+    options: AttemptOptions,
   ): Promise<Map<bigint | undefined, PetDocument>> {
     const found = await pets.find({ _id: { $in: ids } }, options).toArray();
     return new Map(found.map((pet) => [toInt64(pet._id), pet]));
@@ -41,12 +41,26 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       connection.run('reserving ids', { ...call, timeout }, (options) => inserts.reserve(last, options)),
 
     writePets(given, call) {
-      const operations = given.map((pet): AnyBulkWriteOperation<PetDocument> => {
-        const { _id, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
-        return { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } };
+      const copies = given.map((pet) => {
+        const { _id, operation, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
+        return { _id, operation, fields };
       });
       return connection.run('writing animals', { ...call, timeout }, async (options) => {
-        if (operations.length > 0) await pets.bulkWrite(operations, { ...options, ordered: false });
+        if (copies.length === 0) return;
+        const inserts = copies.map(({ _id, operation, fields }): AnyBulkWriteOperation<PetDocument> => {
+          const update = { $setOnInsert: { ...fields, operation } };
+          return { updateOne: { filter: { _id }, update, upsert: true } };
+        });
+        const { matchedCount } = await pets.bulkWrite(inserts, { ...options, ordered: false });
+        if (matchedCount === 0) return;
+        // What is left of a removed animal gives way, but keeps its operation: the retry of its create adds nothing.
+        const replacements = copies.map(({ _id, fields }): AnyBulkWriteOperation<PetDocument> => {
+          const filter = { _id, removedUntil: { $type: 'date' } } as const;
+          return {
+            updateOne: { filter, update: { $set: fields, $rename: { removedUntil: 'claimedUntil' } } },
+          };
+        });
+        await pets.bulkWrite(replacements, { ...options, ordered: false });
       });
     },
 

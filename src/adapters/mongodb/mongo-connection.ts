@@ -6,13 +6,19 @@ import {
   type Db,
   type Document,
   type MongoClient,
-  type ServerDescription,
+  type TopologyDescription,
 } from 'mongodb';
 import type { OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
-import { rootOf } from './mongo-errors.js';
-import { SILENCE_LIMIT, retryWhilePassing, within, type Attempt, type RetryOptions } from './retry.js';
+import { isNetworkError, rootOf } from './mongo-errors.js';
+import {
+  SILENCE_LIMIT,
+  retryWhileTransient,
+  within,
+  type AttemptOptions,
+  type RetryOptions,
+} from './retry.js';
 
 /** How a MongoDB store is opened. */
 export interface MongoStoreOptions extends OpenOptions {
@@ -32,6 +38,10 @@ const LONGEST_PAUSE = 30_000;
 /** How long a call without retries waits for a database that is away, in milliseconds. Others wait until their timeout. */
 const BRIEFLY = 500;
 
+const NOT_PRIMARY = new Error(
+  'the URL leads to one member, which takes no writes: name the replica set, without directConnection',
+);
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The client and the database of one store: connects, prepares the database, runs calls, closes. */
@@ -46,6 +56,7 @@ export class MongoConnection {
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { cause: unknown; readonly since: number; noticed: boolean } | undefined;
   #looking = false;
+  #isPreparing = false;
 
   constructor(
     client: MongoClient,
@@ -55,14 +66,21 @@ export class MongoConnection {
     this.#client = client;
     this.#timeout = timeout;
     this.#notice = onNotice;
-    client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => this.#watch(servers));
+    client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
       readPreference: 'primary',
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
-    if (!mustExist) void this.#prepare();
+    if (!mustExist) this.prepare();
+  }
+
+  /** Creates missing collections and indexes in the background, as soon as the database can be reached. */
+  prepare(): void {
+    if (this.#isPreparing) return;
+    this.#isPreparing = true;
+    void this.#prepare().finally(() => (this.#isPreparing = false));
   }
 
   collection<Schema extends Document>(name: string): Collection<Schema> {
@@ -82,19 +100,22 @@ export class MongoConnection {
     }
   }
 
-  /** Runs a call: see `retryWhilePassing`. */
+  /** Runs a call: see `retryWhileTransient`. */
   run<Result>(
     doing: string,
     { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
-    attempt: (options: Attempt) => Promise<Result>,
+    attempt: (options: AttemptOptions) => Promise<Result>,
   ): Promise<Result> {
-    const running = retryWhilePassing(doing, { ...options, timeout }, async (attemptOptions) => {
+    const running = retryWhileTransient(doing, { ...options, timeout }, async (attemptOptions) => {
       if (this.#closing.signal.aborted) throw new UnavailableError(`${doing} after close`);
       // The driver reconnects by itself, but only once it has been connected.
       const connected = this.#client.connect();
+      connected.catch((error: unknown) => {
+        // A lookup of mongodb+srv: without hosts, the driver watches none.
+        if (isNetworkError(error)) this.#setAway(error);
+      });
       const patience = options.retry === false ? BRIEFLY : this.#timeout;
       if (this.#away && performance.now() - this.#away.since >= patience) {
-        connected.catch(() => {});
         this.#lookSoon();
         throw new UnavailableError(doing, { cause: this.#away.cause });
       }
@@ -124,7 +145,7 @@ export class MongoConnection {
   }
 
   /** Learns from the driver whether there is a server to write to. */
-  #watch(servers: ReadonlyMap<string, ServerDescription>): void {
+  #watch({ type, servers }: TopologyDescription): void {
     const all = [...servers.values()];
     if (all.some(({ isWritable }) => isWritable)) {
       if (this.#away?.noticed) this.#notice('the database is back');
@@ -132,7 +153,12 @@ export class MongoConnection {
       return;
     }
     const cause = all.find(({ error }) => error instanceof MongoNetworkError)?.error;
-    if (!cause) return;
+    // With `directConnection` the driver reads from a member that takes no writes.
+    if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown')) this.#setAway(NOT_PRIMARY);
+    else if (cause) this.#setAway(cause);
+  }
+
+  #setAway(cause: unknown): void {
     this.#away ??= { cause, since: performance.now(), noticed: false };
     this.#away.cause = rootOf(cause);
   }
@@ -157,10 +183,7 @@ export class MongoConnection {
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
   }
 
-  /**
-   * Creates missing collections and indexes as soon as the database can be reached. Never rejects: it gives one notice
-   * for each reason, because the tries go on for as long as the database is away.
-   */
+  /** Never rejects: it gives one notice for each reason, because the tries go on for as long as the database is away. */
   async #prepare(): Promise<void> {
     const { signal } = this.#closing;
     let lastReason = '';

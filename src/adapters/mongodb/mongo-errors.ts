@@ -2,9 +2,14 @@ import { inspect } from 'node:util';
 import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** The outcome of an attempt is unknown, or the id that it chose is taken: the call needs another attempt. */
-export class UndecidedError extends Error {
-  override readonly name = 'UndecidedError';
+/** No reply came in time: whether the attempt took effect is unknown. */
+export class NoReplyError extends Error {
+  override readonly name = 'NoReplyError';
+}
+
+/** Another call was faster, or the majority does not have its write yet: the next attempt will see it. */
+export class LostRaceError extends Error {
+  override readonly name = 'LostRaceError';
 }
 
 /** A document that this version cannot read: another program wrote it. */
@@ -23,7 +28,7 @@ export const isDuplicateKey = (error: unknown): boolean =>
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
  * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
  */
-const isNetworkError = (error: unknown): boolean =>
+export const isNetworkError = (error: unknown): boolean =>
   error instanceof Error &&
   ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
 
@@ -31,14 +36,15 @@ const isNetworkError = (error: unknown): boolean =>
 export const isMongoFault = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||
-  error instanceof UndecidedError ||
+  error instanceof NoReplyError ||
+  error instanceof LostRaceError ||
   isNetworkError(error);
 
 /**
  * Codes of a server that is stopping, starting, stepping down, unreachable for another or late:
  * https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md
  */
-const PASSING_CODES = new Set<unknown>([
+const TRANSIENT_CODES = new Set<unknown>([
   6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_388, 13_435,
   13_436,
 ]);
@@ -47,12 +53,12 @@ const PASSING_CODES = new Set<unknown>([
  * Whether a retry may succeed shortly: no server replied, or the server's state is temporary. The driver itself retries
  * once, and backs off from an overloaded server.
  */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
   // A bulk write hides what interrupted it.
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
-    return isPassing(error.errorResponse);
-  return !(error instanceof MongoServerError) || PASSING_CODES.has(error.code);
+    return isTransient(error.errorResponse);
+  return !(error instanceof MongoServerError) || TRANSIENT_CODES.has(error.code);
 }
 
 /** The innermost error with the same message: the driver wraps an error in two more that repeat it. */

@@ -5,7 +5,7 @@ import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
 import { savedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { UndecidedError } from './mongo-errors.js';
+import { LostRaceError } from './mongo-errors.js';
 import { toPet, type PetDocument } from './pet-document.js';
 
 /**
@@ -46,7 +46,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
       if (isFirst) expected = undefined; // this attempt has done nothing
-      throw new UndecidedError('another call has changed the animal');
+      throw new LostRaceError('another call has changed the animal');
     });
   }
 

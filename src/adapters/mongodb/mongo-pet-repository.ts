@@ -7,22 +7,22 @@ import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import { UndecidedError, isDuplicateKey } from './mongo-errors.js';
-import type { Attempt } from './retry.js';
+import { LostRaceError, isDuplicateKey } from './mongo-errors.js';
+import type { AttemptOptions } from './retry.js';
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
 export function mongoPets(connection: MongoConnection, inserts: PetInserts): PetRepository {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
 
-  function addNew(pet: UnsavedPet, operation: ObjectId): (options: Attempt) => Promise<CreatedPet> {
+  function addNew(pet: UnsavedPet, operation: ObjectId): (options: AttemptOptions) => Promise<CreatedPet> {
     let given: bigint | undefined;
     return async (options) => {
       const id = (given ??= await inserts.nextId(options));
-      if (await inserts.keep(toPetDocument(id, pet, operation), options))
+      if (await inserts.insert(toPetDocument(id, pet, operation), options))
         return { pet: savedPet(id, pet), replayed: false };
       given = undefined;
-      throw new UndecidedError(`another animal has the id ${id}`);
+      throw new LostRaceError(`another animal has the id ${id}`);
     };
   }
 
@@ -37,7 +37,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     claim: Claim,
     now: Date,
     operation: ObjectId,
-  ): (options: Attempt) => Promise<CreatedPet> {
+  ): (options: AttemptOptions) => Promise<CreatedPet> {
     const { fingerprint } = claim;
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
@@ -46,23 +46,27 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
         _id,
         fingerprint,
         keepUntil,
-        pet: toPetDocument(await inserts.nextId(options), pet, operation),
+        pet: { _id: await inserts.nextId(options), operation },
       };
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       const { _id: id, operation: first } = valid.pet;
       const document = { ...toPetDocument(id, pet, first), claimedUntil: valid.keepUntil };
-      if (await inserts.keep(document, options))
+      if (await inserts.insert(document, options))
         return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
       // The first of several calls gives the claim another id.
       const renamed = { $set: { 'pet._id': await inserts.nextId(options) } };
       await claims.updateOne({ _id, 'pet._id': id, 'pet.operation': first }, renamed, options);
-      throw new UndecidedError(`another animal has the id ${id}`);
+      throw new LostRaceError(`another animal has the id ${id}`);
     };
   }
 
   /** Resolves to the claim that is valid: this one, or an earlier one that has not lapsed. */
-  async function settleClaim(mine: ClaimDocument, now: Date, options: Attempt): Promise<ClaimDocument> {
+  async function settleClaim(
+    mine: ClaimDocument,
+    now: Date,
+    options: AttemptOptions,
+  ): Promise<ClaimDocument> {
     try {
       await claims.insertOne(mine, options);
       return mine;
@@ -78,12 +82,12 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     );
     if (matchedCount === 1) return mine;
     // Not read here: the majority may still have the lapsed one.
-    throw new UndecidedError('another call has made the lapsed claim again');
+    throw new LostRaceError('another call has made the lapsed claim again');
   }
 
-  async function findClaim(id: string, options: Attempt): Promise<ClaimDocument> {
+  async function findClaim(id: string, options: AttemptOptions): Promise<ClaimDocument> {
     const found = await claims.findOne({ _id: { $eq: id } }, options);
-    if (found === null) throw new UndecidedError('the majority does not have the claim yet, or no longer');
+    if (found === null) throw new LostRaceError('the majority does not have the claim yet, or no longer');
     return toClaim(found);
   }
 
@@ -107,8 +111,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
         // With `$eq` a status is always a value, never an operator.
         const filter: Filter<PetDocument> = {
           _id: { $gt: after },
-          ...PRESENT,
-          ...(status !== undefined && { status: { $eq: status } }),
+          ...(status === undefined ? PRESENT : { status: { $eq: status } }),
         };
         const found = await pets
           .find(filter, { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit })

@@ -46,11 +46,15 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
 
 const DEFAULT_DATABASE = 'animal-store';
 
-/** Used where the URL does not say otherwise. In milliseconds, short enough to answer a request in time. */
+/**
+ * Used where the URL does not say otherwise. In milliseconds, short enough to answer a request in time. A connection that
+ * was idle for longer than `maxIdleTimeMS` is not used again: a network on the way may have forgotten it.
+ */
 const DEFAULTS = {
   appName: 'animal-store',
   connectTimeoutMS: 1000,
   heartbeatFrequencyMS: 2000,
+  maxIdleTimeMS: 30_000,
   maxPoolSize: 50,
   serverSelectionTimeoutMS: 1500,
   waitQueueTimeoutMS: 1500,
@@ -60,17 +64,32 @@ const DEFAULTS = {
  * Used whatever the URL says. Streaming, the driver's other way to monitor servers, can end the process during an
  * election: with `useBigInt64` it cannot send back the version of the topology that an error of the server brought.
  */
-const FIXED = { ignoreUndefined: true, serverMonitoringMode: 'poll', useBigInt64: true } as const;
+const FIXED = {
+  ignoreUndefined: true,
+  promoteLongs: true,
+  promoteValues: true,
+  raw: false,
+  readPreference: 'primary',
+  serverMonitoringMode: 'poll',
+  useBigInt64: true,
+} as const satisfies MongoClientOptions;
+
+/** The parts of a URL that the driver does not tell: the name of the database, and the names of options. */
+function readParts(url: string): { readonly database: string; readonly options: readonly string[] } {
+  const [, database = '', query = ''] = /^[^/]*:\/\/[^/?]*\/?([^?]*)\??(.*)$/s.exec(url) ?? [];
+  return { database, options: [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()) };
+}
 
 /** A client that connects when it is first used, and the name of the database. */
 function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
-  // The driver reads the URL. What follows the hosts is read here only to see what the URL omits.
-  const { pathname, searchParams } = new URL(url.replace(/^[^/]*:\/\/[^/?]*/, 'mongodb://hosts'));
-  const given = new Set([...searchParams.keys()].map((name) => name.toLowerCase()));
-  const defaults = Object.entries(DEFAULTS).filter(([name]) => !given.has(name.toLowerCase()));
+  const { database, options } = readParts(url);
+  const defaults = Object.entries(DEFAULTS).filter(([name]) => !options.includes(name.toLowerCase()));
   const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
-  return { client, database: pathname.length > 1 ? client.options.dbName : DEFAULT_DATABASE };
+  return { client, database: database === '' ? DEFAULT_DATABASE : decodeURIComponent(database) };
 }
+
+/** MongoDB's own databases: https://www.mongodb.com/docs/manual/reference/local-database/ */
+const RESERVED = new Set(['admin', 'config', 'local']);
 
 /**
  * Returns what is wrong with a URL, as the end of a sentence that begins with its name, or `undefined`. Without secrets.
@@ -79,16 +98,17 @@ function readUrl(url: string): { readonly client: MongoClient; readonly database
 export function mongoUrlFault(url: string): string | undefined {
   try {
     const { database } = readUrl(url);
+    if (RESERVED.has(database)) return `names the database ${database}, which MongoDB uses itself`;
     return /[/\\. "$*<>:|?\0]/.test(database) || Buffer.byteLength(database) > 63
       ? 'names an impossible database: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space'
       : undefined;
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
-    const message = error instanceof Error ? error.message : '';
-    const [, names] = /^options? ([\w, ]+) (?:is|are) not supported$/.exec(message) ?? [];
-    return names === undefined
+    const words = error instanceof Error ? error.message.toLowerCase().split(/\W+/) : [];
+    const named = readParts(url).options.filter((option) => option !== '' && words.includes(option));
+    return named.length === 0
       ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
           'percent-encode : / ? # [ ] @ and % in user and password'
-      : `has options that MongoDB does not know: ${names}`;
+      : `has options that the driver refuses: ${named.join(', ')}`;
   }
 }

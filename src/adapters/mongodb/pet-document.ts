@@ -1,40 +1,16 @@
-import type { Document, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { unreadable } from './mongo-errors.js';
 
-/** How the database stores each field of an animal. A field of `Pet` that is missing here does not compile. */
-const FIELDS = {
-  name: { bsonType: 'string', minLength: 1 },
-  categoryId: { bsonType: 'long' },
-  status: { enum: [...PET_STATUSES] },
-} as const satisfies Readonly<Record<keyof UnsavedPet, Document>>;
-
-/** The schema by which the server validates animals. Fields that documents of earlier versions lack are not required. */
-export const PET_SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'name', 'categoryId', 'status'],
-  properties: { _id: { bsonType: 'long' }, ...FIELDS },
-} as const;
-
-/**
- * What is left of a removed animal, so that the retry of an interrupted create does not store the animal again. The
- * server deletes it an hour after `removedUntil`.
- */
-const REMOVED_PET_SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'removedUntil'],
-  properties: { _id: { bsonType: 'long' }, removedUntil: { bsonType: 'date' } },
-} as const;
-
-/** The schema of the collection `pets`. */
-export const PETS_SCHEMA = { anyOf: [PET_SCHEMA, REMOVED_PET_SCHEMA] } as const;
-
-/** The fields that are read: whatever else a document holds stays in the database. */
-export const PET_PROJECTION: Readonly<Record<string, 1>> = Object.fromEntries(
-  Object.keys(PET_SCHEMA.properties).map((field) => [field, 1]),
-);
+/** The fields that are read: whatever else a document holds stays in the database. A field that is missing here does not compile. */
+export const PET_PROJECTION: Readonly<Record<'_id' | keyof UnsavedPet, 1>> = {
+  _id: 1,
+  name: 1,
+  categoryId: 1,
+  status: 1,
+};
 
 /** An animal in the database. */
 export interface PetDocument extends UnsavedPet {
@@ -46,12 +22,15 @@ export interface PetDocument extends UnsavedPet {
   readonly change?: ObjectId;
   /** Until when a claim of the animal is valid, if it was added with one. */
   readonly claimedUntil?: Date;
-  /** Set once the animal was removed: then the document has no fields of an animal. */
+  /**
+   * Set once the animal was removed. The rest of the document, which has no fields of an animal, keeps the retry of an
+   * interrupted create from storing the animal again. The server deletes it an hour after this time.
+   */
   readonly removedUntil?: Date;
 }
 
-/** The filter for animals that were not removed. */
-export const PRESENT = { removedUntil: { $exists: false } } as const;
+/** The filter for animals that were not removed. It uses the index on `status`, which passes over removed ones. */
+export const PRESENT = { status: { $in: PET_STATUSES } } as const;
 
 /** The document of an animal. */
 export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId): PetDocument {
@@ -61,7 +40,7 @@ export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId):
 
 /**
  * The animal in a document. Integers may be int32, double or int64.
- * @throws {UnavailableError} the document is not a valid animal: it was written before the validator or past it.
+ * @throws {UnavailableError} the document is not a valid animal: another program wrote it.
  */
 export function toPet({ _id, ...fields }: Omit<PetDocument, 'operation'>): Pet {
   try {

@@ -4,7 +4,7 @@ import type { MongoConnection } from './mongo-connection.js';
 import type { PetDocument } from './pet-document.js';
 import { insertOnce } from './insert-once.js';
 import { unreadable } from './mongo-errors.js';
-import type { Attempt } from './retry.js';
+import type { AttemptOptions } from './retry.js';
 
 /** How far ids were assigned. */
 interface Counter {
@@ -18,18 +18,20 @@ const BLOCK = 1000n;
 
 /** Assigns ids, and inserts animals so that an insert is safe to repeat: an operation id recognises it. */
 export class PetInserts {
+  readonly #connection: MongoConnection;
   readonly #pets: Collection<PetDocument>;
   readonly #counters: Collection<Counter>;
   #block = { first: 1n, next: 1n, last: 0n };
   #taking: Promise<void> | undefined;
 
   constructor(connection: MongoConnection) {
+    this.#connection = connection;
     this.#pets = connection.collection('pets');
     this.#counters = connection.collection('counters');
   }
 
   /** Returns the next id of this process's block: no other process has it. */
-  async nextId(options: Attempt): Promise<bigint> {
+  async nextId(options: AttemptOptions): Promise<bigint> {
     while (this.#block.next > this.#block.last) {
       // One call takes a block for all that wait. If it fails, the next one tries.
       if (this.#taking) await this.#taking.catch(() => {});
@@ -45,23 +47,23 @@ export class PetInserts {
   /**
    * Resolves to `true` when the majority has the animal, to `false` when the animal of another operation has its id.
    */
-  async keep(pet: PetDocument, options: Attempt): Promise<boolean> {
-    const kept = await insertOnce(this.#pets, pet, options);
+  async insert(pet: PetDocument, options: AttemptOptions): Promise<boolean> {
+    const isStored = await insertOnce(this.#pets, pet, options);
     const { first, last } = this.#block;
-    // The counter is behind: the rest of the block is not safe either.
-    if (!kept && pet._id >= first && pet._id <= last) this.#block.next = last + 1n;
-    return kept;
+    // The counter was lost or restored: other ids of this block may be taken, too.
+    if (!isStored && pet._id >= first && pet._id <= last) this.#block.next = last + 1n;
+    return isStored;
   }
 
   /** The greatest id that was assigned or reserved, or is in use. */
-  async lastId(options: Attempt): Promise<bigint> {
+  async lastId(options: AttemptOptions): Promise<bigint> {
     const used = await this.#greatestId(options);
     const last = lastOf(await this.#counters.findOne({ _id: 'pets' }, options));
     return last > used ? last : used;
   }
 
   /** No id up to `last` is assigned from now on, except from blocks of other processes. */
-  async reserve(last: bigint, options: Attempt): Promise<void> {
+  async reserve(last: bigint, options: AttemptOptions): Promise<void> {
     await this.#counters.updateOne({ _id: 'pets' }, { $max: { last } }, { ...options, upsert: true });
     this.#block.next = this.#block.last + 1n;
   }
@@ -70,30 +72,37 @@ export class PetInserts {
    * Takes the next block: above the counter, and above the ids in use in case the counter was lost or restored to an
    * older state. If the reply is lost, the block is never used.
    */
-  async #takeBlock(options: Attempt): Promise<void> {
+  async #takeBlock(options: AttemptOptions): Promise<void> {
     // Read before the counter: what others insert meanwhile comes from blocks that the counter knows. Animals that
     // the majority does not have yet count, too.
     const used = await this.#greatestId({ ...options, readConcern: 'local' });
     const greatest = { $max: ['$last', used, this.#block.last] };
-    const counter = await this.#counters.findOneAndUpdate(
+    const { value, lastErrorObject } = await this.#counters.findOneAndUpdate(
       { _id: 'pets' },
       [{ $set: { last: { $toLong: { $add: [greatest, BLOCK] } } } }],
-      { ...options, upsert: true, returnDocument: 'after' },
+      { ...options, upsert: true, returnDocument: 'after', includeResultMetadata: true },
     );
-    const last = lastOf(counter);
+    // A new database, or one that was dropped, with its indexes.
+    if (!lastErrorObject?.['updatedExisting']) this.#connection.prepare();
+    const last = lastOf(value);
     const first = last - BLOCK + 1n;
     this.#block = { first, next: first, last };
   }
 
-  /** The greatest id in use, rounded up if another program stored a fraction; 0 if there is none. */
-  async #greatestId(options: Attempt & { readonly readConcern?: 'local' }): Promise<bigint> {
+  /**
+   * The greatest id in use, rounded up if another program stored a fraction; 0 if there is none.
+   * @throws {UnavailableError} no greater id is left.
+   */
+  async #greatestId(options: AttemptOptions & { readonly readConcern?: 'local' }): Promise<bigint> {
     const [top] = await this.#pets
       .find(
         { _id: { $gt: 0n, $lte: INT64_MAX } },
         { ...options, projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 },
       )
       .toArray();
-    return toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
+    const greatest = toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
+    if (greatest > INT64_MAX - BLOCK) throw unreadable('pets', top?._id, 'no greater id is left');
+    return greatest;
   }
 }
 

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { UndecidedError, isMongoFault, isPassing, rootOf } from './mongo-errors.js';
+import { NoReplyError, isMongoFault, isTransient, rootOf } from './mongo-errors.js';
 
 /** A server silent this long is presumed dead, in milliseconds. */
 export const SILENCE_LIMIT = 2000;
 
 /** What every operation of an attempt passes to the driver. The server stops working on it after `maxTimeMS`. */
-export interface Attempt {
+export interface AttemptOptions {
   readonly signal: AbortSignal;
   readonly maxTimeMS: number;
 }
@@ -20,14 +20,14 @@ export interface RetryOptions extends Call {
 }
 
 /**
- * Runs `attempt`, and retries transient failures until the timeout. It must be safe to repeat: the outcome of an
- * interrupted attempt is unknown.
+ * Runs `attempt`, and retries transient failures until the timeout. An attempt may have taken effect although it failed:
+ * calling it twice must have the effect of once.
  * @throws {UnavailableError} with the driver's error as its cause. Any other error of `attempt` is passed on.
  */
-export async function retryWhilePassing<Result>(
+export async function retryWhileTransient<Result>(
   doing: string,
   { signal, timeout, retry = true }: RetryOptions,
-  attempt: (options: Attempt) => Promise<Result>,
+  attempt: (options: AttemptOptions) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
   let cause: unknown;
@@ -39,9 +39,9 @@ export async function retryWhilePassing<Result>(
       signal?.throwIfAborted();
       if (!isMongoFault(error)) throw error;
       // The last attempt may have had too little time to find out what is wrong.
-      if (cause === undefined || !(error instanceof UndecidedError)) cause = rootOf(error);
+      if (cause === undefined || !(error instanceof NoReplyError)) cause = rootOf(error);
       const wait = pause * (0.5 + Math.random());
-      if (!retry || !isPassing(error) || performance.now() + wait >= giveUpAt) {
+      if (!retry || !isTransient(error) || performance.now() + wait >= giveUpAt) {
         throw new UnavailableError(doing, { cause });
       }
       await delay(wait, undefined, { signal }).catch(() => {}); // aborted: the next attempt does not begin
@@ -56,7 +56,7 @@ export async function retryWhilePassing<Result>(
 export function within<Result>(
   milliseconds: number,
   outer: AbortSignal | undefined,
-  attempt: (options: Attempt) => Promise<Result>,
+  attempt: (options: AttemptOptions) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
   return new Promise<Result>((resolve, reject) => {
@@ -66,7 +66,7 @@ export function within<Result>(
       controller.abort(reason);
     };
     const onAbort = (): void => end(outer?.reason);
-    const timer = setTimeout(() => end(new UndecidedError('no answer in time')), milliseconds);
+    const timer = setTimeout(() => end(new NoReplyError('no answer in time')), milliseconds);
     outer?.addEventListener('abort', onAbort, { once: true });
     void attempt({ signal: controller.signal, maxTimeMS: Math.max(1, Math.ceil(milliseconds)) })
       .then(resolve, reject)

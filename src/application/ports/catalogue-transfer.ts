@@ -24,7 +24,10 @@ export interface CatalogueTransfer {
    */
   reserveIds(last: bigint, call?: Call): Promise<void>;
 
-  /** Stores animals under their ids, in any order. An animal whose id is taken is skipped: nothing is overwritten. */
+  /**
+   * Stores animals under their ids, in any order. One whose id an animal has is skipped: nothing is overwritten. The id
+   * of a removed animal is free.
+   */
   writePets(pets: readonly Pet[], call?: Call): Promise<void>;
 
   /**

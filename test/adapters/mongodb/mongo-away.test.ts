@@ -74,6 +74,18 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     expect(others).to.deep.equal(['the database is back']);
   });
 
+  it('refuses calls at once after five seconds, also while the name of the cluster is unknown', async () => {
+    const timeout = 200;
+    const store = await openMongoStore('mongodb+srv://cluster.example.invalid/db', { timeout, onNotice });
+    await rejection(store.pets.list({ limit: 5 }));
+    await delay(timeout);
+    const { error } = await timed(store.pets.list({ limit: 5 }));
+    // A call that waited would say that no answer came in time.
+    expect(messagesOf(error)[1]).to.match(/querySrv/);
+    await store.close();
+    expect(notices.filter((line) => line.startsWith('the database is away: querySrv '))).to.have.length(1);
+  });
+
   it('closes soon although the URL lets it connect for a minute, and makes nothing afterwards', async () => {
     const connecting = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -162,6 +174,20 @@ describeOnMongo('A MongoDB store whose database goes away', (server) => {
         await untilReady(store);
       },
       { timeout: 600, query: '&serverSelectionTimeoutMS=300&heartbeatFrequencyMS=3600000' },
+    ),
+  );
+
+  it(
+    'fails one call at most after the network has forgotten connections that were idle',
+    throughProxy(
+      server,
+      async ({ store: { pets }, proxy }) => {
+        await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
+        await delay(500);
+        proxy.lose({ monitors: false });
+        for (let left = 8; left > 0; left -= 1) await pets.add(rex);
+      },
+      { timeout: 1500, query: '&maxIdleTimeMS=400' },
     ),
   );
 

@@ -48,6 +48,12 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
       expect(left.flatMap((document) => Object.keys(document))).to.not.include('name');
       expect(await transfer.survey()).to.include({ pets: 0 });
       expect(await pets.list({ limit: 5 })).to.deep.equal([]);
+
+      // Also of an animal that was stored under its id again.
+      await transfer.writePets([claimed]);
+      expect(await changes.remove(claimed.id, PET_STATUSES)).to.equal(true);
+      const again = await collection('pets').findOne({ _id: claimed.id } as Document);
+      expect(again).to.have.deep.property('removedUntil', inAYear);
     }),
   );
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
-import { NEW_PET_FIELDS } from '../../../src/domain/pet.js';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { until } from './mongod.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
@@ -17,9 +16,6 @@ import {
 const VALID = { name: 'Rex', categoryId: 7n, status: 'sold' } as const;
 
 const FIRST_START = [
-  'made the collection apiKeys',
-  'made the collection claims',
-  'made the collection pets',
   'made the index keepUntil_1 on claims',
   'made the index removedUntil_1 on pets',
   'made the index status_1__id_1 on pets',
@@ -29,19 +25,16 @@ const FIRST_START = [
 const NO_ANIMAL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'a name of another type': { _id: 12n, name: new Binary(Buffer.from('Rex')) },
   'a category that is a fraction': { _id: 15n, categoryId: 1.5 },
-  'no status': { _id: 18n, status: undefined },
   'an id that is a fraction': { _id: new Double(26.5) },
   'an id that is a decimal': { _id: Decimal128.fromString('27') },
 };
 
-/** Writes documents as a program did before there was a validator. */
 async function insert(
   { collection }: Bench,
   name: string,
   ...documents: ReadonlyArray<Readonly<Record<string, unknown>>>
 ): Promise<void> {
-  const options = { bypassDocumentValidation: true, ignoreUndefined: true };
-  await collection(name).insertMany(documents as unknown as AnyDocument[], options);
+  await collection(name).insertMany(documents as unknown as AnyDocument[], { ignoreUndefined: true });
 }
 
 /** What a call rejects with because of a document that is not valid. */
@@ -72,7 +65,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   }
 
   it('are made with their indexes by the first start, with a notice; the next one changes nothing', async () => {
-    expect((await prepared(6)).sort()).to.deep.equal(FIRST_START);
+    expect((await prepared(3)).sort()).to.deep.equal(FIRST_START);
     const db = clientOf(server).db(database);
     const indexes = async (name: string) =>
       (await db.collection(name).indexes()).map(({ key, unique, expireAfterSeconds }) => [
@@ -88,7 +81,6 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       ['removedUntil', false, 3600],
     ]);
     expect(await indexes('claims')).to.deep.equal([primary, ['keepUntil', false, 3600]]);
-    expect(await indexes('apiKeys')).to.deep.equal([primary]);
     expect(await prepared(0)).to.deep.equal([]);
   });
 
@@ -100,8 +92,6 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   it('of version 0.1 are served: animals, claims and keys, also one that was replaced', async () => {
     const db = clientOf(server).db(database);
     const operation = new ObjectId();
-    const validator = { $jsonSchema: { properties: { replacedBy: { bsonType: 'string' } } } };
-    await db.createCollection('apiKeys', { validator });
     const insertOne = (name: string, document: object) => db.collection(name).insertOne(document);
     await insertOne('pets', { _id: 5n, ...VALID, operation });
     const claim = claimOn('t');
@@ -116,8 +106,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await insertOne('apiKeys', { _id, ...fields, replacedBy: 'k2', operation });
     await insertOne('counters', { _id: 'pets', last: 1000n });
 
-    const notices = await prepared(6);
-    expect(notices).to.include('set the validator of the collection apiKeys');
+    await prepared(3);
     const store = await openMongoStore(uriOf(server, database));
     const { pets, apiKeys } = store;
     const old = { ...VALID, id: 5n };
@@ -151,30 +140,51 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(await db.collection('pets').indexes()).to.have.length(1);
   });
 
-  it('have validators that keep other programs from writing what cannot be read', async () => {
+  it('lose the validator of an earlier version, and keep the one that somebody else has set', async () => {
     const db = clientOf(server).db(database);
-    // By a write of an earlier version, or one that came before the validator.
+    const properties = {
+      _id: { bsonType: 'long' },
+      name: { bsonType: 'string', minLength: 1 },
+      categoryId: { bsonType: 'long' },
+      status: { enum: ['available', 'pending', 'sold'] },
+    };
+    const pet = { bsonType: 'object', required: ['_id', ...Object.keys(VALID)], properties };
+    const time = { bsonType: 'date' };
+    const removed = {
+      bsonType: 'object',
+      required: ['_id', 'removedUntil'],
+      properties: { _id: { bsonType: 'long' }, removedUntil: time },
+    };
+    const validatorNow = async (): Promise<unknown> =>
+      (await db.listCollections({ name: 'pets' }).toArray()).map(
+        (found) => 'options' in found && found.options,
+      )[0];
     await db.createCollection('pets');
-    expect(await prepared(6)).to.include('set the validator of the collection pets');
-    const pet = { ...VALID, _id: 1n, operation: new ObjectId() };
-    const claim = { _id: '["s","k"]', fingerprint: 'f', keepUntil: new Date(), pet };
-    const { id: _id, ...fields } = apiKey;
-    const key = { _id, ...fields };
-    const wrong: ReadonlyArray<readonly [collection: string, document: object, change: object]> = [
-      ['pets', pet, { categoryId: 1.5 }],
-      ['pets', pet, { status: 'lost' }],
-      ['pets', pet, { _id: 'text' }],
-      ...NEW_PET_FIELDS.map((field) => ['pets', pet, { [field]: {} }] as const),
-      ['claims', claim, { keepUntil: 'tomorrow' }],
-      ['claims', claim, { pet: VALID }],
-      ['apiKeys', key, { revokedAt: '2026-01-01' }],
-      ['apiKeys', key, { scopes: 'all' }],
-      ['apiKeys', key, { hash: 5n }],
-    ];
-    for (const [name, document, change] of wrong) {
-      const error = await rejection(db.collection(name).insertOne({ ...document, ...change }));
-      expect(error, name).to.have.property('code', 121);
+    for (const own of [{ $jsonSchema: pet }, { $jsonSchema: { anyOf: [pet, removed] } }]) {
+      await db.command({ collMod: 'pets', validator: own });
+      expect(await prepared(1)).to.include(
+        'removed the validator of an earlier version from the collection pets',
+      );
+      expect(await validatorNow()).to.not.have.property('validator');
     }
+    const others = { $jsonSchema: pet, categoryId: { $gt: Long.fromNumber(5) } };
+    await db.command({ collMod: 'pets', validator: others });
+    expect(await prepared(0)).to.deep.equal([]);
+    expect(await validatorNow()).to.have.nested.property('validator.$jsonSchema');
+  });
+
+  it('have their indexes again after the database was dropped under a store', async () => {
+    const notices: string[] = [];
+    const store = await openMongoStore(uriOf(server, database), {
+      onNotice: (line) => void notices.push(line),
+    });
+    await until('the database is prepared', async () => notices.length === FIRST_START.length);
+    await Promise.all(Array.from({ length: 1000 }, () => store.pets.add(rex))); // a block of ids
+    await clientOf(server).db(database).dropDatabase();
+    await store.pets.add(rex);
+    await until('the database is prepared again', async () => notices.length === 2 * FIRST_START.length);
+    expect(notices.slice(FIRST_START.length).sort()).to.deep.equal(FIRST_START);
+    await store.close();
   });
 });
 
@@ -203,6 +213,39 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
       expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(expected.slice(2, 4));
       for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
       expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
+      for (const { id } of expected) {
+        expect(await bench.store.changes.changeStatus(id, 'pending', ['sold'])).to.include({
+          status: 'pending',
+        });
+        expect(await bench.store.changes.remove(id, ['pending'])).to.equal(true);
+        expect(await pets.findById(id)).to.equal(undefined);
+      }
+    }),
+  );
+
+  it(
+    'reads an animal whose `removedUntil` is null, and lists it, but no document with a status that is none, nor one with a text for its id',
+    onStore(server, async (bench) => {
+      const { pets } = bench.store;
+      const [nulled, lost] = [
+        { ...VALID, _id: 1n, removedUntil: null },
+        { ...VALID, _id: 2n, status: 'lost' },
+      ];
+      await insert(bench, 'pets', nulled, lost, { ...VALID, _id: 'text' });
+      expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
+      expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
+      expect(await unreadable(pets.findById(2n))).to.include(' 2n in pets ');
+    }),
+  );
+
+  it(
+    'names an animal that has taken the greatest id, as no other can be added',
+    onStore(server, async (bench) => {
+      await insert(bench, 'pets', { ...VALID, _id: Long.MAX_VALUE });
+      const message = await unreadable(bench.store.pets.add(rex));
+      expect(message).to.equal(
+        'the document 9223372036854775807n in pets is not valid: no greater id is left',
+      );
     }),
   );
 
@@ -256,7 +299,7 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
       ] as Document[]) {
         const claim = claimOn(JSON.stringify(change));
         const { pet } = await pets.add(rex, { claim });
-        await collection('claims').updateMany({}, change, { bypassDocumentValidation: true });
+        await collection('claims').updateMany({}, change);
         const message = await unreadable(pets.add(rex, { claim }));
         expect(message).to.match(/^the document \S.* in claims is not valid: /);
         expect(await pets.list({ after: pet.id, limit: 5 })).to.deep.equal([]);

@@ -16,7 +16,7 @@ export class MongoProxy {
   #port = 0;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
-  readonly #connections = new Set<{ isLost: boolean; isMember: boolean }>();
+  readonly #connections = new Set<{ isLost: boolean; isMember: boolean; isUsed: boolean }>();
   #listener: Server | undefined;
 
   constructor(server: MongoServer) {
@@ -44,14 +44,18 @@ export class MongoProxy {
     await closed;
   }
 
-  /** Loses connections for good, without a word to either side. By default also those of members of a replica set. */
-  lose({ members = true }: { members?: boolean } = {}): void {
-    for (const connection of this.#connections) connection.isLost ||= members || !connection.isMember;
+  /**
+   * Loses connections for good, without a word to either side. By default also those of members of a replica set, and
+   * those that watch the server.
+   */
+  lose({ members = true, monitors = true }: { members?: boolean; monitors?: boolean } = {}): void {
+    for (const connection of this.#connections)
+      connection.isLost ||= (members || !connection.isMember) && (monitors || connection.isUsed);
   }
 
   #serve(client: Socket): void {
     const server = connect(this.#target);
-    const connection = { isLost: false, isMember: false };
+    const connection = { isLost: false, isMember: false, isUsed: false };
     this.#connections.add(connection);
     let rest: Buffer = Buffer.alloc(0);
     let losesReply = false;
@@ -72,6 +76,7 @@ export class MongoProxy {
     client.on('data', (chunk: Buffer) => {
       if (this.silent || connection.isLost) return;
       connection.isMember ||= chunk.includes('internalClient');
+      connection.isUsed ||= chunk.includes('lsid');
       rest = Buffer.concat([rest, chunk]);
       // Each message begins with its length.
       while (rest.length >= 4 && rest.length >= rest.readInt32LE(0)) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
@@ -62,6 +63,25 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
       expect(listed.filter(({ name }) => name === 'undecided').length).to.be.at.most(1);
     }),
   ).timeout(120_000);
+
+  it('is away to a store whose URL leads to a secondary alone: no call succeeds, and the reason is said', async () => {
+    const [secondary] = await set.secondaries();
+    const uri = secondary?.uri(newDatabaseName()) ?? '';
+    const store = await openMongoStore(uri, { timeout: 300 });
+    await rejection(store.pets.add(rex));
+    await delay(1000);
+    for (const call of [
+      () => store.pets.check(),
+      () => store.pets.list({ limit: 5 }),
+      () => store.pets.add(rex),
+    ]) {
+      const cause = 'cause.message';
+      expect(await rejection(call()))
+        .to.have.nested.property(cause)
+        .that.includes('takes no writes: name the replica set');
+    }
+    await store.close();
+  }).timeout(60_000);
 
   (LONG ? it : it.skip)(
     'never shows what no majority has, and adds once what is retried after it was rolled back',

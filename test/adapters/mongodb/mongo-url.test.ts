@@ -17,7 +17,19 @@ const WRONG = [
   'mongodb+srv://one.example.com,two.example.com/db',
   'mongodb://host/a.b',
   `mongodb://host/${'x'.repeat(64)}`,
+  'mongodb://host/..',
 ];
+
+/** What the refusal of a URL names. */
+const NAMED = {
+  'mongodb://host/admin': 'the database admin',
+  'mongodb://host/%6cocal?appName=x': 'the database local',
+  'mongodb://host/config': 'the database config',
+  'mongodb://host/db?ssl=maybe': ': ssl.',
+  'mongodb://host/db?appName=x&MAXCONNECTING=0': ': maxconnecting.',
+  'mongodb://host?maxStalenessSeconds=90': ': maxstalenessseconds.',
+  'mongodb://host/?unknown=1&foo=2&appName=x': ': unknown, foo.',
+};
 
 const LOCATIONS = {
   [`mongodb://user:${encodeURIComponent(SECRET)}@one,two:27018/animals?replicaSet=r`]:
@@ -43,6 +55,13 @@ describe('The URL of a MongoDB store', () => {
       const everything = inspect(error, { depth: null, showHidden: true });
       expect(everything).to.not.include('hunter2');
       expect(everything).to.not.match(/user:secret(?!@host)/);
+    });
+  }
+
+  for (const [url, named] of Object.entries(NAMED)) {
+    it(`is refused with the name of what is wrong: ${url}`, async () => {
+      const error = await rejection(openMongoStore(url));
+      expect(error).to.have.property('message').that.includes(named);
     });
   }
 

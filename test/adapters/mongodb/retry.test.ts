@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoServerError, ObjectId, type Collection } from 'mongodb';
 import { insertOnce } from '../../../src/adapters/mongodb/insert-once.js';
-import { retryWhilePassing, within } from '../../../src/adapters/mongodb/retry.js';
+import { retryWhileTransient, within } from '../../../src/adapters/mongodb/retry.js';
 import { rejection } from './mongo-store-tests.js';
 
 const patient = { timeout: 2000 };
@@ -15,20 +15,20 @@ describe('A call to MongoDB', () => {
     it(`is retried after ${what}, and becomes unavailable when that never ends`, async () => {
       const error = Object.assign(new Error(what), { code });
       let tries = 0;
-      const done = await retryWhilePassing('trying', patient, async () => {
+      const done = await retryWhileTransient('trying', patient, async () => {
         tries += 1;
         if (tries < 3) throw error;
         return 'done';
       });
       expect({ done, tries }).to.deep.equal({ done: 'done', tries: 3 });
-      const never = retryWhilePassing('trying', { timeout: 100 }, () => Promise.reject(error));
+      const never = retryWhileTransient('trying', { timeout: 100 }, () => Promise.reject(error));
       expect(await rejection(never)).to.include({ code: 'service_unavailable', cause: error });
     });
   }
 
   it('is retried when no reply comes, long before it is given up: a connection may be dead', async () => {
     let tries = 0;
-    const done = retryWhilePassing('trying', { timeout: 500 }, async () => {
+    const done = retryWhileTransient('trying', { timeout: 500 }, async () => {
       tries += 1;
       return tries === 1 ? new Promise<never>(() => {}) : 'done';
     });
@@ -41,7 +41,7 @@ describe('A call to MongoDB', () => {
       Object.assign(new Error('no'), { code: 'ERR_ASSERTION' }),
     ]) {
       const tried = [error, new Error('tried twice')];
-      const given = retryWhilePassing('trying', patient, () => Promise.reject(tried.shift()));
+      const given = retryWhileTransient('trying', patient, () => Promise.reject(tried.shift()));
       expect(await rejection(given)).to.equal(error);
     }
   });
@@ -64,9 +64,9 @@ describe('An insert whose document is a duplicate', () => {
   for (const [what, found, outcome] of [
     ['is its own: the reply to an earlier insert was lost', { operation }, 'stored'],
     ['is of another operation', { operation: new ObjectId() }, 'taken'],
-    ['is one that the majority does not have yet: it may be rolled back', null, 'UndecidedError'],
+    ['is one that the majority does not have yet: it may be rolled back', null, 'LostRaceError'],
   ] as const) {
-    it(`is ${outcome === 'UndecidedError' ? 'undecided' : outcome} if that ${what}`, async () => {
+    it(`is ${outcome === 'LostRaceError' ? 'undecided' : outcome} if that ${what}`, async () => {
       const collection = {
         collectionName: 'pets',
         insertOne: () => Promise.reject(duplicate),
