@@ -10,7 +10,7 @@ import type { FullStore, Store } from './ports/store.js';
 export interface CopyDependencies {
   /** Only read. Nothing may write to it meanwhile. */
   readonly source: Store;
-  /** Empty. Nothing else may use it meanwhile. */
+  /** Without animals, claims and keys, and without an id that was ever assigned. Nothing else may use it meanwhile. */
   readonly target: Store;
   /** Tells which claims are live. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
@@ -47,12 +47,15 @@ export interface CopyReport {
 }
 
 /** Why a copy failed. After `not_equal` the target must not be used. */
-export type CopyFault = 'not_copyable' | 'source_empty' | 'target_not_empty' | 'not_equal';
+export type CopyFault =
+  'not_copyable' | 'source_empty' | 'source_unfinished' | 'target_not_empty' | 'not_equal';
 
 const COPY_FAULTS: Readonly<Record<CopyFault, string>> = {
   not_copyable: 'One of the stores does not support copying: it has no transfer or keeps no API keys.',
   source_empty: 'The source is empty: check its URL. Nothing was written.',
-  target_not_empty: 'The target is not empty: choose a new one. Nothing was written.',
+  source_unfinished: 'The source is itself a copy that has not finished. Nothing was written.',
+  target_not_empty:
+    'The target is not empty, or has assigned ids before: choose a new one. Nothing was written.',
   not_equal:
     'The target differs from the source. Stop all writes to the source, and copy again into a new target.',
 };
@@ -73,7 +76,8 @@ export class CopyError extends Error {
 
 /**
  * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
- * after reading both stores again and finding the same animals and API keys, and as many claims.
+ * after reading both stores again and finding the same animals and API keys, and as many claims. What is written to the
+ * source after it was compared is not noticed. Until it resolves, the target is marked as unfinished.
  * @throws {CopyError} with its fault. Also rejects with what the stores reject with, or with the signal's reason.
  */
 export const copyCatalogue =
@@ -83,9 +87,10 @@ export const copyCatalogue =
     const now = timeOf(clock);
     const call = { signal };
     const { pets: total, lastId } = await from.transfer.survey(call);
-    if (total === 0 && (await from.apiKeys.list(call)).length === 0) throw new CopyError('source_empty');
-    const found = await to.transfer.survey(call);
-    if (found.pets > 0 || (await to.apiKeys.list(call)).length > 0) throw new CopyError('target_not_empty');
+    if (await isEmpty(from, call)) throw new CopyError('source_empty');
+    if (await from.transfer.isUnfinished(call)) throw new CopyError('source_unfinished');
+    if (!(await isEmpty(to, call))) throw new CopyError('target_not_empty');
+    await to.transfer.markUnfinished(true, call);
     const counter = (phase: CopyProgress['phase']) => {
       let done = 0;
       return (count: number): void => {
@@ -129,8 +134,18 @@ export const copyCatalogue =
     let copiedClaims = 0;
     for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
     if (copiedClaims !== claims) throw new CopyError('not_equal', 'number of idempotency keys');
+    await to.transfer.markUnfinished(false, call);
     return { pets, claims, apiKeys: apiKeys.length, lastId };
   };
+
+/** Whether nothing was ever stored: without an id that was assigned there was no animal, and no claim. */
+async function isEmpty(
+  { apiKeys, transfer }: Pick<FullStore, 'apiKeys' | 'transfer'>,
+  call: Call,
+): Promise<boolean> {
+  const { pets, lastId } = await transfer.survey(call);
+  return pets === 0 && lastId === 0n && (await apiKeys.list(call)).length === 0;
+}
 
 function copyable({ pets, apiKeys, transfer }: Store): Pick<FullStore, 'pets' | 'apiKeys' | 'transfer'> {
   if (apiKeys === undefined || transfer === undefined) throw new CopyError('not_copyable');

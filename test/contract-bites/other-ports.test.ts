@@ -100,6 +100,7 @@ storeBites(catalogueTransferContract, 'transfer', {
     pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
   ),
   'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
+  'stores an animal under the id of one that was removed': writesOther((pets) => pets.slice(0, 1)),
   'stores its own copy of a batch': move.late('writePets'),
   'after those up to 4294967296 were reserved': () => ({ reserveIds: async () => {} }),
   'and the greatest id that was assigned or reserved': move.returns({
@@ -130,6 +131,10 @@ storeBites(catalogueTransferContract, 'transfer', {
     },
   }),
   'copies claims both ways': move.late('writeClaims'),
+  'is unfinished from the mark until it is taken away': move.asks({ markUnfinished: () => [true] }),
+  'has everything that was written and reserved after closing': {
+    reopened: move.returns({ isUnfinished: () => false }),
+  },
   'after the store was closed: writePets': () => ({ writePets: async () => {} }),
   'aborted signal, and changes nothing: writeClaims': move.deaf('writeClaims'),
   'shows what was written and reserved to the next call of another handle': {

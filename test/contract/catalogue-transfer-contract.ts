@@ -250,8 +250,22 @@ const claimCases: readonly TransferCase[] = [
   }),
 ];
 
+const markCases: readonly TransferCase[] = [
+  promise('is unfinished from the mark until it is taken away, and is none before', async (transfer) => {
+    const seen = [await transfer.isUnfinished()];
+    for (const isUnfinished of [false, true, true, false, false]) {
+      await transfer.markUnfinished(isUnfinished);
+      seen.push(await transfer.isUnfinished());
+    }
+    assert.deepEqual(seen, [false, false, true, true, false, false]);
+    assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
+  }),
+];
+
 const OPERATIONS: Readonly<Record<string, (transfer: CatalogueTransfer, call?: Call) => Promise<unknown>>> = {
   survey: (transfer, call) => transfer.survey(call),
+  isUnfinished: (transfer, call) => transfer.isUnfinished(call),
+  markUnfinished: (transfer, call) => transfer.markUnfinished(true, call),
   reserveIds: (transfer, call) => transfer.reserveIds(99n, call),
   writePets: (transfer, call) => transfer.writePets(petsWithIds(2n), call),
   readClaims: (transfer, call) => transfer.readClaims({ limit: 1, now: instant(0) }, call),
@@ -261,6 +275,7 @@ const OPERATIONS: Readonly<Record<string, (transfer: CatalogueTransfer, call?: C
 /** What the store holds, and up to where ids are reserved. */
 const contentsOf = async (transfer: CatalogueTransfer, { pets }: StorePorts) => ({
   survey: await transfer.survey(),
+  isUnfinished: await transfer.isUnfinished(),
   pets: await listAll(pets),
   claims: await allClaims(transfer),
 });
@@ -286,12 +301,14 @@ const endingCases: readonly TransferCase[] = Object.entries(OPERATIONS).flatMap(
 ]);
 
 async function fill(transfer: CatalogueTransfer): Promise<void> {
+  await transfer.markUnfinished(true);
   await transfer.reserveIds(99n);
   await transfer.writePets(petsWithIds(1n, 5n));
   await transfer.writeClaims([petClaim(5n)]);
 }
 
 async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
+  assert.equal(await required(transfer).isUnfinished(), true);
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
   assert.deepEqual(await pets.add(unsavedPet(5n), claimed()), { pet: petWithId(5n), replayed: true });
@@ -322,9 +339,11 @@ const handleCases: readonly TransferCase[] = [
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
-  cases: [...petCases, ...claimCases, ...endingCases, ...handleCases].map(({ name, unless, run }) => ({
-    name,
-    unless: (subject) => (subject.transfer ? unless?.(subject) : 'the store cannot be copied'),
-    run: (subject) => run(required(subject.transfer), subject),
-  })),
+  cases: [...petCases, ...claimCases, ...markCases, ...endingCases, ...handleCases].map(
+    ({ name, unless, run }) => ({
+      name,
+      unless: (subject) => (subject.transfer ? unless?.(subject) : 'the store cannot be copied'),
+      run: (subject) => run(required(subject.transfer), subject),
+    }),
+  ),
 };

@@ -123,14 +123,46 @@ describe('copyCatalogue', () => {
 
   it('refuses an empty source: its URL may be wrong', async () => {
     source = openMemoryStore();
-    await source.transfer.reserveIds(5n);
     expect(await faultOf(copy())).to.equal('source_empty');
-    expect((await target.transfer.survey()).lastId).to.equal(0n);
+    expect(await target.transfer.isUnfinished()).to.equal(false);
+  });
+
+  it('copies the claims and the greatest id of a store whose animals were all removed', async () => {
+    source = openMemoryStore();
+    await source.transfer.reserveIds(5n);
+    await source.transfer.writeClaims([claim('key')]);
+    expect(await copy()).to.deep.equal({ pets: 0, claims: 1, apiKeys: 0, lastId: 5n });
+    expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
+  });
+
+  it('marks the target as unfinished from before the first write until it was compared, and refuses it as a source', async () => {
+    const marked: boolean[] = [];
+    const { transfer } = target;
+    const watched = altered(target, 'transfer', {
+      reserveIds: async (last) => {
+        marked.push(await transfer.isUnfinished());
+        await transfer.reserveIds(last);
+      },
+    });
+    let looking: Promise<unknown> | undefined;
+    const onProgress = (): void => void (looking = transfer.isUnfinished().then((is) => marked.push(is)));
+    await copy({ batchSize: 100, onProgress }, { target: watched });
+    await looking;
+    expect([...marked, await transfer.isUnfinished()]).to.deep.equal([true, true, true, false]);
+
+    await source.transfer.markUnfinished(true);
+    target = openMemoryStore();
+    expect(await faultOf(copy())).to.equal('source_unfinished');
+    expect(await contentsOf(target)).to.deep.equal(await contentsOf(openMemoryStore()));
   });
 
   for (const [what, fill] of Object.entries({
     'an animal': (store: CompleteStore) => store.pets.add(samplePet()),
     'a key': (store: CompleteStore) => store.apiKeys.add(sampleApiKey()),
+    'an animal that was removed': async (store: CompleteStore) => {
+      const { pet } = await store.pets.add(samplePet());
+      await store.changes.remove(pet.id, [pet.status]);
+    },
     'everything of the source, because it is the source': async () => (target = source),
   })) {
     it(`refuses a target with ${what}, and writes nothing`, async () => {
@@ -238,12 +270,13 @@ describe('copyCatalogue', () => {
   });
 
   for (const phase of ['copying', 'comparing'] as const) {
-    it(`rejects with the reason of a signal that is aborted while it is ${phase}`, async () => {
+    it(`rejects with the reason of a signal that is aborted while it is ${phase}, and leaves the mark`, async () => {
       const stop = new AbortController();
       const onProgress = (progress: CopyProgress): void => {
         if (progress.phase === phase) stop.abort('enough');
       };
       expect(await rejectionOf(copy({ signal: stop.signal, onProgress }))).to.equal('enough');
+      expect(await target.transfer.isUnfinished()).to.equal(true);
     });
   }
 });

@@ -10,6 +10,7 @@ export class MemoryData {
   readonly pets: Pet[] = [];
   /** The greatest id that was assigned or reserved. */
   lastId = 0n;
+  isUnfinished = false;
   /** By `claimId`, oldest first. */
   readonly claims = new Map<string, PetClaim>();
   /** By id. */

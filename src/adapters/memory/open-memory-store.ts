@@ -56,6 +56,16 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
     return { pets: data.pets.length, lastId: data.lastId };
   },
 
+  async isUnfinished({ signal } = {}) {
+    data.enter('reading the mark of a copy', signal);
+    return data.isUnfinished;
+  },
+
+  async markUnfinished(isUnfinished, { signal } = {}) {
+    data.enter('marking a copy', signal);
+    data.isUnfinished = isUnfinished;
+  },
+
   async reserveIds(last, { signal } = {}) {
     data.enter('reserving ids', signal);
     if (last > data.lastId) data.lastId = last;

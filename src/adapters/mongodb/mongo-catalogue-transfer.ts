@@ -17,6 +17,7 @@ const timeout = 60_000;
 export function mongoTransfer(connection: MongoConnection, inserts: PetInserts): CatalogueTransfer {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
+  const marks = connection.collection<{ readonly _id: 'copy'; readonly isUnfinished: boolean }>('counters');
 
   /** The stored animals of these ids, by id. */
   async function findPets(
@@ -35,6 +36,17 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const count = await pets.estimatedDocumentCount(options);
         const isEmpty = (await pets.findOne(PRESENT, { ...options, projection: { _id: 1 } })) === null;
         return { pets: isEmpty ? 0 : Math.max(1, count), lastId };
+      }),
+
+    isUnfinished: (call) =>
+      connection.run('reading the mark of a copy', { ...call }, async (options) => {
+        const mark = await marks.findOne({ _id: 'copy' }, options);
+        return mark?.isUnfinished === true;
+      }),
+
+    markUnfinished: (isUnfinished, call) =>
+      connection.run('marking a copy', { ...call, timeout }, async (options) => {
+        await marks.updateOne({ _id: 'copy' }, { $set: { isUnfinished } }, { ...options, upsert: true });
       }),
 
     reserveIds: (last, call) =>

@@ -8,7 +8,7 @@ import {
   type MongoClient,
   type TopologyDescription,
 } from 'mongodb';
-import type { OpenOptions } from '../../application/ports/store.js';
+import { notices, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
 import { isNetworkError, rootOf } from './mongo-errors.js';
@@ -61,11 +61,11 @@ export class MongoConnection {
   constructor(
     client: MongoClient,
     database: string,
-    { timeout = 5000, readOnly = false, mustExist = readOnly, onNotice = () => {} }: MongoStoreOptions,
+    { timeout = 5000, readOnly = false, mustExist = readOnly, onNotice }: MongoStoreOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;
-    this.#notice = onNotice;
+    this.#notice = notices({ onNotice });
     client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {

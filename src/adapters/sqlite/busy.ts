@@ -27,11 +27,7 @@ export interface LockWait {
 }
 
 /** The wait of calls on the store in `file`. By default they give up after five seconds. */
-export const lockWait = (
-  file: string,
-  onNotice: (line: string) => void = () => {},
-  busyTimeout = 5000,
-): LockWait => ({
+export const lockWait = (file: string, onNotice: (line: string) => void, busyTimeout = 5000): LockWait => ({
   busyTimeout,
   onLongWait: () => onNotice(`waiting: another process has locked ${file}`),
 });

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { CompleteStore, OpenOptions } from '../../application/ports/store.js';
+import { notices, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isFull, lockWait, retryWhileBusy, type LockWait } from './busy.js';
 import { APPLICATION_ID, openUnchanged, requireSound, requireUpgraded, upgradeSchema } from './schema.js';
@@ -41,7 +41,7 @@ export async function openSqliteStore(
   let file = resolve(path);
   try {
     file = await findOrCreateFile(file, mustExist);
-    const wait = lockWait(file, options.onNotice, busyTimeout);
+    const wait = lockWait(file, notices(options), busyTimeout);
     return await retryWhileBusy('opening the store', wait, undefined, () =>
       openFile(file, wait, { ...options, mustExist }),
     );
@@ -56,7 +56,7 @@ const LOG_SIZE = 16 * 2 ** 20;
 function openFile(
   file: string,
   wait: LockWait,
-  { readOnly = false, mustExist = false, snapshot = false, onNotice = () => {} }: OpenOptions,
+  { readOnly = false, mustExist = false, snapshot = false, onNotice }: OpenOptions,
 ): CompleteStore {
   const empty = isEmpty(file, mustExist);
   if (!readOnly) {
@@ -77,7 +77,7 @@ function openFile(
       if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
       database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
-      upgradeSchema(database, file, onNotice);
+      upgradeSchema(database, file, notices({ onNotice }));
       if (hasLog) syncLog(database);
     }
     const connection = new SqliteConnection(database, file, wait);

@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
@@ -148,13 +150,17 @@ export function requireSound(database: DatabaseSync, file: string): void {
 }
 
 /**
- * Opens the store in a file, and leaves the file as it is. Where a crash has left a log or a journal, the connection is
- * read-only: another would bring them into the file. Elsewhere it is not: SQLite would leave an empty log behind.
+ * Opens the store in a file, and leaves the file as it is. With a log or a journal beside it, the connection is read-only:
+ * one that may write would merge them into the file when it closes. Without one it is not: SQLite would leave an empty
+ * log behind. In a folder that cannot be written SQLite cannot make a log: it reads the file as one that never changes.
  * @throws {StoreFileError} the database is not a store, or one of a newer version
  */
 export function openUnchanged(file: string): DatabaseSync {
-  const readOnly = [`${file}-wal`, `${file}-journal`].some(existsSync);
-  const database = new DatabaseSync(file, { readOnly, timeout: 0 });
+  const hasLog = [`${file}-wal`, `${file}-journal`].some(existsSync);
+  const isFixed = !hasLog && !isWritable(dirname(file));
+  // https://sqlite.org/uri.html#uriimmutable
+  const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
+  const database = new DatabaseSync(isFixed ? immutable : file, { readOnly: hasLog || isFixed, timeout: 0 });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
     requireStore(database, file);
@@ -162,6 +168,15 @@ export function openUnchanged(file: string): DatabaseSync {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

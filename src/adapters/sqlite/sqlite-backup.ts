@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { notices } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isSqliteError, lockWait, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './schema.js';
@@ -110,15 +111,16 @@ function requireUnused(store: string): void {
 async function copyChecked(
   source: string,
   target: string,
-  { signal, onNotice }: BackupOptions,
+  options: BackupOptions,
   place: (copy: string) => void,
 ): Promise<{ readonly bytes: number; readonly pets: number }> {
+  const { signal } = options;
   let folder: string | undefined;
   try {
     folder = await mkdtemp(`${target}.tmp-`); // on the disk of the target
     const copy = join(folder, 'copy.db');
     fs.closeSync(fs.openSync(copy, 'wx', 0o600));
-    await retryWhileBusy('copying the store', lockWait(source, onNotice), signal, () =>
+    await retryWhileBusy('copying the store', lockWait(source, notices(options)), signal, () =>
       copyInto(copy, source),
     );
     const pets = checkCopy(copy, source);

@@ -10,6 +10,12 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
     lastId: connection.prepare<readonly [bigint]>("SELECT seq FROM sqlite_sequence WHERE name = 'pets'"),
     raiseLastId: connection.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'"),
     insertLastId: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', ?)"),
+    // A row that belongs to no table: so the mark needs no new version of the schema.
+    mark: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)"),
+    unmark: connection.prepare("DELETE FROM sqlite_sequence WHERE name = 'unfinished copy'"),
+    findMark: connection.prepare<readonly [bigint]>(
+      "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'",
+    ),
     insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
     readClaims: connection.prepare<ClaimRow>(
       `SELECT ${CLAIM_COLUMNS} FROM claims
@@ -23,6 +29,15 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
         pets: Number(sql.count.get()?.[0] ?? 0n),
         lastId: sql.lastId.get()?.[0] ?? 0n,
       })),
+
+    isUnfinished: (call = {}) =>
+      connection.read('reading the mark of a copy', call, () => sql.findMark.get() !== undefined),
+
+    markUnfinished: (isUnfinished, call = {}) =>
+      connection.write('marking a copy', call, () => {
+        sql.unmark.run();
+        if (isUnfinished) sql.mark.run();
+      }),
 
     reserveIds: (last, call = {}) =>
       connection.write('reserving ids', call, () => {

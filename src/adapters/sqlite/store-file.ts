@@ -42,7 +42,8 @@ export async function findOrCreateFile(path: string, mustExist: boolean): Promis
       `is longer than ${LONGEST_PATH} bytes, the longest path of SQLite: use a shorter one`,
     );
   }
-  if (!existsSync(path)) {
+  // `existsSync` is silent about a folder that may not be read.
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');
     await createFile(path);
   }

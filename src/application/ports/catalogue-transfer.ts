@@ -18,6 +18,12 @@ export interface CatalogueTransfer {
     readonly lastId: bigint;
   }>;
 
+  /** Whether the store is the target of a copy that has not finished: it must not be served. */
+  isUnfinished(call?: Call): Promise<boolean>;
+
+  /** Marks the store as the target of a copy that has not finished, or takes the mark away. */
+  markUnfinished(isUnfinished: boolean, call?: Call): Promise<void>;
+
   /**
    * Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses.
    * `last` is at most 2^63 - 2^32 - 1, which callers check, so that the store can still assign greater ids.

@@ -63,6 +63,20 @@ export interface OpenOptions {
    * animal as it is when it is read. Default: false.
    */
   readonly snapshot?: boolean | undefined;
-  /** Called with one line for each thing that an operator should know while the store is open. */
+  /**
+   * Called with one line for each thing that an operator should know while the store is open. What it throws is dropped:
+   * see `notices`.
+   */
   readonly onNotice?: ((line: string) => void) | undefined;
 }
+
+/** The listener of a store's options, for the store to call: it never throws. */
+export const notices =
+  ({ onNotice }: Pick<OpenOptions, 'onNotice'>) =>
+  (line: string): void => {
+    try {
+      onNotice?.(line);
+    } catch {
+      // A listener must not end what it only hears of.
+    }
+  };

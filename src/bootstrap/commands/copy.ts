@@ -71,7 +71,7 @@ async function copy(
   } catch (error) {
     // A CopyError says so itself, or that nothing was written.
     if (started && !(error instanceof copying.CopyError))
-      note(io, 'The target is incomplete: start again with a new target.');
+      note(io, 'The target is incomplete, and no service will serve it: start again with a new target.');
     throw error;
   } finally {
     for (const store of opened) await store.close();
@@ -82,5 +82,6 @@ const sentences = ({ from, to, pets, claims, apiKeys, lastId }: Options & copyin
 Copied animals: ${pets}, live idempotency keys: ${claims}, API keys: ${apiKeys}
   from ${from}
   to   ${to}
-The two stores are equal. New animals get ids greater than ${lastId}.
+All were read again, and are equal. What was written to the source since is not in the target.
+New animals get ids greater than ${lastId}.
 `;

@@ -8,6 +8,7 @@ import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
 import { SettingsError } from './settings.js';
+import type { Store } from '../../application/ports/store.js';
 
 /** The running service. */
 export interface Service {
@@ -26,6 +27,7 @@ export interface Service {
 /**
  * Opens the store and listens. If that fails, closes what it opened.
  * @throws {SettingsError} the operating system does not know `REUSE_PORT`. Nothing was opened.
+ * @throws {Error} the store is a copy that has not finished.
  */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);
@@ -33,6 +35,7 @@ export async function startService(container: Container): Promise<Service> {
   if (reusePort === 'on') await checkReusePort(host);
   const store = await container.getAsync(TOKENS.store);
   try {
+    await requireWhole(store);
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
     const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
@@ -56,6 +59,16 @@ export async function startService(container: Container): Promise<Service> {
     await store.close().catch(() => {}); // the first error matters more
     throw error;
   }
+}
+
+/**
+ * Refuses the target of a copy that has not finished. A store that is away is not known to be one.
+ * @throws {Error} it is; the message says what to do.
+ */
+async function requireWhole({ transfer, location }: Store): Promise<void> {
+  const asking = transfer?.isUnfinished({ signal: AbortSignal.timeout(1000) });
+  if (await asking?.catch(() => false))
+    throw new Error(`The store ${location} is a copy that has not finished: copy again, to a new store.`);
 }
 
 /**

@@ -127,7 +127,7 @@ describe('an SQLite store that another connection is writing to', () => {
     ],
   ] as const satisfies ReadonlyArray<readonly [string, typeof fileLock, Work]>) {
     it(
-      `says once in a long wait what it waits for, when it ${what}`,
+      `says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`,
       inFolder(async (folder) => {
         const file = join(folder, 'animals.db');
         await (await openSqliteStore(file)).close();
@@ -138,7 +138,8 @@ describe('an SQLite store that another connection is writing to', () => {
           const held = lock(file);
           await work(file, (line) => {
             lines.push(line);
-            held.release();
+            setTimeout(() => held.release(), 300); // some tries later
+            throw new Error('a listener that fails');
           });
         } finally {
           Reflect.deleteProperty(performance, 'now');

@@ -278,8 +278,21 @@ describe('openSqliteStore', () => {
         /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
       );
       expect(await readdir(folder)).to.deep.equal(['animals.db']);
+      await chmod(folder, 0o555); // as on a medium that cannot be written
       const reading = inProcess(file, script, { unprivileged: true, readOnly: true });
       expect(await reading).to.match(/^Rex 0\n/);
+    }),
+  );
+
+  it(
+    'names the true reason when it may not look into the folder of a store',
+    inFolder(async (folder) => {
+      const file = join(folder, 'animals.db');
+      await makeStore(file);
+      for (const options of [{ mustExist: true }, {}]) {
+        const refused = inProcess(file, '', { unprivileged: true, ...options });
+        expect(await refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
+      }
     }),
   );
 

@@ -44,7 +44,8 @@ describe('copy', () => {
     expect({ code, closed }).to.deep.equal({ code: 0, closed: [1, 1] });
     expect(out).to.equal(
       'Copied animals: 3, live idempotency keys: 3, API keys: 1\n  from old 1\n  to   new 1\n' +
-        'The two stores are equal. New animals get ids greater than 3.\n',
+        'All were read again, and are equal. What was written to the source since is not in the target.\n' +
+        'New animals get ids greater than 3.\n',
     );
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
@@ -102,7 +103,7 @@ describe('copy', () => {
     const { code, out, err, closed } = await copy(LINE, shelves(withTransfer({ writeClaims })));
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
     expect(err).to.match(
-      /^The target is incomplete: start again with a new target\.\nThe store is not available \(writing claims\)\. disk is full\n$/,
+      /^The target is incomplete, and no service will serve it: start again with a new target\.\nThe store is not available \(writing claims\)\. disk is full\n$/,
     );
   });
 

@@ -55,6 +55,18 @@ describe('serve', () => {
     expect(second.io.messages[0]).to.include(`, new API key: ${ISSUE}`);
   });
 
+  it('refuses the target of a copy that has not finished, and serves it when it has', async () => {
+    const store = openMemoryStore();
+    await store.transfer.markUnfinished(true);
+    const refused = serve({}, new Shelf({ ...store, location: 'shelf 1' }).module);
+    expect(await refused.code).to.equal(1);
+    expect(refused.io.err).to.equal(
+      'The store shelf 1 is a copy that has not finished: copy again, to a new store.\n',
+    );
+    await store.transfer.markUnfinished(false);
+    await serve({}, new Shelf({ ...store }).module).ready();
+  });
+
   it('issues no first key when a signal stops it, and revokes one that could not be printed', async () => {
     const { apiKeys } = openMemoryStore();
     const listing = Promise.withResolvers<void>();
