@@ -7,7 +7,7 @@ import { timeOf, type Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
 
 /** An animal from elsewhere. */
-export interface PetRow {
+export interface ImportRow {
   /** Its number in the source: the line of a file. */
   readonly line: number;
   /** What is said of each field, unchecked, or why it cannot be read. */
@@ -59,7 +59,7 @@ type ImportedPet = {
 type Outcome = 'added' | 'present' | { readonly refused: unknown };
 
 /** How long an animal that was added once is recognised, in milliseconds: a year. */
-const CLAIM_LIFETIME = 365 * 24 * 60 * 60 * 1000;
+const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
 /** Stores nothing. */
 export const DRY_RUN: PetImporter = { batchSize: 1000, store: async (batch) => batch.map(() => 'added') };
@@ -72,7 +72,7 @@ export const addPets = (pets: PetRepository, clock: Clock, source?: string): Pet
   batchSize: ADDS_AT_ONCE,
   async store(batch) {
     const now = timeOf(clock);
-    const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
+    const keepUntil = new Date(now.getTime() + ONCE_LIFETIME);
     // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
     const claimFor = (scope: string, { line, pet }: ImportedPet) => ({
       claim: { scope, key: String(line), fingerprint: fingerprintText(pet), keepUntil },
@@ -102,13 +102,13 @@ export const keepPets = (transfer: CatalogueTransfer): PetImporter => ({
 
 /** Stores the valid rows and rejects the others. */
 export async function importPets(
-  rows: AsyncIterable<readonly PetRow[]>,
+  rows: AsyncIterable<readonly ImportRow[]>,
   { batchSize, store }: PetImporter,
   { keepIds = false, reject, report }: ImportOptions,
 ): Promise<void> {
   let lastId = 0n;
   /** Returns the animal of a row, or why the row is invalid. */
-  const parsed = ({ line, fields }: PetRow): ImportedPet | string => {
+  const parsed = ({ line, fields }: ImportRow): ImportedPet | string => {
     if (typeof fields === 'string') return fields;
     const { id, status } = fields;
     try {

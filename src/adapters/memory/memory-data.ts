@@ -1,6 +1,5 @@
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
-import type { Claim } from '../../application/ports/pet-repository.js';
 import { UnavailableError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 
@@ -48,6 +47,3 @@ export class MemoryData {
     this.pets.splice(this.indexAfter(id) - 1, 1, ...pets);
   }
 }
-
-/** A text that is different for every pair of scope and key. */
-export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string => JSON.stringify([scope, key]);

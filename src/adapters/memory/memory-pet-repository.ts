@@ -1,10 +1,10 @@
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
-import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError, StatusConflictError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { claimId, type MemoryData } from './memory-data.js';
+import type { MemoryData } from './memory-data.js';
 
 /**
  * Animals in the memory of this process, gone when it ends. The reference adapter: the shortest to read. No operation

@@ -1,8 +1,9 @@
 import { byAge, type ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
+import { claimId } from '../../application/ports/pet-repository.js';
 import type { CompleteStore } from '../../application/ports/store.js';
 import { savedPet } from '../../domain/pet.js';
-import { claimId, MemoryData } from './memory-data.js';
+import { MemoryData } from './memory-data.js';
 import { memoryChanges, memoryPets } from './memory-pet-repository.js';
 
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */

@@ -15,9 +15,6 @@ export interface ClaimDocument {
 
 type ClaimName = Pick<Claim, 'scope' | 'key'>;
 
-/** JSON text: different for every pair of scope and key. */
-export const claimId = ({ scope, key }: ClaimName): string => JSON.stringify([scope, key]);
-
 /** The reverse of `claimId`. */
 export function claimName(id: string): ClaimName {
   try {

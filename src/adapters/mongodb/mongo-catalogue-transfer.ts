@@ -1,7 +1,8 @@
 import { ObjectId, type AnyBulkWriteOperation } from 'mongodb';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
+import { claimId } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
-import { claimId, claimName, toClaim, type ClaimDocument } from './claim-document.js';
+import { claimName, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';

@@ -1,9 +1,9 @@
 import { ObjectId, type Filter } from 'mongodb';
 import type { CreatedPet } from '../../application/animal-store.js';
-import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../../domain/pet.js';
-import { claimId, toClaim, type ClaimDocument } from './claim-document.js';
+import { toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';

@@ -66,6 +66,9 @@ export interface Claim {
   readonly keepUntil: Date;
 }
 
+/** A text that is different for every pair of scope and key. */
+export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string => JSON.stringify([scope, key]);
+
 /** A range of the animals in ascending order of id. */
 export interface PetRange {
   /** Only animals with an id greater than this int64. Default: all. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, type Options } from 'csv-parse';
-import type { PetFields, PetRow } from '../../application/import-pets.js';
+import type { PetFields, ImportRow } from '../../application/import-pets.js';
 import { isInt64, parseInt64 } from '../../domain/int64.js';
 import { PET_RULES, newPetFaults, type Pet } from '../../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson } from '../../exact-json.js';
@@ -25,7 +25,7 @@ const MAX_LENGTH = 1024 * 1024;
 export async function* readRows(
   content: AsyncIterable<Buffer>,
   options: RowsOptions,
-): AsyncGenerator<readonly PetRow[]> {
+): AsyncGenerator<readonly ImportRow[]> {
   let reader: RowReader | undefined;
   for await (const text of wholeLines(content, options.name)) {
     reader ??= options.isCsv ? csvReader(text, options) : jsonReader(options);
@@ -37,9 +37,9 @@ export async function* readRows(
 
 interface RowReader {
   /** Reads whole lines. Keeps the beginning of a record that goes on. */
-  readonly read: (text: string) => PetRow[];
+  readonly read: (text: string) => ImportRow[];
   /** Reads what is left. */
-  readonly end?: () => Promise<PetRow[]>;
+  readonly end?: () => Promise<ImportRow[]>;
 }
 
 /** The text of a file, in chunks of whole lines. */
@@ -66,7 +66,7 @@ async function* wholeLines(content: AsyncIterable<Buffer>, name: string): AsyncG
 /** Each line is a JSON object. */
 function jsonReader({ columns }: RowsOptions): RowReader {
   let line = 0;
-  const rowsOf = (text: string): PetRow[] => {
+  const rowsOf = (text: string): ImportRow[] => {
     line += 1;
     const content = line === 1 ? text.replace(/^\ufeff/, '') : text;
     return /^[ \t\r]*$/.test(content) ? [] : [{ line, fields: fieldsOfJson(content, columns) }];
@@ -107,7 +107,7 @@ function csvReader(start: string, options: RowsOptions): RowReader {
   parser.on('error', () => (hasFault = true));
   let [skipped, line] = [said.length, said === '' ? 1 : 2];
   let places: Places | undefined;
-  const rowsOf = ({ record, raw }: Parsed): PetRow[] => {
+  const rowsOf = ({ record, raw }: Parsed): ImportRow[] => {
     const first = line;
     line += raw.replace(/[\r\n]+$/, '').split('\n').length;
     if (/^\s*$/.test(raw)) return [];
@@ -120,7 +120,7 @@ function csvReader(start: string, options: RowsOptions): RowReader {
       if (hasFault) return [];
       parser.write(text.slice(skipped));
       skipped = 0;
-      const rows: PetRow[] = [];
+      const rows: ImportRow[] = [];
       // The iterator of the parser would take a turn for each record.
       for (let parsed: Parsed | null; (parsed = parser.read()) !== null;) rows.push(...rowsOf(parsed));
       return rows;

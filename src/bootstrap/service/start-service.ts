@@ -52,7 +52,7 @@ export async function startService(container: Container): Promise<Service> {
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
         const finished = await server.close(shutdownDeadline);
-        return (await within(end - performance.now(), store.close())) && finished;
+        return (await isDoneWithin(end - performance.now(), store.close())) && finished;
       },
     };
   } catch (error) {
@@ -95,7 +95,7 @@ export function addressOf(host: string): string {
 }
 
 /** Whether the work is done in time. The timer keeps the process, which must not end in the middle of the stop. */
-async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
+async function isDoneWithin(milliseconds: number, work: Promise<void>): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, Math.max(0, milliseconds), false);
   return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
