@@ -88,8 +88,9 @@ export const ERRORS = {
   },
   precondition_failed: {
     status: 412,
-    meaning: 'The animal has changed since the response with the `ETag` in `If-Match`. Nothing was changed.',
-    message: 'The animal has changed: get it again, and send its ETag.',
+    meaning:
+      'It has changed since the response with the `ETag` in `If-Match`, or `If-None-Match` names it. Nothing was changed.',
+    message: 'It has changed: get it again, and send its ETag.',
   },
   payload_too_large: {
     status: 413,

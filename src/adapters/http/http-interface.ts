@@ -38,7 +38,10 @@ export interface HttpInterfaceOptions {
   readonly readiness: Readiness;
   /** Bounds the requests in progress. Omit for no bounds: those of the host then hold. */
   readonly admission?: Admission | undefined;
-  /** Returns the address of a client, for the log. Default: the address of the connection, which may be a proxy's. */
+  /**
+   * Returns the address of a client, for the log, which has none if it throws. Default: the address of the connection,
+   * which may be a proxy's.
+   */
   readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
   /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
@@ -122,7 +125,7 @@ export class HttpInterface {
       requestId: id,
       operation: endpoint?.operation,
       isProbe: endpoint?.alwaysServed,
-      clientAddress: this.#clientAddress(request),
+      clientAddress: this.#addressOf(request),
       keyId: context.principal?.keyId,
       keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
       error,
@@ -181,6 +184,15 @@ export class HttpInterface {
     if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
+  }
+
+  /** A host's function that throws costs no client its response. */
+  #addressOf(request: HttpRequest): string | undefined {
+    try {
+      return this.#clientAddress(request);
+    } catch {
+      return undefined;
+    }
   }
 
   #baseUrl(request: HttpRequest, route: Route | undefined): string {

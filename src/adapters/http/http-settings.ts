@@ -1,3 +1,4 @@
+import { encodedForLink } from './http-message.js';
 import type { RateLimit } from './rate-limiter.js';
 
 /** The id of an operation that may still change. */
@@ -9,7 +10,7 @@ export interface HttpSettings {
   readonly basePath: string;
   /**
    * The service's address as clients see it, base path included: what Location and Link begin with. A URL, or a path
-   * (`/shop/v1`) for a proxy that strips a prefix. Default: the mount of the transport, and the base path.
+   * (`/shop/v1`) for a proxy that strips a prefix. Kept in its ASCII form. Default: the mount of the transport, and the base path.
    */
   readonly publicUrl?: string | undefined;
   /** The address of the staging environment, for the OpenAPI document. Default: none. */
@@ -57,8 +58,13 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
 export function completeSettings(given: Partial<HttpSettings> = {}): HttpSettings {
   const names = Object.keys(DEFAULT_HTTP_SETTINGS) as Array<keyof HttpSettings>;
   const set = names.map((name) => [name, given[name] ?? DEFAULT_HTTP_SETTINGS[name]]);
-  return Object.fromEntries(set) as HttpSettings;
+  const { publicUrl, ...settings } = Object.fromEntries(set) as HttpSettings;
+  return { ...settings, publicUrl: publicUrl && inAscii(publicUrl) };
 }
+
+/** A URL or path as headers can hold it. */
+const inAscii = (url: string): string =>
+  /^[!-~]*$/.test(url) ? url : URL.canParse(url) ? new URL(url).href : encodedForLink(url);
 
 /** Where clients find the operations: the public URL if there is one, else a path. */
 export const baseUrl = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>

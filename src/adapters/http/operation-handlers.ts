@@ -14,7 +14,7 @@ import {
   type OperationId,
 } from './operations.js';
 import { petJson, petsJson } from './pet-json.js';
-import { conditional, entityTagOf, ifMatch } from './preconditions.js';
+import { changeConditionally, conditional, entityTagOf } from './preconditions.js';
 import { nextLink, readFrom, readPetQuery } from './query.js';
 import {
   MERGE_PATCH,
@@ -114,7 +114,7 @@ const changeStatus =
   async (context) => {
     const required = readFrom(context.request.query);
     const status = readStatusChange(await readBody(context, settings, MERGE_PATCH));
-    const pet = await changed(context, animalStore, required, (id, call) =>
+    const pet = await changePet(context, animalStore, required, (id, call) =>
       animalStore.changeStatus(id, status, call),
     );
     const body = petJson(pet);
@@ -126,13 +126,13 @@ const removePet =
   (animalStore: ExperimentalAnimalStore): Handler =>
   async (context) => {
     const required = readFrom(context.request.query);
-    await changed(context, animalStore, required, (id, call) => animalStore.removePet(id, call));
+    await changePet(context, animalStore, required, (id, call) => animalStore.removePet(id, call));
     const { status } = OPERATIONS.removePet.success;
     return { status, headers: { 'Cache-Control': 'no-store' }, body: '' };
   };
 
 /** Changes the animal of the path, if it is as the request requires. Resolves to what the change resolves to. */
-function changed<Result>(
+function changePet<Result>(
   { request, parameters, deadline }: RequestContext,
   animalStore: AnimalStore,
   required: PetStatus | undefined,
@@ -140,7 +140,9 @@ function changed<Result>(
 ): Promise<Result> {
   const id = requireInt64(parameters['petId']);
   const find = () => animalStore.getPet(id, deadline);
-  return ifMatch(request, find, required, (from) => change(id, { from, signal: deadline.signal }));
+  return changeConditionally(request, find, required, (from) =>
+    change(id, { from, signal: deadline.signal }),
+  );
 }
 
 /** @throws {PetNotFoundError} the text is no int64, so no animal has it as its id */

@@ -133,7 +133,7 @@ export const OPERATIONS = {
       headers: ['NextLink'],
     },
     conditional: true,
-    errors: ['invalid_parameter'],
+    errors: ['invalid_parameter', 'precondition_failed'],
   },
   createPet: {
     method: 'POST',
@@ -193,7 +193,7 @@ export const OPERATIONS = {
     },
     success: { status: 200, description: 'The animal.', schema: reference('Pet') },
     conditional: true,
-    errors: ['pet_not_found'],
+    errors: ['pet_not_found', 'precondition_failed'],
   },
   changeStatus: {
     method: 'PATCH',

@@ -9,6 +9,7 @@ import { petJson } from './pet-json.js';
 /**
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
  * The tag covers body and Link: the body of a full last page stays the same when a next page appears.
+ * @throws {HttpError} `precondition_failed`: `If-Match` names other tags
  */
 export async function conditional(
   request: HttpRequest,
@@ -16,6 +17,7 @@ export async function conditional(
   digest = digestOf({ headers, body }),
 ): Promise<HttpResponse> {
   const entityTag = tagOf(await digest);
+  requireMatch(request, entityTag);
   if (!isMatch(request.header('if-none-match'), entityTag)) {
     return { status, headers: { ...headers, ETag: entityTag }, body };
   }
@@ -28,31 +30,47 @@ export const entityTagOf = async (body: string): Promise<string> =>
   tagOf(await digestOf({ headers: {}, body }));
 
 /**
- * Makes a change under the request's If-Match (RFC 9110, 13.1.1). An animal's tag follows from its status, as nothing else
- * of it changes: so the change is made only from the status that the tag was compared with.
+ * Makes a change under the request's preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. An animal's tag
+ * follows from its status, as nothing else of it changes: so the change is made only from the status that the tag was
+ * compared with.
  * @throws {HttpError} `precondition_failed`
  * @throws {StatusConflictError} the tag matches, but the animal does not have the status `from`
  */
-export async function ifMatch<Result>(
+export async function changeConditionally<Result>(
   request: HttpRequest,
   find: () => Promise<Pet>,
   from: PetStatus | undefined,
   change: (from: PetStatus | undefined) => Promise<Result>,
 ): Promise<Result> {
-  const sent = request.header('if-match')?.trim() ?? '*';
-  if (sent === '*') return change(from);
+  const ifNoneMatch = request.header('if-none-match');
+  if (isAny(request.header('if-match') ?? '*') && ifNoneMatch === undefined) return change(from);
   const pet = await find();
-  const tag = await entityTagOf(petJson(pet));
-  // Compared strongly: a weak tag never matches.
-  if (!sent.split(',').some((each) => each.trim() === tag)) throw preconditionFailed();
+  const entityTag = await entityTagOf(petJson(pet));
+  requireMatch(request, entityTag);
+  if (isMatch(ifNoneMatch, entityTag)) throw preconditionFailed('If-None-Match names the animal as it is.');
   if (from !== undefined && from !== pet.status) throw new StatusConflictError(pet.status);
   return change(pet.status).catch((error: unknown) => {
     throw isAnimalStoreError(error) && error.code === 'status_conflict' ? preconditionFailed() : error;
   });
 }
 
-const preconditionFailed = (): HttpError =>
-  new HttpError('precondition_failed', ERRORS.precondition_failed.message);
+/** Compares strongly, as If-Match requires. */
+function requireMatch(request: HttpRequest, entityTag: string): void {
+  const sent = request.header('if-match') ?? '*';
+  const tags = sent.split(',').map((tag) => tag.trim());
+  if (isAny(sent) || tags.includes(entityTag)) return;
+  const isWeak = tags.some((tag) => tag.startsWith('W/'));
+  throw preconditionFailed(
+    isWeak
+      ? 'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.'
+      : undefined,
+  );
+}
+
+const isAny = (sent: string): boolean => sent.trim() === '*';
+
+const preconditionFailed = (message: string = ERRORS.precondition_failed.message): HttpError =>
+  new HttpError('precondition_failed', message);
 
 /** The hash of Link and body. A promise where only Web Crypto is available. */
 export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>) =>
@@ -61,8 +79,7 @@ export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body
 /** Compares weakly, as If-None-Match requires. */
 const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>
   ifNoneMatch !== undefined &&
-  (ifNoneMatch.trim() === '*' ||
-    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
+  (isAny(ifNoneMatch) || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
 
 const tagOf = (digest: string): string => `"${digest.slice(0, DIGITS)}"`;
 

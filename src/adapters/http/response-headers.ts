@@ -6,7 +6,7 @@ export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'priva
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
-  'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
+  'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate, Allow, Accept, Accept-Encoding, Accept-Patch';
 
 /** Request headers that such pages may send, beyond those that the standard always allows. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';

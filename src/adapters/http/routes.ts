@@ -70,10 +70,11 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
 export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
   route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
 
-/** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support. */
+/** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support, without removed operations. */
 export function allowedMethods(...routes: readonly Route[]): string {
   const methods: string[] = [];
-  for (const { endpoints } of routes) methods.push(...endpoints.keys());
+  for (const { endpoints } of routes)
+    for (const [method, { removed }] of endpoints) if (removed === undefined) methods.push(method);
   return allow(methods);
 }
 

@@ -98,6 +98,13 @@ describe('HttpInterface', () => {
       expect(responded[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
     });
 
+    it('has no address of a client if the host cannot tell it, and changes no response', async () => {
+      const http = httpInterface({ log, clientAddress: fails });
+      expect(outcome(await http.handle(createWith(REX)))).to.equal('201');
+      expect(responded).to.have.length(1);
+      expect(responded[0]).to.include({ status: 201, clientAddress: undefined });
+    });
+
     it('changes no response when it fails', async () => {
       const failing = { log: { responded: fails } };
       expect(outcome(await httpInterface(failing).handle(requestWith(KEY)))).to.equal('200');
@@ -120,6 +127,13 @@ describe('HttpInterface', () => {
       ['never begin a host', { originalPath: '//evil.example/v1/pets' }, {}, '/evil.example/v1'],
       ['never end a link early', { originalPath: '/a>; b/v1/pets' }, {}, '/a%3E;%20b/v1'],
       ['have the public URL instead', { originalPath: '/shop/v1/pets' }, { publicUrl: '/x/v1' }, '/x/v1'],
+      [
+        'have a public URL in ASCII',
+        {},
+        { publicUrl: 'https://例え.jp/ä/v1' },
+        'https://xn--r8jz45g.jp/%C3%A4/v1',
+      ],
+      ['have a public path in ASCII', {}, { publicUrl: '/ä b/v1' }, '/%C3%A4%20b/v1'],
     ] as ReadonlyArray<[string, Partial<HttpRequest>, Partial<HttpSettings>, string]>) {
       it(what, async () => {
         const http = httpInterface({ settings });

@@ -62,6 +62,7 @@ const ACCEPTED: Readonly<Record<string, RowRequest>> = {
   'the entity tag among others': patch(SAME, '{{pet}}', ['If-Match', '"x" , {{petTag}},W/"y"']),
   'the entity tag beside from': patch(SAME, '{{pet}}?from=available', ['If-Match', '{{petTag}}']),
   'any entity tag': patch(SAME, '{{pet}}', ['If-Match', ' * ']),
+  'another entity tag that it must not have': patch(SAME, '{{pet}}', ['If-None-Match', '"x", W/"y"']),
   'a managed key with every scope': by('{{managedKey}}', patch(SAME)),
   'a key that may only write': by('{{writeOnlyKey}}', patch(SAME)),
 };
@@ -117,6 +118,18 @@ const conditionsOf = (method: string, request: (at: string, ...headers: Header[]
       request('{{pet}}', ['If-Match', tag]),
       error('precondition_failed'),
     ),
+  ),
+  ...['*', '{{petTag}}', '"x", W/{{petTag}}'].map((tag) =>
+    on(
+      `answers 412 to a ${method} of an animal that must not have the entity tag [${tag}]`,
+      request('{{pet}}', ['If-None-Match', tag]),
+      error('precondition_failed', { message: /If-None-Match/ }),
+    ),
+  ),
+  on(
+    `says to a ${method} that a weak entity tag never matches`,
+    request('{{pet}}', ['If-Match', '"x", W/{{petTag}}']),
+    error('precondition_failed', { message: /weak/ }),
   ),
   on(
     `checks the entity tag before the status of a ${method}`,

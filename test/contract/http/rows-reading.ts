@@ -180,6 +180,12 @@ export const GETTING: readonly Row[] = [
     { given: 'getPetOff' },
   ),
   row(
+    'does not name GET among the methods of an animal once getPet is switched off',
+    send('PUT', '/pets/{{pet}}'),
+    error('method_not_allowed', { headers: { Allow: 'OPTIONS' } }),
+    { given: 'getPetOff' },
+  ),
+  row(
     'links to the replacement of getPet by the public address',
     get('/pets/{{pet}}'),
     {
@@ -315,6 +321,26 @@ export const CONDITIONAL: readonly Row[] = [
       get('/pets/{{pet}}', ifNoneMatch(value)),
       { status: 200, headers: { ETag: ETAG } },
     ),
+  ),
+  ...(['/pets', '/pets/{{pet}}'] as const).flatMap((path) => [
+    row(
+      `answers 412 to GET ${path} with other tags in If-Match`,
+      get(path, ['If-Match', '"x", "y"']),
+      error('precondition_failed'),
+    ),
+    row(`sends GET ${path} whatever it is to If-Match: *`, get(path, ['If-Match', '*']), {
+      status: 200,
+      headers: { ETag: ETAG },
+    }),
+  ]),
+  row('sends the animal whose tag is in If-Match', get('/pets/{{pet}}', ['If-Match', '"x", {{petTag}}']), {
+    status: 200,
+    headers: { ETag: '{{petTag}}' },
+  }),
+  row(
+    'checks If-Match before If-None-Match',
+    get('/pets/{{pet}}', ['If-Match', '"x"'], ifNoneMatch('{{petTag}}')),
+    error('precondition_failed'),
   ),
   row(
     'answers 404 whatever If-None-Match says',

@@ -231,7 +231,7 @@ const ONE = 'https://one.example';
 const origin = (value: string): Header => ['Origin', value];
 
 const EXPOSED =
-  'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate';
+  'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate, Allow, Accept, Accept-Encoding, Accept-Patch';
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
 
 const NO_CORS = {

@@ -26,13 +26,15 @@ export function createFetchHandler(
 ): FetchHandler {
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
+    const sent = new FetchRequest(request, mount);
     try {
-      const sent = new FetchRequest(request, mount);
       return toResponse(await http.handle(sent), sent.method);
     } catch (error) {
       // A header is not valid. If this rejected, the server would respond in its own way.
       const id = requestId(request.headers.get('x-request-id') ?? undefined);
       return toResponse(errorResponse(error, id), request.method);
+    } finally {
+      sent.end();
     }
   };
 }
@@ -58,6 +60,8 @@ class FetchRequest implements HttpRequest {
   readonly originalPath: string;
   readonly query: string;
   readonly #request: Request;
+  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
+  #onAbort: (() => void) | undefined;
 
   constructor(request: Request, mount: string) {
     const [url = ''] = request.url.split('#', 1);
@@ -78,7 +82,7 @@ class FetchRequest implements HttpRequest {
     const { body, bodyUsed } = this.#request;
     if (bodyUsed || body?.locked) throw bodyAlreadyRead();
     if (body === null) return new Uint8Array();
-    const reader = body.getReader();
+    const reader = (this.#reader = body.getReader());
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
     let isTooLarge = announcedLength(this) > limit;
@@ -94,13 +98,18 @@ class FetchRequest implements HttpRequest {
       length += value.byteLength;
       isTooLarge = length > limit;
     }
-    reader.cancel().catch(() => {}); // does not wait: a slow runtime must not delay the response
     throw payloadTooLarge(limit);
   }
 
   onGone(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener, { once: true });
+    else signal.addEventListener('abort', (this.#onAbort = listener), { once: true });
+  }
+
+  /** Once there is a response: a host may use one signal for many requests, and a client may still send its body. */
+  end(): void {
+    if (this.#onAbort) this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#reader?.cancel().catch(() => {}); // does not wait: a slow runtime must not delay the response
   }
 }

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
+import { getEventListeners } from 'node:events';
 import { createFetchHandler, type FetchHandler } from '../../../../src/adapters/http/fetch/index.js';
-import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
+import type {
+  HttpInterface,
+  HttpInterfaceOptions,
+  RespondedRequest,
+} from '../../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import type { PetRepository } from '../../../../src/application/ports/pet-repository.js';
 import { HeldPetRepository, KEY, REX, httpInterface, sentOutcome } from '../fixtures.js';
@@ -69,10 +74,6 @@ function* endless(size: number): Generator<Uint8Array> {
 }
 
 const stored = async ({ pets }: Made): Promise<number> => (await pets.list({ limit: 100 })).length;
-
-const fails = (): never => {
-  throw new Error('the disk is full');
-};
 
 describe('The fetch handler', () => {
   it('reads a body in any chunks, with or without its length', async () => {
@@ -160,6 +161,27 @@ describe('The fetch handler', () => {
     expect((await response).status).to.equal(408);
   });
 
+  it('leaves no listener on a signal that many requests share', async () => {
+    const { signal } = new AbortController();
+    const { handle } = make();
+    for (const request of [get(PETS), post(REX), post(REX, { authorization: '' })]) {
+      Object.defineProperty(request, 'signal', { value: signal });
+      await handle(request);
+    }
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
+  });
+
+  it('cancels a body that comes too late', async () => {
+    let isCancelled = false;
+    const late = new ReadableStream<Uint8Array>({
+      pull: () => new Promise(() => {}),
+      cancel: () => void (isCancelled = true),
+    });
+    const response = await make({ settings: { bodyDeadline: 20 } }).handle(post(late));
+    expect(await sentOutcome(response)).to.equal('408 request_timeout');
+    expect(isCancelled).to.equal(true);
+  });
+
   it('stores nothing for a client that disconnected before', async () => {
     const made = make();
     const response = await made.handle(new Request(post(REX), { signal: AbortSignal.abort() }));
@@ -182,8 +204,8 @@ describe('The fetch handler', () => {
   });
 
   it('never rejects, not even for a header that cannot be sent', async () => {
-    const log = { responded: fails };
-    const { handle } = make({ log, settings: { publicUrl: 'https://звери.example/v1' } });
+    const http = { handle: async () => ({ status: 200, headers: { Location: 'звери' }, body: '' }) };
+    const handle = createFetchHandler(http as unknown as HttpInterface);
     const response = await handle(post(REX, { 'x-request-id': 'r-1' }));
     expect(response.headers.get('x-request-id')).to.equal('r-1');
     expect(await sentOutcome(response)).to.equal('500 internal_error');
