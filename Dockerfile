@@ -1,14 +1,15 @@
 # docker build --tag animal-store .
 # docs/operations/deploy.md says how to run it. The second stage runs no shell: its base may be an image without one.
-# The digest is that of the index for all processors: docker buildx imagetools inspect node:24-bookworm-slim
-FROM node:24.21.0-bookworm-slim@sha256:2fe369e969550cde8e867afc3fe370b260140cab4a23d467074295b42163d553 AS build
+# No digest: it was not known when this version was written. To pin one, add @sha256:... of the index for all
+# processors: docker buildx imagetools inspect node:26.10.0-bookworm-slim
+FROM node:26.10.0-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 # The Node.js that the repository brings is optional: the image has its own.
 RUN npm ci && node tools/build.mjs && npm prune --omit=dev --omit=optional && mkdir /data
 RUN chmod +x build/src/bootstrap/main.js && ln -s ../../build/src/bootstrap/main.js node_modules/.bin/animal-store
 
-FROM node:24.21.0-bookworm-slim@sha256:2fe369e969550cde8e867afc3fe370b260140cab4a23d467074295b42163d553
+FROM node:26.10.0-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

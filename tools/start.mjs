@@ -1,7 +1,7 @@
 // Builds, and runs the service under Node.js's permission model: it reads the repository and the folder of the store,
 // writes that folder only, and starts no processes, workers or addons.
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const options = process.argv.splice(2); // not the build's
@@ -13,6 +13,11 @@ const main = `${root}/build/src/bootstrap/main.js`;
 const beginsWith = (folder) => (path) =>
   path.startsWith(folder) && ![undefined, '/'].includes(path[folder.length]);
 
+// From Node.js 25 on, listening needs a permission. It is experimental, and Node.js would say so at each start.
+const NET = process.allowedNodeEnvironmentFlags.has('--allow-net')
+  ? ['--allow-net', '--disable-warning=ExperimentalWarning']
+  : [];
+
 /** The flags for these settings; none if they name modules of others, whose needs are unknown. */
 function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FILE: keys = '' }) {
   if (adapters !== '') return [];
@@ -21,21 +26,14 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   if (url === '' || url.startsWith('sqlite:')) {
     const file = resolve(url.slice('sqlite:'.length) || 'data/animal-store.db');
     // Refused by the program. The flags of so many folders would not fit into a command line.
-    if (Buffer.byteLength(file) > 504) return ['--permission', ...flags('--allow-fs-read', read)];
+    if (Buffer.byteLength(file) > 504) return ['--permission', ...NET, ...flags('--allow-fs-read', read)];
     const given = dirname(file);
-    let existing = given;
-    while (!existsSync(existing)) existing = dirname(existing);
+    createFolder(given);
     // The program reads what a link leads to by its own name.
-    const real = existsSync(file)
-      ? dirname(realpathSync(file))
-      : join(realpathSync(existing), relative(existing, given));
+    const real = existsSync(file) ? dirname(realpathSync(file)) : realpathSync(given);
     read.push('/proc/self/mountinfo'); // shows whether the file alone is mounted
-    for (let folder of [given, real]) {
-      write.push(folder);
-      // A folder that is missing is made, in one that then has to be read.
-      for (; !existsSync(folder); folder = dirname(folder)) write.push(folder, `${folder}/*`);
-      read.push(folder);
-    }
+    read.push(given, real);
+    write.push(given, real);
   }
   // Certificates of MongoDB.
   for (const [option, file] of new URLSearchParams(url.split('?')[1])) {
@@ -44,7 +42,18 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   // Node.js takes a folder's own permission back when a name is added that begins with its name (/animal, then
   // /animal-store), unless the folder above was added before.
   read.push(...read.filter((folder) => read.some(beginsWith(folder))).map(dirname));
-  return ['--permission', ...flags('--allow-fs-read', read), ...flags('--allow-fs-write', write)];
+  const paths = [...flags('--allow-fs-read', read), ...flags('--allow-fs-write', write)];
+  return ['--permission', ...NET, ...paths];
+}
+
+/** Creates a folder that is missing, on the disk: the permission model of Node.js 26 lets the program sync none. */
+function createFolder(folder) {
+  if (existsSync(folder)) return;
+  createFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
+  const parent = openSync(dirname(folder));
+  if (process.platform !== 'win32') fsyncSync(parent);
+  closeSync(parent);
 }
 
 /** One for each path. Folders come before what is in them: else Node.js forgets them. */

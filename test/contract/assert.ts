@@ -4,13 +4,17 @@ import { strict } from 'node:assert';
  * The assertions of Node.js, except that values of another realm may equal ours. A test runner that gives tests their
  * own realm, as jest does, separates it from what Node.js makes, for instance by `structuredClone`.
  */
-export const assert: Omit<typeof strict, 'strict'> = { ...strict, deepEqual };
+export const assert: Omit<typeof strict, 'strict'> = {
+  ...strict,
+  deepEqual: deepEqual as typeof strict.deepEqual,
+};
 
-function deepEqual(actual: unknown, expected: unknown, message?: string | Error): void {
+// From Node.js 26 on, a message that is given must not be undefined.
+function deepEqual(actual: unknown, expected: unknown, ...message: [] | [string | Error]): void {
   try {
-    strict.deepEqual(actual, expected, message);
+    strict.deepEqual(actual, expected, ...message);
   } catch {
-    strict.deepEqual(ofThisRealm(actual), expected, message);
+    strict.deepEqual(ofThisRealm(actual), expected, ...message);
   }
 }
 

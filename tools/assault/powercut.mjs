@@ -1,7 +1,7 @@
 // Records what the service does to the files of its store, and cuts the power at many points of the record: rebuilds
 // the files as they may then be, opens them with the product, and compares them with what was acknowledged before.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CUTS, Disk, events, recording } from './power-record.mjs';
@@ -16,6 +16,14 @@ const LESS = `import { DatabaseSync } from 'node:sqlite';
   DatabaseSync.prototype.exec = function (sql) {
     return exec.call(this, sql.replace('synchronous = FULL', 'synchronous = NORMAL'));
   };`;
+
+/** The flags of a service that may write in this folder only. */
+const permissions = (folder) => [
+  '--permission',
+  ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
+  '--allow-fs-read=*',
+  `--allow-fs-write=${folder}`,
+];
 
 /**
  * Runs the service under strace and creates animals. It ends once in order, and then `crashes` times while a commit is
@@ -106,16 +114,22 @@ async function cut(folder, record, points, random) {
 export async function attack({ short, show, random }) {
   if (spawnSync('strace', ['-f', 'true']).status !== 0) return 'strace, and leave to trace';
   const points = short ? 60 : 300;
-  await inFolder(async (folder) => {
-    const record = await recordOf(folder, { creates: short ? 200 : 800, crashes: short ? 2 : 6 });
-    const { acknowledged, disks, lost, twice, refused } = await cut(folder, record, points, random('cuts'));
-    console.log(
-      `${record.length} events, ${acknowledged} creates acknowledged, ${points} cuts, ${disks} disks after them`,
-    );
-    show('disks that lack what was acknowledged', lost, 'equals', 0);
-    show('disks with an animal twice', twice, 'equals', 0);
-    show('disks that the service refuses', refused, 'equals', 0);
-  });
+  for (const model of ['', " under Node.js's permission model"])
+    await inFolder(async (folder) => {
+      // It lets no new folder be synced, so this one was made before.
+      const made = { mkdir: join(folder, 'store'), fsync: folder };
+      if (model !== '') mkdirSync(made.mkdir);
+      const options = model === '' ? [] : permissions(folder);
+      const record = await recordOf(folder, { creates: short ? 200 : 800, crashes: short ? 2 : 6, options });
+      if (model !== '') record.unshift(...Object.entries(made).map(([call, path]) => ({ call, path })));
+      const { acknowledged, disks, lost, twice, refused } = await cut(folder, record, points, random('cuts'));
+      console.log(
+        `${record.length} events, ${acknowledged} creates acknowledged, ${points} cuts, ${disks} disks after them`,
+      );
+      show(`disks that lack what was acknowledged${model}`, lost, 'equals', 0);
+      show(`disks with an animal twice${model}`, twice, 'equals', 0);
+      show(`disks that the service refuses${model}`, refused, 'equals', 0);
+    });
   await inFolder(async (folder) => {
     const options = ['--import', `data:text/javascript,${encodeURIComponent(LESS)}`];
     const record = await recordOf(folder, { creates: short ? 100 : 400, crashes: 0, options });

@@ -130,7 +130,8 @@ async function copyChecked(
     signal?.throwIfAborted();
     const { size: bytes } = fs.statSync(copy);
     place(copy);
-    await syncFolder(dirname(target));
+    if (!(await syncFolder(dirname(target))))
+      notices(options)(`the name of ${target} is not synced: Node.js's permission model forbids it`);
     return { bytes, pets };
   } catch (error) {
     const cause = error instanceof UnavailableError ? error.cause : error;

@@ -53,7 +53,12 @@ export async function findOrCreateFile(path: string, mustExist: boolean): Promis
 /** Creates the folders of a file that are missing. */
 export async function createFolders(file: string): Promise<void> {
   const missing: string[] = [];
-  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  let folder = dirname(file);
+  for (; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  if (missing.length > 0 && 'permission' in process && !(await syncFolder(folder))) {
+    const why = "Node.js's permission model does not let a new one be synced";
+    throw new StoreFileError(file, `is in a folder that does not exist, and ${why}: create the folder first`);
+  }
   // One by one: `recursive` never ends below /proc.
   for (const folder of missing) await create(folder, () => mkdirSync(folder, { mode: 0o700 }));
 }
@@ -66,7 +71,8 @@ async function createFile(file: string): Promise<void> {
     const advice = 'put the file back, or remove what is left of it';
     throw new StoreFileError(file, `is missing, but ${leftOver} exists: ${advice}`);
   }
-  // SQLite gives the files beside it the same mode.
+  // SQLite gives the files beside it the same mode. Where the folder cannot be synced now, SQLite does it when it creates
+  // its log, before the first commit.
   await create(file, () => closeSync(openSync(file, 'wx', 0o600)));
 }
 
@@ -80,12 +86,16 @@ async function create(path: string, make: () => void): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Brings the names in a folder to the disk. */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return; // cannot sync folders
-  const folder = await open(path); // Node.js's permission model allows no other sync than a FileHandle's
+/** Brings the names in a folder to the disk. Returns `false` if Node.js's permission model forbids it: from 26 on. */
+export async function syncFolder(path: string): Promise<boolean> {
+  if (process.platform === 'win32') return true; // cannot sync folders
+  const folder = await open(path); // up to 24 the permission model allows no other sync than a FileHandle's
   try {
     await folder.sync();
+    return true;
+  } catch (error) {
+    if (Object(error).code === 'ERR_ACCESS_DENIED') return false;
+    throw error;
   } finally {
     await folder.close();
   }

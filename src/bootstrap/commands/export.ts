@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { link, lstat, open, rm } from 'node:fs/promises';
+import { constants, link, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '../../adapters/sqlite/store-file.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
 import { JSON_OPTION, UsageError, addCommand, interruptible, print, resultText } from './command-line.js';
@@ -81,12 +82,12 @@ async function writeFile(file: string, texts: AsyncIterable<string>, signal: Abo
   const part = `${file}.${randomUUID()}.part`;
   try {
     // Opened first: a file that a stream opens may appear after its removal.
-    const target = (await open(part, 'wx', 0o600)).createWriteStream({ flush: true });
+    // O_SYNC: the permission model of Node.js lets no file be synced afterwards. Windows has none.
+    const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
+    const target = (await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600)).createWriteStream();
     await pipeline(texts, target, { signal });
     await link(part, file);
-    const folder = await open(dirname(file));
-    await folder.sync();
-    await folder.close();
+    await syncFolder(dirname(file));
   } catch (cause) {
     signal.throwIfAborted();
     const { syscall }: NodeJS.ErrnoException = Object(cause);

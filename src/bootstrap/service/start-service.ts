@@ -66,8 +66,11 @@ export async function startService(container: Container): Promise<Service> {
  * @throws {Error} it is; the message says what to do.
  */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
-  const asking = transfer?.isUnfinished({ signal: AbortSignal.timeout(1000) });
-  if (await asking?.catch(() => false))
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(), 1000);
+  const asking = transfer?.isUnfinished({ signal: waiting.signal }).catch(() => false);
+  const isUnfinished = await asking?.finally(() => clearTimeout(timer));
+  if (isUnfinished)
     throw new Error(`The store ${location} is a copy that has not finished: copy again, to a new store.`);
 }
 

@@ -43,8 +43,10 @@ const PAIR_WRITER = `
     await new Promise(setImmediate);
   }`;
 
-/** Whether a line of strace shows that a file or folder is synced. */
-const syncs = (line: string, path = ''): boolean => /sync\(/.test(line) && line.includes(`<${path}>`);
+/** Whether a line of strace shows that a file or folder is synced, or will be with each write. */
+const syncs = (line: string, path = ''): boolean =>
+  (/sync\(/.test(line) && line.includes(`<${path}>`)) ||
+  (line.includes('O_SYNC') && line.includes(`"${path}"`));
 
 const names = async (store: Store): Promise<string[]> =>
   (await store.pets.list({ limit: 99 })).map(({ name }) => name);
@@ -114,7 +116,7 @@ describe('backUpSqliteStore', () => {
 
   for (const command of ['backup', 'export']) {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
-      const calls = ['-f', '-y', '-e', 'trace=fsync,fdatasync,link,linkat'];
+      const calls = ['-f', '-y', '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
       if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
       await onStore(async ({ pets, file }) => {
         await pets.add(rex);

@@ -198,7 +198,7 @@ describe('The command line', () => {
       'sqlite:file:hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
       'sqlite:hunter2.db-wal': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
       'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
-      'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that MongoDB does not know: color',
+      'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that the driver refuses: color',
     })) {
       const { code, err } = await runLine('serve', { ...wrong, STORE_URL });
       expect(code).to.equal(2);

@@ -273,7 +273,9 @@ export class Connection implements Task {
 
 /** Takes the listener away that `node:http` has added last. */
 function takeListener(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {
-  const listener = socket.listeners(event).at(-1) as () => void;
+  const listener = socket.listeners(event).at(-1) as (() => void) | undefined;
+  if (!listener)
+    throw new Error(`This version of Node.js listens to '${event}' of a connection in another way.`);
   socket.removeListener(event, listener);
   return listener;
 }
