@@ -10,7 +10,6 @@ import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
 import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
-import type { OperationId } from './operations.js';
 import { MERGE_PATCH } from './request-body.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
@@ -49,21 +48,6 @@ export interface HttpInterfaceOptions {
   readonly log?: HttpLog | undefined;
   /** The files of the docs page. Omit to serve nothing at `/docs` and `/`. */
   readonly docs?: readonly DocsFile[] | undefined;
-  /**
-   * Called for every request for a deprecated operation with a valid key, whatever the response. Must return at once,
-   * and not throw.
-   */
-  readonly onDeprecatedCall?: ((call: DeprecatedCall) => void) | undefined;
-}
-
-/** A request for a deprecated operation with a valid key. */
-export interface DeprecatedCall {
-  /** The operation's id in the interface: `getPet`. */
-  readonly operationId: OperationId;
-  /** Identifies the key without revealing it. */
-  readonly keyId: string;
-  /** When the operation will be removed. */
-  readonly sunset: Date;
 }
 
 /**
@@ -124,6 +108,7 @@ export class HttpInterface {
     report(this.#options.log, request, response, {
       requestId: id,
       operation: endpoint?.operation,
+      sunset: endpoint?.sunset,
       isProbe: endpoint?.alwaysServed,
       clientAddress: this.#addressOf(request),
       keyId: context.principal?.keyId,
@@ -172,11 +157,8 @@ export class HttpInterface {
     if (turn) await turn;
     if (route === undefined) throw routeNotFound();
     if (endpoint === undefined) throw methodNotAllowed(route);
-    const { operation, sunset, removed, scope } = endpoint;
+    const { removed, scope } = endpoint;
     const { principal } = context;
-    if (operation && sunset && principal) {
-      this.#options.onDeprecatedCall?.({ operationId: operation, keyId: principal.keyId, sunset });
-    }
     if (removed !== undefined) {
       const message = messageOf('operation_removed', { successor: address + removed });
       throw new HttpError('operation_removed', message);

@@ -18,6 +18,8 @@ export interface RespondedRequest {
   readonly path: string;
   /** The operation, if the request is for one. */
   readonly operation?: OperationId | undefined;
+  /** When the operation will be removed, if it is deprecated. */
+  readonly sunset?: Date | undefined;
   /** Whether it is a health check. */
   readonly isProbe?: boolean | undefined;
   /** The address of the client, if it is known. */

@@ -8,7 +8,7 @@ export { loadOpenApiDocument, type DocsFile } from './docs-routes.js';
 export type { ErrorCode } from './error-codes.js';
 export { HttpError } from './error-responses.js';
 export { Readiness } from './health.js';
-export { HttpInterface, type DeprecatedCall, type HttpInterfaceOptions } from './http-interface.js';
+export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type ExperimentalOperation, type HttpSettings } from './http-settings.js';

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly operation?: OperationId;
   /** The scope that a key needs. */
   readonly scope?: Scope;
-  /** When the operation will be removed, if it is deprecated. Its callers are reported. */
+  /** When the operation will be removed, if it is deprecated. */
   readonly sunset?: Date | undefined;
   /** Returns the headers of its every response. */
   readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { interruptible, type InterruptedError, type Io } from './command-line.js';
 import { ensureKey, logReady } from './ready.js';
 import { TOKENS, configure } from '../service/container.js';
-import { createLogger, deprecatedCallLogTo, httpLogTo } from '../service/logger.js';
+import { createLogger, httpLogTo } from '../service/logger.js';
 import { startService } from '../service/start-service.js';
 import { add, replace } from '../service/wiring.js';
 
@@ -12,8 +12,7 @@ const logging = (io: Io): ContainerModule =>
   new ContainerModule((options) => {
     const { logger } = TOKENS;
     add(options, logger, [TOKENS.settings], (read) => createLogger(read, io.stderr));
-    replace(options, TOKENS.httpLog, [logger], httpLogTo);
-    replace(options, TOKENS.onDeprecatedCall, [logger, TOKENS.clock], deprecatedCallLogTo);
+    replace(options, TOKENS.httpLog, [logger, TOKENS.clock], httpLogTo);
     replace(options, TOKENS.openOptions, [logger], (log) => ({
       onNotice: (line) => log.warn(`store: ${line}`),
     }));

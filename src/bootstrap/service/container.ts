@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
 import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
-import type { HttpInterface, DeprecatedCall } from '../../adapters/http/http-interface.js';
+import type { HttpInterface } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
 import type { Readiness } from '../../adapters/http/health.js';
 import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
@@ -40,8 +40,6 @@ export const TOKENS = {
   httpLog: token<HttpLog>('HttpLog'),
   /** `undefined` if requests are not limited. */
   rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
-  /** Called for every request for a deprecated operation. */
-  onDeprecatedCall: token<(call: DeprecatedCall) => void>('OnDeprecatedCall'),
   /** Bounds the requests in progress. */
   admission: token<AdmissionControl>('AdmissionControl'),
   httpInterface: token<HttpInterface>('HttpInterface'),
@@ -118,7 +116,6 @@ const apiKeyAuthentication = new ContainerModule((options) => {
 /** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, { responded: () => {} });
-  add(options, t.onDeprecatedCall, () => {});
   add(options, t.rateLimiter, [t.settings], async ({ rateLimit }) => {
     if (rateLimit === undefined) return undefined;
     const { memoryRateLimiter } = await import('./memory-rate-limiter.js');
@@ -135,29 +132,11 @@ const http = new ContainerModule((options) => {
   add(
     options,
     t.httpInterface,
-    [
-      t.animalStore,
-      t.authenticator,
-      t.readiness,
-      t.settings,
-      t.httpLog,
-      t.onDeprecatedCall,
-      t.rateLimiter,
-      t.admission,
-    ],
-    async (
-      animalStore,
-      authenticator,
-      readiness,
-      settings,
-      log,
-      onDeprecatedCall,
-      rateLimiter,
-      admission,
-    ) => {
+    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.rateLimiter, t.admission],
+    async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission) => {
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
-      const parts = { animalStore, authenticator, readiness, log, onDeprecatedCall, rateLimiter, admission };
+      const parts = { animalStore, authenticator, readiness, log, rateLimiter, admission };
       const { trustedProxies } = settings;
       const clientAddress =
         trustedProxies.length > 0

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { DeprecatedCall } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
-import type { Clock } from '../../application/ports/clock.js';
+import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { logDestination, prettyStream, visible } from './log-destination.js';
 import type { Settings } from './settings.js';
@@ -24,16 +23,23 @@ function levelOf(error: unknown, isProbe = false) {
   return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
 }
 
-/** Logs one line for each response: health checks at debug, requests refused under load or late at warn, faults at error. */
-export const httpLogTo = (logger: Logger): HttpLog => ({
-  responded({ isProbe, error, ...response }) {
-    const { keyFault, requestId, clientAddress, keyId } = response;
+/**
+ * Logs one line for each response: health checks at debug, requests refused under load or late at warn, faults at error.
+ * Besides, what an operator has to know: one warning a day (in UTC) for each key that calls a deprecated operation, the
+ * use of keys that are no longer valid, and every removal.
+ */
+export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
+  const warnOfDeprecation = oncePerDay(clock);
+  const responded: HttpLog['responded'] = ({ isProbe, error, sunset, ...response }) => {
+    const { keyFault, requestId, clientAddress, keyId, operation } = response;
+    if (sunset && keyId !== undefined && warnOfDeprecation(`${operation} ${keyId}`))
+      logger.warn({ operationId: operation, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
     if (keyFault === 'expired' || keyFault === 'revoked')
       logger.warn(
         { event: `api_key_${keyFault}_used`, requestId, clientAddress },
         `an API key was used that is ${keyFault}`,
       );
-    if (response.operation === 'removePet' && response.status === 204) {
+    if (operation === 'removePet' && response.status === 204) {
       const petId = decodeURIComponent(response.path.split('/').at(-1) ?? '');
       logger.info({ event: 'pet_removed', requestId, keyId, petId }, `removed the animal ${petId}`);
     }
@@ -43,18 +49,19 @@ export const httpLogTo = (logger: Logger): HttpLog => ({
     // No stack: under overload, or while the store is away, such lines are most of the log.
     const reason = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
     logger[level](error === undefined ? line : { ...line, ...reason }, 'responded');
-  },
-});
+  };
+  return { responded };
+}
 
-/** Logs one warning a day (in UTC) for each key and deprecated operation. */
-export function deprecatedCallLogTo(logger: Logger, clock: Clock): (call: DeprecatedCall) => void {
-  const logged = new Set<string>();
-  return ({ operationId, keyId, sunset }) => {
-    const call = `${dayOf(clock.now())} ${operationId} ${keyId}`;
-    if (logged.has(call)) return;
-    if (logged.size === 10_000) logged.clear(); // bounds the memory
-    logged.add(call);
-    logger.warn({ operationId, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
+/** Returns whether this is the first call of the day with a text. */
+function oncePerDay(clock: Clock): (text: string) => boolean {
+  const seen = new Set<string>();
+  return (text) => {
+    const today = `${dayOf(clock.now())} ${text}`;
+    if (seen.has(today)) return false;
+    if (seen.size === 10_000) seen.clear(); // bounds the memory
+    seen.add(today);
+    return true;
   };
 }
 

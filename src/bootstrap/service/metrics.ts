@@ -77,6 +77,8 @@ function instrument(container: Container): Registry {
   const refused = counter('requests_refused_total', refusing, 'reason');
   const checking = 'API keys of requests, by what they turned out to be.';
   const keyChecks = counter('key_checks_total', checking, 'result');
+  const calling = 'Calls of deprecated operations, by the id of the key.';
+  const deprecated = counter('deprecated_calls_total', calling, 'operation', 'key');
   decorate(container, TOKENS.httpLog, (log) => ({
     responded(request) {
       const { status, code, error, keyId, keyFault } = request;
@@ -84,19 +86,13 @@ function instrument(container: Container): Registry {
       requests.inc({ operation, status });
       duration.observe({ operation }, request.milliseconds / 1000);
       bytes.inc(request.bytes);
+      if (request.sunset && keyId !== undefined) deprecated.inc({ operation, key: keyId });
       if (keyId !== undefined || keyFault !== undefined) keyChecks.inc({ result: keyFault ?? 'valid' });
       if (code === 'rate_limited') refused.inc({ reason: 'limited' });
       else if (error instanceof BusyError) refused.inc({ reason: 'busy' });
       log.responded(request);
     },
   }));
-
-  const calling = 'Calls of deprecated operations, by the id of the key.';
-  const deprecated = counter('deprecated_calls_total', calling, 'operation', 'key');
-  decorate(container, TOKENS.onDeprecatedCall, (inner) => (call) => {
-    deprecated.inc({ operation: call.operationId, key: call.keyId });
-    inner(call);
-  });
 
   const store = histogram('store_duration_seconds', 'Calls of the store.', SECONDS, 'operation');
   const failures = counter('store_failures_total', 'Calls of the store that failed.', 'operation');

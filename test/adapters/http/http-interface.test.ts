@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type {
-  DeprecatedCall,
   HttpInterfaceOptions,
+  HttpLog,
   HttpRequest,
   HttpSettings,
   RespondedRequest,
@@ -71,7 +71,7 @@ describe('HttpInterface', () => {
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
       expect(sent).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
-      const [{ milliseconds, ...logged } = { milliseconds: -1 }] = responded;
+      const [{ milliseconds, sunset: _, ...logged } = { milliseconds: -1 }] = responded;
       expect(milliseconds).to.be.within(0, 10_000);
       expect(logged).to.deep.equal({
         requestId: 'r-1',
@@ -213,7 +213,7 @@ describe('HttpInterface', () => {
     };
 
     const sunset = new Date('2030-12-05T00:00:00Z');
-    const CALL: DeprecatedCall = { operationId: 'getPet', keyId: 'id of good-reader', sunset };
+    const CALL = { operation: 'getPet', keyId: 'id of good-reader', sunset };
     const PATH = '/v1/pets/1';
     const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
     const busy: Partial<HttpInterfaceOptions> = { admission: new AdmissionControl({ maxInFlight: 0 }) };
@@ -236,9 +236,12 @@ describe('HttpInterface', () => {
       ],
     ] as const) {
       it(title, async () => {
-        const reported: DeprecatedCall[] = [];
-        const onDeprecatedCall = (call: DeprecatedCall): void => void reported.push(call);
-        const http = httpInterface({ authenticator, onDeprecatedCall, ...options });
+        const reported: unknown[] = [];
+        const log: HttpLog = {
+          responded: ({ operation, keyId, sunset: removal }) =>
+            removal && keyId !== undefined && reported.push({ operation, keyId, sunset: removal }),
+        };
+        const http = httpInterface({ authenticator, log, ...options });
         const response = await http.handle(requestWith({ authorization: `Bearer ${key}` }, { method, path }));
         expect([outcome(response), ...reported]).to.deep.equal([expected, ...calls]);
       });

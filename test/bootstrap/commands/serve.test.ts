@@ -229,11 +229,10 @@ describe('serve', () => {
     const seen: unknown[] = [];
     const adapter = new ContainerModule((options) => {
       replace(options, TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
-      replace(options, TOKENS.onDeprecatedCall, ({ operationId }) => void seen.push(operationId));
       add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
     });
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
     await statusOf(`${url}/pets/1`, KEY);
-    expect(seen).to.deep.equal(['getPet', 404]);
+    expect(seen).to.deep.equal([404]);
   });
 });

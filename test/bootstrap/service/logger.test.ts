@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
-import { createLogger, deprecatedCallLogTo, httpLogTo } from '../../../src/bootstrap/service/logger.js';
+import { createLogger, httpLogTo } from '../../../src/bootstrap/service/logger.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { TestIo } from '../test-io.js';
@@ -150,10 +150,12 @@ describe('The log', () => {
   it('warns of deprecated calls once a day in UTC for each key and operation', async () => {
     let now = new Date('2026-11-20T23:59:59.999Z');
     const sunset = new Date('2030-12-05T00:00:00Z');
-    const called = deprecatedCallLogTo(await logger(), { now: () => now });
-    for (const keyId of ['k-1', 'k-2', 'k-1', 'k-2']) called({ operationId: 'getPet', keyId, sunset });
+    const log = httpLogTo(await logger({ LOG_LEVEL: 'warn' }), { now: () => now });
+    const call = (rest: object) => log.responded({ ...RESPONSE, operation: 'getPet', sunset, ...rest });
+    for (const keyId of ['k-1', 'k-2', undefined, 'k-1', 'k-2']) call({ keyId });
     now = new Date('2026-11-21T00:00:00Z');
-    called({ operationId: 'getPet', keyId: 'k-1', sunset });
+    call({ keyId: 'k-1' });
+    call({ keyId: 'k-1', sunset: undefined });
     expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1', 'k-2', 'k-1']);
     const { time: _, ...rest } = io.lines[0] ?? {};
     const msg = 'deprecated operation called';
@@ -161,9 +163,10 @@ describe('The log', () => {
   });
 
   it('remembers at most 10,000 deprecated calls', async () => {
-    const called = deprecatedCallLogTo(await logger(), { now: () => new Date('2026-11-20') });
+    const log = httpLogTo(await logger({ LOG_LEVEL: 'warn' }), { now: () => new Date('2026-11-20') });
     const sunset = new Date('2030-12-05');
-    const call = (key: number) => called({ operationId: 'getPet', keyId: `k-${key}`, sunset });
+    const call = (key: number) =>
+      log.responded({ ...RESPONSE, operation: 'getPet', sunset, keyId: `k-${key}` });
     for (let key = 1; key <= 10_001; key += 1) call(key);
     io.err = '';
     for (const key of [10_001, 1]) call(key); // the last one is remembered, the first one not
