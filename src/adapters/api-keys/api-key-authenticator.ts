@@ -53,7 +53,7 @@ export class ApiKeyAuthenticator implements Authenticator {
 
     const id = this.#findManaged && readApiKeyId(credential);
     if (id === undefined) return { ok: false, reason: 'unknown' };
-    const found = await this.#findManaged?.(id, hash, { signal });
+    const found = await this.#findManaged?.(id, hash);
     if (found === undefined) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, timeOf(this.#clock));
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };

@@ -1,10 +1,7 @@
-import { rejects } from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
 import { cachedFindKey } from '../../../src/adapters/api-keys/api-key-cache.js';
-import type { Call } from '../../../src/application/animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { observedApiKeys, type ObservedApiKeys } from './fixtures.js';
@@ -15,8 +12,7 @@ const record = (id: string) =>
 /** Finds the keys of `record`, whose text is their id. */
 const finder = (apiKeys: Pick<ApiKeyRepository, 'findById'>) => {
   const find = cachedFindKey(apiKeys);
-  return (id: string, call?: Call, key = id): Promise<ApiKeyRecord | undefined> =>
-    find(id, hashApiKey(key), call);
+  return (id: string, key = id): Promise<ApiKeyRecord | undefined> => find(id, hashApiKey(key));
 };
 
 describe('cachedFindKey', () => {
@@ -78,13 +74,13 @@ describe('cachedFindKey', () => {
     await find('one');
     for (const id of ['one', 'two', 'one', 'two']) {
       apiKeys.lookUps.length = 0;
-      expect(await find(id, {}, 'guess')).to.equal(undefined);
+      expect(await find(id, 'guess')).to.equal(undefined);
       expect(apiKeys.lookUps).to.deep.equal([id]);
     }
     apiKeys.lookUps.length = 0;
     elapsed += 500;
     apiKeys.hold();
-    const [owner, guess] = [find('one'), find('one', {}, 'guess')];
+    const [owner, guess] = [find('one'), find('one', 'guess')];
     apiKeys.release();
     expect([(await owner)?.id, await guess]).to.deep.equal(['one', undefined]);
     expect(apiKeys.lookUps).to.deep.equal(['one', 'one']);
@@ -115,53 +111,19 @@ describe('cachedFindKey', () => {
     expect(apiKeys.lookUps).to.deep.equal([others[0]]);
   });
 
-  describe('when a caller leaves', () => {
-    it('continues the look-up for the others', async () => {
-      apiKeys.hold();
-      const leaving = new AbortController();
-      const first = find('one', { signal: leaving.signal });
-      const second = find('one');
-      leaving.abort(new Error('gone'));
-      await rejects(first, /gone/);
-      expect(apiKeys.signals[0]?.aborted).to.equal(false);
-      apiKeys.release();
-      expect(await second).to.deep.include({ id: 'one' });
-      expect(apiKeys.lookUps).to.have.length(1);
-    });
-
-    it('aborts the look-up when no call waits for it, and starts another for the next', async () => {
-      apiKeys.hold();
-      const leaving = new AbortController();
-      const calls = [1, 2].map(() => find('one', { signal: leaving.signal }));
-      expect(apiKeys.signals[0]?.aborted).to.equal(false);
-      leaving.abort(new Error('gone'));
-      for (const call of calls) await rejects(call, /gone/);
-      expect(apiKeys.signals[0]?.aborted).to.equal(true);
-      const next = find('one');
-      apiKeys.release();
-      expect(await next).to.deep.include({ id: 'one' });
-      expect(apiKeys.lookUps).to.have.length(2);
-    });
-
-    it('keeps a newer look-up', async () => {
-      apiKeys.hold();
-      const leaving = new AbortController();
-      const first = find('one', { signal: leaving.signal });
+  it('keeps a newer look-up when an older one fails or finds nothing', async () => {
+    for (const outcome of [Promise.resolve(undefined), Promise.reject(new Error('lost'))]) {
+      outcome.catch(() => {});
+      const late = Promise.withResolvers<undefined>();
+      let lookUps = 0;
+      find = finder({ findById: (id) => ((lookUps += 1) === 1 ? late.promise : apiKeys.findById(id)) });
+      const older = find('one');
       elapsed += 500;
-      const second = find('one');
-      leaving.abort(new Error('gone'));
-      await rejects(first, /gone/);
-      const third = find('one');
-      apiKeys.release();
-      expect(await second).to.equal(await third);
-      expect(apiKeys.lookUps).to.have.length(2);
-    });
-
-    it('leaves no listener on a signal', async () => {
-      const { signal } = new AbortController();
-      await find('one', { signal });
-      await find('two', { signal });
-      expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
-    });
+      await find('one');
+      late.resolve(outcome as Promise<undefined>);
+      await older.catch(() => {});
+      await find('one');
+      expect(lookUps).to.equal(2);
+    }
   });
 });

@@ -24,7 +24,6 @@ export class SettableClock implements Clock {
 /** A repository in memory that records its look-ups, and answers them only on `release` while it is held. */
 export interface ObservedApiKeys extends ApiKeyRepository {
   readonly lookUps: string[];
-  readonly signals: (AbortSignal | undefined)[];
   hold(): void;
   release(): void;
 }
@@ -33,18 +32,15 @@ export function observedApiKeys(): ObservedApiKeys {
   const { apiKeys } = openMemoryStore();
   let gate: PromiseWithResolvers<void> | undefined;
   const lookUps: string[] = [];
-  const signals: (AbortSignal | undefined)[] = [];
   return {
     lookUps,
-    signals,
     hold: () => void (gate = Promise.withResolvers()),
     release: () => gate?.resolve(),
     add: (apiKey) => apiKeys.add(apiKey),
-    async findById(id, call = {}) {
+    async findById(id) {
       lookUps.push(id);
-      signals.push(call.signal);
       // Read at once, as a store may, and answered later.
-      const read = apiKeys.findById(id, call);
+      const read = apiKeys.findById(id);
       read.catch(() => undefined);
       await gate?.promise;
       return read;
