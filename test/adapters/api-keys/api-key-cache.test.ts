@@ -120,7 +120,7 @@ describe('cachedFindKey', () => {
       const older = find('one');
       elapsed += 500;
       await find('one');
-      late.resolve(outcome as Promise<undefined>);
+      late.resolve(outcome);
       await older.catch(() => {});
       await find('one');
       expect(lookUps).to.equal(2);
