@@ -3,7 +3,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpResponse } from '../http-message.js';
-import { writeResponse } from '../node/node-request.js';
+import { contentOf, writeResponse } from '../node/node-request.js';
 import type { OperationId } from '../operations.js';
 import { koaRequests } from './koa-request.js';
 
@@ -74,7 +74,7 @@ function respond(context: Context, answer: HttpResponse): void {
   response.status = answer.status;
   // Koa's own `set` takes ten times as long. Other middleware sees the same headers.
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
-  if (answer.status !== 204 && answer.status !== 304) response.body = answer.body; // Koa adds Content-Length, for HEAD too.
+  if (answer.status !== 204 && answer.status !== 304) response.body = contentOf(answer.body); // Koa adds Content-Length, for HEAD too.
 }
 
 /** Throws a fault through the application. If it gets to Koa, its response is the interface's, not Koa's. */

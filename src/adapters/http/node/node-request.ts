@@ -14,12 +14,14 @@ export function writeResponse(
   { status, headers, body }: HttpResponse,
 ): void {
   const hasBody = status !== 204 && status !== 304;
-  // Streams count the characters of buffered text. A large text is sent as bytes, so that they count bytes.
-  const content = body.length > LARGE ? Buffer.from(body) : body;
+  const content = contentOf(body);
   const length = hasBody && { 'Content-Length': Buffer.byteLength(content) };
   response.writeHead(status, { ...headers, ...length });
   response.end(hasBody && method !== 'HEAD' ? content : undefined);
 }
+
+/** A large text as bytes: of buffered text, streams count the characters, not the bytes. */
+export const contentOf = (body: string): string | Buffer => (body.length > LARGE ? Buffer.from(body) : body);
 
 /** What frameworks add: the target before they removed a prefix, the bytes of the body, and the parsed body. */
 type HostMessage = IncomingMessage & Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
