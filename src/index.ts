@@ -28,13 +28,7 @@ export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-
 export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
 export type { AddOptions, Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
-export type {
-  CompleteStore,
-  FullStore,
-  OpenOptions,
-  Store,
-  StoreFactory,
-} from './application/ports/store.js';
+export type { CompleteStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
   AnimalStoreError,
   IdempotencyConflictError,

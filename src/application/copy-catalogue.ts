@@ -4,7 +4,7 @@ import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
-import type { FullStore, Store } from './ports/store.js';
+import type { CompleteStore, Store } from './ports/store.js';
 
 /** The two stores of a copy. Both stay open: the caller closes them. */
 export interface CopyDependencies {
@@ -140,14 +140,14 @@ export const copyCatalogue =
 
 /** Whether nothing was ever stored: without an id that was assigned there was no animal, and no claim. */
 async function isEmpty(
-  { apiKeys, transfer }: Pick<FullStore, 'apiKeys' | 'transfer'>,
+  { apiKeys, transfer }: Pick<CompleteStore, 'apiKeys' | 'transfer'>,
   call: Call,
 ): Promise<boolean> {
   const { pets, lastId } = await transfer.survey(call);
   return pets === 0 && lastId === 0n && (await apiKeys.list(call)).length === 0;
 }
 
-function copyable({ pets, apiKeys, transfer }: Store): Pick<FullStore, 'pets' | 'apiKeys' | 'transfer'> {
+function copyable({ pets, apiKeys, transfer }: Store): Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'> {
   if (apiKeys === undefined || transfer === undefined) throw new CopyError('not_copyable');
   return { pets, apiKeys, transfer };
 }

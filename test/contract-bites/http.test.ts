@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createFetchHandler, type FetchHandler } from '../../src/adapters/http/fetch/index.js';
+import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
 import { httpContract } from '../contract/http-contract.js';
@@ -8,7 +8,10 @@ import { bites, type Bites } from './bites.js';
 
 /** A Fetch handler with a fault around it. */
 const handled = (
-  fault: (handle: FetchHandler, http: HttpInterface) => (request: Request) => Promise<Response>,
+  fault: (
+    handle: ReturnType<typeof createFetchHandler>,
+    http: HttpInterface,
+  ) => (request: Request) => Promise<Response>,
 ): OpenHttp => fetchSubjects((http) => fault(createFetchHandler(http), http));
 
 /** Changes requests before they are handled. */

@@ -10,7 +10,7 @@ import {
   serviceSubjects,
 } from '../contract/http/http-subjects.js';
 import { rejectionOf } from '../contract/rejection.js';
-import { runContract, type RunContractOptions } from '../contract/run-contract.js';
+import { runContract } from '../contract/run-contract.js';
 
 interface Counter extends Subject {
   count: number;
@@ -48,7 +48,7 @@ const outcomes = (results: readonly CaseResult[]): string[] =>
 
 const run = (
   cases: readonly ContractCase<Counter>[],
-  options?: RunContractOptions,
+  options?: Parameters<typeof runContract>[2],
   open = new Counters().open,
 ) => runContract(contractOf(...cases), open, options);
 

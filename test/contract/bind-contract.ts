@@ -12,15 +12,6 @@ export interface TestRunner {
   readonly after?: ((body: () => Promise<void>) => unknown) | undefined;
 }
 
-/** The functions of jest. */
-export interface JestRunner extends TestRunner {
-  /** Declares a test. */
-  readonly it: TestRunner['it'] & {
-    /** Declares a test that is reported and does not run. */
-    readonly skip: (title: string, body: () => Promise<void>) => unknown;
-  };
-}
-
 /**
  * Binds a contract to mocha, node:test or vitest: declares one test for each case. A case that does not apply is
  * reported as skipped, with the reason. For jest use `bindToJest`.
@@ -54,7 +45,9 @@ export function bindContract<S extends Subject, Given extends string = never>(
 export async function bindToJest<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
-  runner: JestRunner = globalRunner() as JestRunner,
+  runner: TestRunner & {
+    readonly it: { readonly skip: (title: string, body: () => Promise<void>) => unknown };
+  } = globalRunner() as never,
   options: RunOptions = {},
 ): Promise<void> {
   const suite = suiteOf(contract, open, options);

@@ -7,24 +7,16 @@
 export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
 export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
-export { bindContract, bindToJest, type JestRunner, type TestRunner } from './bind-contract.js';
+export { bindContract, bindToJest, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 export { httpContract } from './http-contract.js';
-export type { Conversation, RawResponse } from './http/conversation.js';
-export {
-  fetchSubjects,
-  listenerSubjects,
-  serviceSubjects,
-  type HttpSubject,
-  type OpenHttp,
-  type RunningService,
-  type Wanted,
-} from './http/http-subjects.js';
+export type { Conversation } from './http/conversation.js';
+export { fetchSubjects, listenerSubjects, serviceSubjects, type HttpSubject } from './http/http-subjects.js';
 export type { RowRequest } from './http/request-row.js';
 export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
 export { petChangesContract } from './pet-changes-contract.js';
-export { runContract, type RunContractOptions, type RunOptions } from './run-contract.js';
+export { runContract, type RunOptions } from './run-contract.js';
 export { petRepositoryContract, storeContracts } from './store-contracts.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';
-export { storeSubject, type StorePorts, type StoreSubject } from './store-subject.js';
+export { storeSubject, type StoreSubject } from './store-subject.js';

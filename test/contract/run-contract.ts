@@ -16,23 +16,24 @@ export interface RunOptions {
 export const DEFAULT_TIME_LIMIT = 30_000;
 const DEFAULT_ANIMALS = 10_000;
 
-/** Options of a run without a test runner. */
-export interface RunContractOptions extends RunOptions {
-  /** Called with each result and with the number of results that there will be. Awaited. */
-  readonly onResult?: ((result: CaseResult, count: number) => unknown) | undefined;
-  /** When aborted, no other case begins, and the run rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Runs the cases of a contract one after another, without a test runner. A case that fails or takes too long is a
- * result like others; so is a subject that does not open.
+ * result like others; so is a subject that does not open. `onResult` is called with each result and with the number of
+ * results that there will be, and awaited. When `signal` is aborted, no other case begins, and the run rejects with its
+ * reason.
  * @returns the results, in the order of the cases
  */
 export async function runContract<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
-  { onResult, signal, ...options }: RunContractOptions = {},
+  {
+    onResult,
+    signal,
+    ...options
+  }: RunOptions & {
+    readonly onResult?: ((result: CaseResult, count: number) => unknown) | undefined;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): Promise<readonly CaseResult[]> {
   const suite = suiteOf(contract, open, options);
   const results: CaseResult[] = [];

@@ -5,14 +5,14 @@ import { assert } from './assert.js';
 import type { ContractCase, Subject } from './contract.js';
 
 /** The ports of an open store. */
-export type StorePorts = Pick<Store, 'pets' | 'apiKeys' | 'transfer' | 'changes'>;
+export type StorePorts = Omit<Store, 'location' | 'close'>;
 
 /** An open, empty store: the subject of the contracts of all its ports. */
-export interface StoreSubject extends Subject, StorePorts {
+export interface StoreSubject extends Subject, Omit<Store, 'location' | 'close'> {
   /** For a store that survives the end of the process: closes this handle and opens the same store again. */
-  readonly reopen?: (() => Promise<StorePorts>) | undefined;
+  readonly reopen?: (() => Promise<Omit<Store, 'location' | 'close'>>) | undefined;
   /** For a store that several processes may use at the same time: opens one more handle, as another process does. */
-  readonly another?: (() => Promise<StorePorts>) | undefined;
+  readonly another?: (() => Promise<Omit<Store, 'location' | 'close'>>) | undefined;
   /** Whether new animals become visible in ascending order of id, in every process. Default: false. */
   readonly ordered?: boolean | undefined;
 }

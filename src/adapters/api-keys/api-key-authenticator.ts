@@ -12,16 +12,6 @@ import { InvalidParameterError, type Fault } from '../../domain/errors.js';
 import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
 import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
 
-/** Which keys are valid. Without any, every credential is refused. */
-export interface ApiKeyAuthenticatorOptions {
-  /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
-  readonly staticKeys?: readonly string[] | undefined;
-  /** Where managed keys are stored. Whoever opened it closes it. Default: there are no managed keys. */
-  readonly apiKeys?: ApiKeyRepository | undefined;
-  /** Decides expiry and revocation at every call. Default: the machine's clock. */
-  readonly clock?: Clock | undefined;
-}
-
 /**
  * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
  * to a managed key takes effect at most 500 ms after the store acknowledged it.
@@ -31,8 +21,22 @@ export class ApiKeyAuthenticator implements Authenticator {
   readonly #findManaged: FindKey | undefined;
   readonly #clock: Clock;
 
-  /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
-  constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
+  /**
+   * Without any keys, every credential is refused.
+   * @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token.
+   */
+  constructor({
+    staticKeys = [],
+    apiKeys,
+    clock = systemClock,
+  }: {
+    /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
+    readonly staticKeys?: readonly string[] | undefined;
+    /** Where managed keys are stored. Whoever opened it closes it. Default: there are no managed keys. */
+    readonly apiKeys?: ApiKeyRepository | undefined;
+    /** Decides expiry and revocation at every call. Default: the machine's clock. */
+    readonly clock?: Clock | undefined;
+  }) {
     const faults: Fault[] = staticKeys.flatMap((key, index) => {
       const message = staticKeyFault(key);
       return message === undefined ? [] : [{ field: `static key ${index + 1}`, message }];

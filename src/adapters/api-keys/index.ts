@@ -12,4 +12,4 @@ export {
   type ManagedApiKeysOptions,
 } from '../../application/manage-api-keys.js';
 export { apiKeyGenerator } from './api-key.js';
-export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';
+export { ApiKeyAuthenticator } from './api-key-authenticator.js';

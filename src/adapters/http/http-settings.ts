@@ -1,8 +1,5 @@
 import { encodedForLink } from './http-message.js';
-import type { RateLimit } from './rate-limiter.js';
-
-/** The id of an operation that may still change. */
-export type ExperimentalOperation = 'changeStatus' | 'removePet';
+import type { RateLimiter } from './rate-limiter.js';
 
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
@@ -25,15 +22,15 @@ export interface HttpSettings {
   readonly deprecatedSince: Date;
   /** `off`: getPet gets 410, `operation_removed`. */
   readonly getPet: 'on' | 'off';
-  /** The experimental operations to serve. Empty: none. */
-  readonly experimental: readonly ExperimentalOperation[];
+  /** The experimental operations, which may still change, to serve. Empty: none. */
+  readonly experimental: ReadonlyArray<'changeStatus' | 'removePet'>;
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
   /**
    * The limit of each API key, for the OpenAPI document. `HttpInterface` takes it from its rate limiter. Default:
    * none.
    */
-  readonly rateLimit?: RateLimit | undefined;
+  readonly rateLimit?: RateLimiter['limit'] | undefined;
 }
 
 /** When the interface removes getPet. */

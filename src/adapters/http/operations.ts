@@ -2,7 +2,7 @@ import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import type { ErrorCode } from './error-codes.js';
-import { GET_PET_SUNSET, type ExperimentalOperation, type HttpSettings } from './http-settings.js';
+import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 
@@ -242,7 +242,7 @@ export const OPERATIONS = {
     errors: ['invalid_parameter', 'pet_not_found', 'status_conflict', 'precondition_failed'],
   },
 } as const satisfies Record<OperationId, Operation> &
-  Record<ExperimentalOperation, { readonly stability: 'experimental' }>;
+  Record<HttpSettings['experimental'][number], { readonly stability: 'experimental' }>;
 
 const isExperimental = ([, { stability }]: [string, Operation]): boolean => stability === 'experimental';
 

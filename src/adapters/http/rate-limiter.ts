@@ -1,34 +1,28 @@
 import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 
-/** How many requests one API key may send in a window of time. */
-export interface RateLimit {
-  /** 1 or more. */
-  readonly requests: number;
-  /** The length of the window, in whole seconds: 1 or more. */
-  readonly seconds: number;
-}
-
 /** Counts the requests of each API key. */
 export interface RateLimiter {
-  /** The limit. Clients read it in `RateLimit-Policy` and in the OpenAPI document. */
-  readonly limit: RateLimit;
+  /** How many requests one API key may send in a window of time: in `RateLimit-Policy` and in the OpenAPI document. */
+  readonly limit: {
+    /** 1 or more. */
+    readonly requests: number;
+    /** The length of the window, in whole seconds: 1 or more. */
+    readonly seconds: number;
+  };
   /**
    * Counts a request. The request waits for it.
    * @param keyId the public id of a valid API key
    * @throws {UnavailableError} it cannot count now: the request gets 503
    */
-  take(keyId: string): Promise<Quota>;
-}
-
-/** What an API key may still do after a request was counted. */
-export interface Quota {
-  /** Whether this request is within the limit. */
-  readonly allowed: boolean;
-  /** The number of further requests in this window: 0 or more. */
-  readonly remaining: number;
-  /** The time until the window ends, in milliseconds. */
-  readonly resetsIn: number;
+  take(keyId: string): Promise<{
+    /** Whether this request is within the limit. */
+    readonly allowed: boolean;
+    /** The number of further requests in this window: 0 or more. */
+    readonly remaining: number;
+    /** The time until the window ends, in milliseconds. */
+    readonly resetsIn: number;
+  }>;
 }
 
 /**

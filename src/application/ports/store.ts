@@ -19,14 +19,10 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A store that can be copied. */
-export interface FullStore extends Store {
+/** A store with every port. */
+export interface CompleteStore extends Store {
   readonly apiKeys: ApiKeyRepository;
   readonly transfer: CatalogueTransfer;
-}
-
-/** A store with every port. */
-export interface CompleteStore extends FullStore {
   readonly changes: PetChanges;
 }
 

@@ -1,4 +1,4 @@
-import type { RateLimit, RateLimiter } from '../../adapters/http/rate-limiter.js';
+import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
 
 /**
  * Counts in memory, each process for itself: windows of fixed length, which begin with a key's first request. Keeps one
@@ -6,7 +6,7 @@ import type { RateLimit, RateLimiter } from '../../adapters/http/rate-limiter.js
  * @param now a clock in whole milliseconds that never goes back, unlike the machine's
  */
 export function memoryRateLimiter(
-  limit: RateLimit,
+  limit: RateLimiter['limit'],
   now: () => number = () => Math.floor(performance.now()),
 ): RateLimiter {
   const windows = new Map<string, { readonly endsAt: number; used: number }>();

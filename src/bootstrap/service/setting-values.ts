@@ -2,9 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
-import { GET_PET_SUNSET, type ExperimentalOperation } from '../../adapters/http/http-settings.js';
+import { GET_PET_SUNSET, type HttpSettings } from '../../adapters/http/http-settings.js';
 import { EXPERIMENTAL_OPERATIONS } from '../../adapters/http/operations.js';
-import type { RateLimit } from '../../adapters/http/rate-limiter.js';
+import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -40,7 +40,7 @@ export const milliseconds = (minimum: number) =>
   quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
 
 /** Requests in a window of whole seconds: `100/10s`. */
-export function rateLimit(text: string): RateLimit {
+export function rateLimit(text: string): RateLimiter['limit'] {
   const [, requests, window = ''] = /^([1-9]\d{0,8})\/(\d{1,5}[smhd])$/.exec(text) ?? [];
   const seconds = requests === undefined ? 0 : duration(window) / 1000;
   if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
@@ -86,7 +86,7 @@ const listOf = (rule: string, isValid: (value: string) => boolean) => (text: str
 export const experimental = listOf(
   `must hold experimental operations, which are ${EXPERIMENTAL_OPERATIONS.join(' and ')}`,
   (id) => EXPERIMENTAL_OPERATIONS.includes(id),
-) as (text: string) => readonly ExperimentalOperation[];
+) as (text: string) => HttpSettings['experimental'];
 
 /** Addresses, and networks in CIDR notation (RFC 4632). Whoever trusts every address (/0) trusts every client. */
 export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import type { RefusedRequest } from '../../adapters/http/node/refusals.js';
+import type { HttpRequest } from '../../adapters/http/http-message.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
@@ -38,7 +38,8 @@ export async function startService(container: Container): Promise<Service> {
     await requireWhole(store);
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
-    const headers = (request: RefusedRequest) => crossOriginHeaders(settings.corsOrigins, request);
+    const headers = (request: Pick<HttpRequest, 'method' | 'header'>) =>
+      crossOriginHeaders(settings.corsOrigins, request);
     const admission = await container.getAsync(TOKENS.admission);
     const listener = await container.getAsync(TOKENS.requestListener);
     const server = new NodeServer(listener, { log, headers, admission });

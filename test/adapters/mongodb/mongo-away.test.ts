@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
@@ -21,7 +21,7 @@ async function timed(call: Promise<unknown>): Promise<{ error: unknown; took: nu
 const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
   until('the call succeeds', () => call().catch(() => undefined));
 
-const untilReady = ({ pets }: FullStore): Promise<boolean> =>
+const untilReady = ({ pets }: CompleteStore): Promise<boolean> =>
   until('the store is ready', () =>
     pets.check({ signal: AbortSignal.timeout(1000) }).then(
       () => true,
@@ -32,12 +32,13 @@ const untilReady = ({ pets }: FullStore): Promise<boolean> =>
 const messagesOf = (error: unknown): string[] =>
   error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [];
 
-const OPERATIONS: Readonly<Record<string, (store: FullStore, signal: AbortSignal) => Promise<unknown>>> = {
-  'add with a claim': ({ pets }, signal) => pets.add(rex, { signal, claim: claimOn('t') }),
-  list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
-  revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
-  writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
-};
+const OPERATIONS: Readonly<Record<string, (store: CompleteStore, signal: AbortSignal) => Promise<unknown>>> =
+  {
+    'add with a claim': ({ pets }, signal) => pets.add(rex, { signal, claim: claimOn('t') }),
+    list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
+    revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
+    writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
+  };
 
 describeOnMongo('A MongoDB store whose database is away', (server) => {
   let proxy: MongoProxy;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { describeOnMongo } from './mongo-server.js';
 import { claimOn, onStore, rejection, rex } from './mongo-store-tests.js';
 
-const idsOf = async ({ pets }: FullStore, count: number): Promise<bigint[]> =>
+const idsOf = async ({ pets }: CompleteStore, count: number): Promise<bigint[]> =>
   (await Promise.all(Array.from({ length: count }, () => pets.add(rex)))).map(({ pet }) => pet.id);
 
 const another = (_id: bigint) => ({ _id, name: 'Another', categoryId: 1n, status: 'sold' });

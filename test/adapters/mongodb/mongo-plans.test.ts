@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
@@ -14,7 +14,7 @@ const OTHERS = 30;
 /** How many animals were removed, in front of the others. */
 const REMOVED = 500;
 
-const USES: Readonly<Record<string, (store: FullStore) => Promise<unknown>>> = {
+const USES: Readonly<Record<string, (store: CompleteStore) => Promise<unknown>>> = {
   'the first page': ({ pets }) => pets.list({ limit: 21 }),
   'a page in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21 }),
   'the first page of a status': ({ pets }) => pets.list({ limit: 21, status: 'sold' }),
@@ -43,7 +43,7 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
   const db = (): Db => clientOf(server).db(database);
 
   /** Runs on a store without ids in hand. */
-  async function using(use: (store: FullStore) => Promise<void>): Promise<void> {
+  async function using(use: (store: CompleteStore) => Promise<void>): Promise<void> {
     const store = await openMongoStore(uriOf(server, database), { timeout: 20_000 });
     try {
       await store.pets.list({ limit: 1 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoClient, MongoServerError, type Document } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { codeAt, read } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';
 import type { Mongod } from './mongod.js';
@@ -32,7 +32,7 @@ const FIRST_START = namesIn(/After the first start [^.:]* can be removed/);
 const SOURCE_OF_COPY = namesIn(/a user with [^.:]* is enough/);
 
 /** What the service does with a store, each once. */
-async function useStore({ pets, apiKeys, transfer }: FullStore): Promise<void> {
+async function useStore({ pets, apiKeys, transfer }: CompleteStore): Promise<void> {
   const now = new Date();
   await pets.check();
   const { pet } = await pets.add(rex);
@@ -55,7 +55,7 @@ async function copyFrom({
   pets,
   apiKeys,
   transfer,
-}: Pick<FullStore, 'pets' | 'apiKeys' | 'transfer'>): Promise<void> {
+}: Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'>): Promise<void> {
   await transfer.survey();
   await pets.list({ limit: 20 });
   await transfer.readClaims({ limit: 20, now: new Date() });
@@ -86,7 +86,7 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
 
   /** Opens a store as the page's URL does: the login is to the database that it names. Resolves to its notices. */
   async function using(
-    use: (store: FullStore) => Promise<void>,
+    use: (store: CompleteStore) => Promise<void>,
     mustExist = false,
   ): Promise<readonly string[]> {
     const notices: string[] = [];

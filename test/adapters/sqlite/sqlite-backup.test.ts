@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import type { FullStore, Store } from '../../../src/application/ports/store.js';
+import type { CompleteStore, Store } from '../../../src/application/ports/store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import { copyAsCrashed, inFolder, onStore, rejection, rex } from './temporary-store.js';
 
@@ -53,7 +53,7 @@ const names = async (store: Store): Promise<string[]> =>
 
 /** A backup with one animal, of a store with two; how it was left is up to `leave`. */
 const onLeft = (
-  leave: (store: FullStore, file: string) => Promise<void>,
+  leave: (store: CompleteStore, file: string) => Promise<void>,
   test: (file: string, backup: string, folder: string) => Promise<void>,
 ): (() => Promise<void>) =>
   inFolder(async (folder) => {
@@ -68,7 +68,7 @@ const onLeft = (
   });
 
 /** Leaves a store as a kill does, with its log. */
-async function crash(store: FullStore, file: string): Promise<void> {
+async function crash(store: CompleteStore, file: string): Promise<void> {
   await copyAsCrashed(file, `${file}.crashed`);
   await store.close();
   for (const suffix of ['', '-wal', '-shm']) await rename(`${file}.crashed${suffix}`, file + suffix);
@@ -260,7 +260,7 @@ describe('backUpSqliteStore', () => {
 });
 
 describe('restoreSqliteStore', () => {
-  const ways: Record<string, (store: FullStore, file: string) => Promise<void>> = {
+  const ways: Record<string, (store: CompleteStore, file: string) => Promise<void>> = {
     'was closed': (store) => store.close(),
     'a crash left with its log': crash,
     'is damaged': async (store, file) => {

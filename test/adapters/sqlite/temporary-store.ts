@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore, type SqliteStoreOptions } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 
 /** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
@@ -50,7 +50,7 @@ export async function makeOldStore(file: string): Promise<void> {
 }
 
 /** A store for one test, with what only tests need. */
-export interface TestStore extends FullStore {
+export interface TestStore extends CompleteStore {
   readonly file: string;
   /** The store's own connection, for faults that have to happen on it. */
   readonly connection: DatabaseSync;
@@ -61,7 +61,7 @@ export async function observed(
   method: 'exec' | 'prepare',
   file: string,
   options?: SqliteStoreOptions,
-): Promise<{ store: FullStore; calls: { connection: DatabaseSync; sql: string }[] }> {
+): Promise<{ store: CompleteStore; calls: { connection: DatabaseSync; sql: string }[] }> {
   const calls: { connection: DatabaseSync; sql: string }[] = [];
   const methods = DatabaseSync.prototype as unknown as Record<string, (sql: string) => unknown>;
   const original = methods[method];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { CatalogueTransfer } from '../../../src/application/ports/catalogue-transfer.js';
-import type { FullStore, Store } from '../../../src/application/ports/store.js';
+import type { CompleteStore, Store } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { createAnimalStore } from '../../../src/index.js';
@@ -10,8 +10,8 @@ import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 const LINE = 'copy --from old: --to new:';
 
 describe('copy', () => {
-  let old: FullStore;
-  let target: FullStore;
+  let old: CompleteStore;
+  let target: CompleteStore;
   beforeEach(async () => {
     [old, target] = [openMemoryStore(), openMemoryStore()];
     const animalStore = createAnimalStore(old);

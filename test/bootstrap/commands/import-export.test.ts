@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import type { FullStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { decorate } from '../../../src/bootstrap/service/wiring.js';
@@ -36,7 +36,7 @@ const fail = () => Promise.reject(new Error('opened'));
 
 describe('import and export', () => {
   let folder: string;
-  let store: FullStore;
+  let store: CompleteStore;
   beforeEach(async () => {
     folder = await temporaryFolder();
     store = openMemoryStore();

@@ -1,19 +1,16 @@
 import { assert } from '../assert.js';
 
-/** A response, its bytes as they arrived. */
-export interface RawResponse {
-  /** The HTTP status. */
-  readonly status: number;
-  /** In the order and spelling in which they arrived. */
-  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
-  /** The body, without its transfer coding. */
-  readonly body: Buffer;
-}
-
 /** The server's side of a conversation. */
 export interface Conversation {
-  /** In the order in which they arrived. */
-  readonly responses: readonly RawResponse[];
+  /** In the order in which they arrived, their bytes as they arrived. */
+  readonly responses: ReadonlyArray<{
+    /** The HTTP status. */
+    readonly status: number;
+    /** In the order and spelling in which they arrived. */
+    readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+    /** The body, without its transfer coding. */
+    readonly body: Buffer;
+  }>;
   /** The statuses of interim responses. */
   readonly interim: readonly number[];
   /** The server closed the connection after nothing but whole responses. */
@@ -21,6 +18,8 @@ export interface Conversation {
   /** From the last byte sent to the first response, in milliseconds. */
   readonly milliseconds: number;
 }
+
+export type RawResponse = Conversation['responses'][number];
 
 /** The values of a header; its name in any case. */
 export const headerValues = ({ headers }: Pick<RawResponse, 'headers'>, name: string): string[] =>

@@ -21,8 +21,14 @@ export interface HttpSubject extends Subject {
   readonly keys: HttpKeys;
   /** Why the situation is not available. Cases that need it are skipped then. */
   readonly missing?: string | undefined;
-  /** Sends a request with all its values filled in, or bytes as they are. Resolves to what came back. */
-  send(request: RowRequest | { readonly raw: string }, wanted?: Wanted): Promise<Conversation>;
+  /**
+   * Sends a request with all its values filled in, or bytes as they are. Waits for `responses` (default: 1), or until
+   * the server closes the connection. Resolves to what came back.
+   */
+  send(
+    request: RowRequest | { readonly raw: string },
+    wanted?: { readonly responses?: number; readonly untilClosed?: boolean },
+  ): Promise<Conversation>;
   /**
    * Resolves to the errors that the transport threw, rejected with or left unhandled since the last call: each would end
    * the process of a service. Waits shortly for requests in progress.
@@ -30,15 +36,6 @@ export interface HttpSubject extends Subject {
   escapedErrors?(): Promise<readonly unknown[]>;
 }
 
-/** What to wait for. */
-export interface Wanted {
-  /** How many responses. Default: 1. */
-  readonly responses?: number;
-  /** Whether to wait until the server closes the connection. */
-  readonly untilClosed?: boolean;
-}
-
-/** Sets a service up in a situation, for `httpContract`. */
 export type OpenHttp = Open<HttpSubject, Situation>;
 
 /**
@@ -46,7 +43,7 @@ export type OpenHttp = Open<HttpSubject, Situation>;
  * listens with it on 127.0.0.1 and a free port.
  */
 export const listenerSubjects =
-  (make: (http: HttpInterface) => RequestListener | Promise<RequestListener>): OpenHttp =>
+  (make: (http: HttpInterface) => RequestListener | Promise<RequestListener>): Open<HttpSubject, Situation> =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const escaped = new EscapedErrors();
@@ -72,7 +69,7 @@ export const fetchSubjects =
     ) =>
       | ((request: Request) => Response | Promise<Response>)
       | Promise<(request: Request) => Response | Promise<Response>>,
-  ): OpenHttp =>
+  ): Open<HttpSubject, Situation> =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { basePath } = http.settings;
@@ -102,24 +99,26 @@ export const fetchSubjects =
     };
   };
 
-/** A running service, for a test. */
-export interface RunningService {
-  /** Where the operations are, including the base path. */
-  readonly url: string;
-  /** The API keys that it was started with, or that were issued before. */
-  readonly keys: HttpKeys;
-  /** Resolves when a faulty store is used for the first time. The situation `busy` needs it. */
-  readonly used?: Promise<void> | undefined;
-  /** Ends the service, and requests in progress. */
-  readonly stop: () => Promise<void>;
-}
-
 /**
  * Subjects for anything that listens by itself: `start` starts it in a situation (`SITUATIONS`, `environmentOf`) on a
  * free port, with an empty store, or returns why the situation is not available.
  */
 export const serviceSubjects =
-  (start: (situation: Situation) => Promise<RunningService | string>): OpenHttp =>
+  (
+    start: (situation: Situation) => Promise<
+      | {
+          /** Where the operations are, including the base path. */
+          readonly url: string;
+          /** The API keys that it was started with, or that were issued before. */
+          readonly keys: HttpKeys;
+          /** Resolves when a faulty store is used for the first time. The situation `busy` needs it. */
+          readonly used?: Promise<void> | undefined;
+          /** Ends the service, and requests in progress. */
+          readonly stop: () => Promise<void>;
+        }
+      | string
+    >,
+  ): Open<HttpSubject, Situation> =>
   async (situation) => {
     const service = await start(situation);
     return typeof service === 'string' ? missing(service) : socketSubject(service, situation);
@@ -146,7 +145,12 @@ export const NO_KEYS: HttpKeys = {
 };
 
 async function socketSubject(
-  { url: address, keys, used, stop }: RunningService,
+  {
+    url: address,
+    keys,
+    used,
+    stop,
+  }: Exclude<Awaited<ReturnType<Parameters<typeof serviceSubjects>[0]>>, string>,
   situation: Situation,
 ): Promise<HttpSubject> {
   const url = new URL(address);

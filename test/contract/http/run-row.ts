@@ -1,6 +1,6 @@
 import { assert } from '../assert.js';
 import { header, headerValues, nextTarget, type RawResponse, type Conversation } from './conversation.js';
-import type { HttpSubject, Wanted } from './http-subjects.js';
+import type { HttpSubject } from './http-subjects.js';
 import {
   SEED,
   fill,
@@ -21,7 +21,7 @@ export interface Ready {
   readonly values: Values & Readonly<Record<string, string>>;
   /** The stored animals; absent if the store has a fault. */
   readonly catalogue?: Catalogue | undefined;
-  send(request: RowRequest | RawRequest, wanted?: Wanted): Promise<Conversation>;
+  send(request: RowRequest | RawRequest, wanted?: Parameters<HttpSubject['send']>[1]): Promise<Conversation>;
 }
 
 const UNSEEDED = { pet: '1', petTag: '', petTagText: '', listTag: '' };

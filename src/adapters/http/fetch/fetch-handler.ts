@@ -3,27 +3,19 @@ import type { HttpInterface } from '../http-interface.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
 
-/** Handles a request. Never rejects. Aborting the request's signal ends the work: the client has disconnected. */
-export type FetchHandler = (request: Request) => Promise<Response>;
-
-/** Options of `createFetchHandler`. */
-export interface FetchHandlerOptions {
-  /**
-   * The path that the host removes before it calls the handler: Location and Link begin with it. It begins with a slash
-   * and does not end with one, such as `/shop`. Default: none.
-   */
-  readonly mount?: string;
-}
-
 /**
  * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It reads
- * no more of a body than `settings.bodyLimit`, and waits no longer for it than `settings.bodyDeadline`.
+ * no more of a body than `settings.bodyLimit`, and waits no longer for it than `settings.bodyDeadline`. It never
+ * rejects. Aborting the request's signal ends the work: the client has disconnected.
+ *
+ * `mount` is the path that the host removes before it calls the handler: Location and Link begin with it. It begins
+ * with a slash and does not end with one, such as `/shop`. Default: none.
  * @throws {TypeError} `mount` is not such a path.
  */
 export function createFetchHandler(
   http: HttpInterface,
-  { mount = '' }: FetchHandlerOptions = {},
-): FetchHandler {
+  { mount = '' }: { readonly mount?: string } = {},
+): (request: Request) => Promise<Response> {
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
     const sent = new FetchRequest(request, mount);

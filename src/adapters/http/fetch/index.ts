@@ -3,4 +3,4 @@
  *
  * @packageDocumentation
  */
-export { createFetchHandler, type FetchHandler, type FetchHandlerOptions } from './fetch-handler.js';
+export { createFetchHandler } from './fetch-handler.js';

@@ -3,20 +3,6 @@ import type { HttpRequest } from '../http-message.js';
 import { FairScheduler, type Task } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
-/** Options of `AdmissionControl`. */
-export interface AdmissionOptions {
-  /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
-  readonly maxInFlight?: number | undefined;
-  /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
-  readonly maxWait?: number | undefined;
-  /**
-   * The most that all clients together may leave unread of their responses, in bytes. Beyond it, callers with unread
-   * responses get 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process
-   * may use.
-   */
-  readonly maxUnsent?: number | undefined;
-}
-
 /** How many requests are started in one turn of the event loop. */
 const STARTED_PER_TURN = 64;
 
@@ -37,7 +23,22 @@ const TOO_LATE = new BusyError('too busy to answer soon');
 export class AdmissionControl implements Admission {
   readonly #bounds: Bounds;
 
-  constructor({ maxInFlight = 256, maxWait = 250, maxUnsent = usableMemory() / 4 }: AdmissionOptions = {}) {
+  constructor({
+    maxInFlight = 256,
+    maxWait = 250,
+    maxUnsent = usableMemory() / 4,
+  }: {
+    /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
+    readonly maxInFlight?: number | undefined;
+    /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
+    readonly maxWait?: number | undefined;
+    /**
+     * The most that all clients together may leave unread of their responses, in bytes. Beyond it, callers with unread
+     * responses get 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process
+     * may use.
+     */
+    readonly maxUnsent?: number | undefined;
+  } = {}) {
     this.#bounds = {
       working: new Shares(maxInFlight),
       reading: new Shares(maxInFlight),

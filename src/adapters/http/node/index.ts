@@ -4,10 +4,9 @@
  *
  * @packageDocumentation
  */
-export { AdmissionControl, type AdmissionOptions } from './admission-control.js';
+export { AdmissionControl } from './admission-control.js';
 export { readDocsFiles } from './docs-files.js';
-export { createNodeListener, type NodeListenerOptions } from './node-listener.js';
+export { createNodeListener } from './node-listener.js';
 export { NodeRequest } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
-export type { RefusedRequest } from './refusals.js';
-export { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
+export { SERVER_LIMITS } from './server-limits.js';

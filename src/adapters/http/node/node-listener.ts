@@ -2,20 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpInterface } from '../http-interface.js';
 import { NodeRequest, writeResponse } from './node-request.js';
 
-/** Options of `createNodeListener`. */
-export interface NodeListenerOptions {
-  /**
-   * Whether to pass faults, which are responses of 500 and above, to `next` where the host gives one, as Express does.
-   * Its error handlers respond then. Default: no, the interface responds.
-   */
-  readonly passFaults?: boolean;
-}
-
 /**
  * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every request,
  * resolves when the response is written, and never rejects.
+ *
+ * `passFaults` passes faults, which are responses of 500 and above, to `next` where the host gives one, as Express does:
+ * its error handlers respond then. Default: no, the interface responds.
  */
-export function createNodeListener(http: HttpInterface, { passFaults = false }: NodeListenerOptions = {}) {
+export function createNodeListener(
+  http: HttpInterface,
+  { passFaults = false }: { readonly passFaults?: boolean } = {},
+) {
   // `next` is no third parameter: hosts read `listener.length`, and leave the response to others if it is three.
   return async (
     request: IncomingMessage,

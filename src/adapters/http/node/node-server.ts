@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
+import type { HttpRequest } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
 import { Connection, connectionOf, type ServerState } from './connection.js';
 import {
@@ -17,18 +18,19 @@ import {
   type ParserError,
   type RefusedRequest,
 } from './refusals.js';
-import { serverLimits, type ServerLimits } from './server-limits.js';
+import { serverLimits, type SERVER_LIMITS } from './server-limits.js';
 import { ServerRequest, ServerResponse } from './server-messages.js';
 import { FairScheduler } from './fair-scheduler.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
   /** Limits that differ from `SERVER_LIMITS`. */
-  readonly limits?: Partial<ServerLimits> | undefined;
+  readonly limits?: { readonly [Name in keyof typeof SERVER_LIMITS]?: number | undefined } | undefined;
   /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
-  readonly headers?: ((request: RefusedRequest) => Readonly<Record<string, string>>) | undefined;
+  readonly headers?:
+    ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>) | undefined;
   /** The admission of the `HttpInterface` that the server serves: it is told of connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
 }

@@ -42,7 +42,10 @@ export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: numb
 export const usableMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem());
 
 /** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead; `undefined` keeps the default. */
-export function serverLimits(given: Partial<ServerLimits> = {}, memory = usableMemory()): ServerLimits {
+export function serverLimits(
+  given: { readonly [Name in keyof ServerLimits]?: number | undefined } = {},
+  memory = usableMemory(),
+): ServerLimits {
   const maxConnections = Math.min(SERVER_LIMITS.maxConnections, Math.floor(memory / 4 / CONNECTION));
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...SERVER_LIMITS, maxConnections, ...Object.fromEntries(set) };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { getEventListeners } from 'node:events';
-import { createFetchHandler, type FetchHandler } from '../../../../src/adapters/http/fetch/index.js';
+import { createFetchHandler } from '../../../../src/adapters/http/fetch/index.js';
 import type {
   HttpInterface,
   HttpInterfaceOptions,
@@ -13,7 +13,7 @@ import { HeldPetRepository, KEY, REX, httpInterface, sentOutcome } from '../fixt
 const PETS = 'http://animals.test/v1/pets';
 
 interface Made {
-  readonly handle: FetchHandler;
+  readonly handle: ReturnType<typeof createFetchHandler>;
   readonly pets: PetRepository;
   /** The errors that the log got. */
   readonly failed: unknown[];
