@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
-import type { Io } from '../../src/bootstrap/commands/command-line.js';
+import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
 import { TOKENS } from '../../src/bootstrap/service/container.js';
 import { run } from '../../src/bootstrap/commands/run.js';
 import { add } from '../../src/bootstrap/service/wiring.js';
@@ -46,8 +46,8 @@ export class TestIo extends EventEmitter {
   }
 
   /** This as a process. */
-  get io(): Io {
-    return this as unknown as Io;
+  get io(): HostProcess {
+    return this as unknown as HostProcess;
   }
 
   /** The messages of the log lines so far. */

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
-import { wireHttp } from 'animal-store/contract';
+// Not exported: programs use listenerSubjects or fetchSubjects.
+import { wireHttp } from '../node_modules/animal-store/build/test/contract/http/wire-http.js';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 

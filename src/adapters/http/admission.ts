@@ -27,7 +27,7 @@ export interface Permit {
    * Does work that waits for the client, such as reading its body. Meanwhile the request is not one in progress.
    * @throws {BusyError} too many requests wait for their clients, or are in progress afterwards
    */
-  aside<T>(work: () => Promise<T>): Promise<T>;
+  whileClient<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Gives everything back. Called when the response is complete, before it is sent. Safe to call twice.
    * @param length the length of the response's body, in characters
@@ -39,4 +39,8 @@ export interface Permit {
 export class BusyError extends UnavailableError {}
 
 /** The permit of a request without bounds. */
-export const UNBOUNDED: Permit = { admitCaller: () => undefined, aside: (work) => work(), end: () => {} };
+export const UNBOUNDED: Permit = {
+  admitCaller: () => undefined,
+  whileClient: (work) => work(),
+  end: () => {},
+};

@@ -1,7 +1,7 @@
 import { JSON_TYPE, encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import { conditional, digestOf } from './preconditions.js';
-import { READ_HEADERS } from './response-headers.js';
+import { JSON_HEADERS } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */
@@ -67,7 +67,7 @@ function fileRoute(
   loadMaker: () => Promise<() => string>,
   others: HttpResponse['headers'] = {},
 ): Route {
-  const headers = { ...others, ...READ_HEADERS, 'Content-Type': type };
+  const headers = { ...others, ...JSON_HEADERS, 'Content-Type': type };
   let response: HttpResponse | undefined;
   let digest: string | undefined;
   return openRoute(path, async ({ request }) => {

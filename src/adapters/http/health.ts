@@ -2,7 +2,7 @@ import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { Deadline } from './deadline.js';
 import type { HttpResponse } from './http-message.js';
-import { READ_HEADERS } from './response-headers.js';
+import { JSON_HEADERS } from './response-headers.js';
 import { openRoute, type Route } from './routes.js';
 
 /** How long the result of a check is reused, and the longest a check may take, in milliseconds. */
@@ -42,7 +42,7 @@ export class Readiness {
     if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
     const age = now - this.#latest.at;
-    // While one request checks, others use the latest result: they cannot wait for its promise on every runtime.
+    // While one request checks, others use the latest result: Workers forbid waiting for another request's promise.
     const isKnown = age < FRESH || (age < 3 * FRESH && now - this.#began < FRESH);
     if (!isKnown) return this.#checkInTime(now);
     if ('fault' in this.#latest) throw this.#latest.fault as Error;
@@ -69,4 +69,4 @@ export const healthRoutes = (readiness: Readiness): Route[] => [
   openRoute('/readyz', async () => readiness.check().then(() => healthy('{"ready":true}')), true),
 ];
 
-const healthy = (body: string): HttpResponse => ({ status: 200, headers: READ_HEADERS, body });
+const healthy = (body: string): HttpResponse => ({ status: 200, headers: JSON_HEADERS, body });

@@ -4,7 +4,7 @@ import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { ERRORS, messageOf } from './error-codes.js';
-import { HttpError, clientGone, errorResponse, type ErrorResponse } from './error-responses.js';
+import { HttpError, clientGone, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
@@ -86,25 +86,20 @@ export class HttpInterface {
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
     const began = performance.now();
     const { route, parameters = {} } = found ?? {};
-    const id = requestId(request.header('x-request-id'));
-    const deadline = new Deadline(this.settings.requestDeadline);
-    const address = this.#baseUrl(request, route);
-    const context: RequestContext = { request, parameters, deadline, baseUrl: address, permit: UNBOUNDED };
     const endpoint = endpointFor(route, request.method);
+    const id = requestId(request.header('x-request-id'));
+    const address = this.#baseUrl(request, route);
+    const deadline = new Deadline(this.settings.requestDeadline);
+    const context: RequestContext = { request, parameters, deadline, baseUrl: address, permit: UNBOUNDED };
     request.onGone(() => deadline.abort(clientGone));
-    let response: HttpResponse & Partial<ErrorResponse>;
-    let error: unknown;
-    try {
-      response = await deadline.within(this.#respond(context, route, endpoint));
-    } catch (thrown) {
-      error = thrown;
-      response = errorResponse(error, id);
-    }
+    const { response, error } = await deadline
+      .within(this.#respond(context, route, endpoint))
+      .then((success) => ({ response: success, error: undefined }))
+      .catch((thrown: unknown) => ({ response: errorResponse(thrown, id), error: thrown }));
     deadline.stop();
+    context.permit.end(response.body.length);
     const { status, body } = response;
-    context.permit.end(body.length);
-    if (status >= 500 && !(error instanceof Error))
-      error = new Error('Something failed without an Error', { cause: error });
+    const fault = status >= 500 ? asError(error) : undefined;
     report(this.#options.log, request, response, {
       requestId: id,
       operation: endpoint?.operation,
@@ -113,21 +108,21 @@ export class HttpInterface {
       clientAddress: this.#addressOf(request),
       keyId: context.principal?.keyId,
       keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
-      error,
+      error: fault,
       milliseconds: performance.now() - began,
     });
-    const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request, route);
     const headers = {
       ...commonHeaders(id),
-      ...crossOrigin,
+      ...crossOriginHeaders(this.settings.corsOrigins, request, route),
       ...endpoint?.headers?.(address),
       ...context.quotaHeaders,
       ...response.headers,
     };
-    // A failed health check is no fault: to say so is its work.
-    const isFault = status >= 500 && !endpoint?.alwaysServed && !(error instanceof BusyError);
-    if (isFault) this.#options.readiness.doubt();
-    return isFault ? { status, headers, body, fault: error as Error } : { status, headers, body };
+    // To say that the service is not ready, or busy, is no fault of a health check, or of the admission.
+    if (fault === undefined || endpoint?.alwaysServed || fault instanceof BusyError)
+      return { status, headers, body };
+    this.#options.readiness.doubt();
+    return { status, headers, body, fault };
   }
 
   /**
@@ -188,6 +183,9 @@ export class HttpInterface {
     return path === basePath || path.startsWith(`${basePath}/`);
   }
 }
+
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('Something failed without an Error', { cause: thrown });
 
 const routeNotFound = (): HttpError => new HttpError('route_not_found', ERRORS.route_not_found.message);
 

@@ -24,7 +24,7 @@ import {
   type AcceptedBody,
 } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
-import { READ_HEADERS } from './response-headers.js';
+import { JSON_HEADERS } from './response-headers.js';
 import type { Endpoint, RequestContext, Route } from './routes.js';
 
 type Handler = Endpoint['handle'];
@@ -67,7 +67,7 @@ const listPets =
     const { pets, next } = await animalStore.listPets(query, deadline);
     const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
     const { status } = OPERATIONS.listPets.success;
-    return { status, headers: { ...READ_HEADERS, ...link }, body: petsJson(pets) };
+    return { status, headers: { ...JSON_HEADERS, ...link }, body: petsJson(pets) };
   };
 
 const createPet =
@@ -98,7 +98,7 @@ const readBody = (
   { bodyDeadline, bodyLimit }: HttpSettings,
   accepted?: AcceptedBody,
 ): Promise<string> =>
-  permit.aside(() =>
+  permit.whileClient(() =>
     deadline.whileClient(readJsonText(request, bodyLimit, accepted), bodyDeadline, lateBody),
   );
 
@@ -106,7 +106,7 @@ const getPet =
   (animalStore: AnimalStore): Handler =>
   async ({ parameters: { petId = '' }, deadline }) => {
     const pet = await animalStore.getPet(requireInt64(petId), deadline);
-    return { status: OPERATIONS.getPet.success.status, headers: READ_HEADERS, body: petJson(pet) };
+    return { status: OPERATIONS.getPet.success.status, headers: JSON_HEADERS, body: petJson(pet) };
   };
 
 const changeStatus =

@@ -8,7 +8,7 @@ import { petJson } from './pet-json.js';
 
 /**
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
- * The tag covers body and Link: the body of a full last page stays the same when a next page appears.
+ * The tag is of the body and of the header Link, which a full last page gets when a next page appears.
  * @throws {HttpError} `precondition_failed`: `If-Match` names other tags
  */
 export async function conditional(

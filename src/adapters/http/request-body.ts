@@ -31,9 +31,9 @@ export async function readJsonText(
   accepted = JSON_BODY,
 ): Promise<string> {
   const unsupported = mediaTypeError(request, accepted);
-  // Of a body in chunks nothing is known, but Expect says that there is one (RFC 9110, 10.1.1).
+  // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
   if (unsupported && request.header('expect') && request.header('transfer-encoding')) throw unsupported;
-  // The first byte of an unsupported body is one too many.
+  // Nothing of a body of another type is read: an empty one is missing, any other unsupported.
   const bytes = await request.readBody(unsupported ? 0 : bodyLimit).catch((error: unknown) => {
     const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';
     throw unsupported && isTooLarge ? unsupported : error;

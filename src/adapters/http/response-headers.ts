@@ -2,7 +2,7 @@ import { JSON_TYPE, type HttpRequest } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
 /** The headers of a JSON response that a client may cache, but must revalidate before each use. */
-export const READ_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
+export const JSON_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =

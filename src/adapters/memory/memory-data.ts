@@ -17,7 +17,7 @@ export class MemoryData {
   #closed = false;
 
   /** Every operation begins with this. */
-  enter(doing: string, signal: AbortSignal | undefined): void {
+  requireOpen(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.#closed) throw new UnavailableError(`${doing} after close`);
   }

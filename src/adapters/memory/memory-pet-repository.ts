@@ -12,7 +12,7 @@ import type { MemoryData } from './memory-data.js';
  */
 export const memoryPets = (data: MemoryData): PetRepository => ({
   async add(pet, { claim, now = new Date(), signal } = {}) {
-    data.enter('adding an animal', signal);
+    data.requireOpen('adding an animal', signal);
     const earlier = claim && findClaim(data, claim, now);
     if (earlier) return { pet: savedPet(earlier.petId, pet), replayed: true };
     data.lastId += 1n;
@@ -23,12 +23,12 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
   },
 
   async findById(id, { signal } = {}) {
-    data.enter('reading an animal', signal);
+    data.requireOpen('reading an animal', signal);
     return data.find(id);
   },
 
   async list({ after = 0n, limit, status }, { signal } = {}) {
-    data.enter('listing animals', signal);
+    data.requireOpen('listing animals', signal);
     const { pets } = data;
     const page: Pet[] = [];
     for (let index = data.indexAfter(after); index < pets.length && page.length < limit; index += 1) {
@@ -39,7 +39,7 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
   },
 
   async check({ signal } = {}) {
-    data.enter('checking the store', signal);
+    data.requireOpen('checking the store', signal);
   },
 
   close: () => data.close(),
@@ -48,7 +48,7 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
 /** Changes of these animals. A claim holds all that a replay needs, so it outlives its animal. */
 export const memoryChanges = (data: MemoryData): PetChanges => ({
   async changeStatus(id, status, from, { signal } = {}) {
-    data.enter('changing an animal', signal);
+    data.requireOpen('changing an animal', signal);
     const pet = findToChange(data, id, from);
     if (pet === undefined) return undefined;
     const changed = savedPet(id, { ...pet, status });
@@ -57,7 +57,7 @@ export const memoryChanges = (data: MemoryData): PetChanges => ({
   },
 
   async remove(id, from, { signal } = {}) {
-    data.enter('removing an animal', signal);
+    data.requireOpen('removing an animal', signal);
     const pet = findToChange(data, id, from);
     if (pet !== undefined) data.replace(pet);
     return pet !== undefined;

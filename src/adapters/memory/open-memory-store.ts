@@ -22,24 +22,24 @@ export function openMemoryStore(): CompleteStore {
 /** Managed keys in memory. Copied both ways: dates are mutable. */
 const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
   async add(apiKey, { signal } = {}) {
-    data.enter('adding an API key', signal);
+    data.requireOpen('adding an API key', signal);
     if (data.apiKeys.has(apiKey.id)) return false;
     data.apiKeys.set(apiKey.id, structuredClone(apiKey));
     return true;
   },
 
   async findById(id, { signal } = {}) {
-    data.enter('reading an API key', signal);
+    data.requireOpen('reading an API key', signal);
     return structuredClone(data.apiKeys.get(id));
   },
 
   async list({ signal } = {}) {
-    data.enter('listing API keys', signal);
+    data.requireOpen('listing API keys', signal);
     return [...data.apiKeys.values()].map((apiKey) => structuredClone(apiKey)).sort(byAge);
   },
 
   async revoke(id, at, { signal } = {}) {
-    data.enter('revoking an API key', signal);
+    data.requireOpen('revoking an API key', signal);
     const apiKey = data.apiKeys.get(id);
     if (apiKey === undefined) return undefined;
     const revokedAt = new Date(Math.min(at.getTime(), apiKey.revokedAt?.getTime() ?? Infinity));
@@ -53,27 +53,27 @@ const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
 /** The whole of a store in memory, for copies. */
 const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
   async survey({ signal } = {}) {
-    data.enter('surveying the store', signal);
+    data.requireOpen('surveying the store', signal);
     return { pets: data.pets.length, lastId: data.lastId };
   },
 
   async isUnfinished({ signal } = {}) {
-    data.enter('reading the mark of a copy', signal);
+    data.requireOpen('reading the mark of a copy', signal);
     return data.isUnfinished;
   },
 
   async markUnfinished(isUnfinished, { signal } = {}) {
-    data.enter('marking a copy', signal);
+    data.requireOpen('marking a copy', signal);
     data.isUnfinished = isUnfinished;
   },
 
   async reserveIds(last, { signal } = {}) {
-    data.enter('reserving ids', signal);
+    data.requireOpen('reserving ids', signal);
     if (last > data.lastId) data.lastId = last;
   },
 
   async writePets(pets, { signal } = {}) {
-    data.enter('writing animals', signal);
+    data.requireOpen('writing animals', signal);
     for (const pet of pets) {
       if (data.find(pet.id) !== undefined) continue;
       data.pets.splice(data.indexAfter(pet.id), 0, savedPet(pet.id, pet));
@@ -81,7 +81,7 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
   },
 
   async readClaims({ after, limit, now }, { signal } = {}) {
-    data.enter('reading claims', signal);
+    data.requireOpen('reading claims', signal);
     const start = after === undefined ? '' : claimId(after);
     return [...data.claims]
       .filter(([id, { keepUntil }]) => keepUntil > now && id > start)
@@ -91,7 +91,7 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
   },
 
   async writeClaims(claims, { signal } = {}) {
-    data.enter('writing claims', signal);
+    data.requireOpen('writing claims', signal);
     for (const claim of claims) data.claims.set(claimId(claim), structuredClone(claim));
   },
 });

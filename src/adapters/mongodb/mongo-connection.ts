@@ -120,7 +120,7 @@ export class MongoConnection {
         throw new UnavailableError(doing, { cause: this.#away.cause });
       }
       await connected;
-      // The driver does not notice that it was closed while it looked up mongodb+srv.
+      // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
       await this.#closed?.then(() => this.#client.close());
       attemptOptions.signal.throwIfAborted();
       return attempt(attemptOptions);

@@ -37,13 +37,13 @@ const QUICK_TRIES = 300;
 /** After this many tries a wait is reported. */
 const LONG_WAIT = QUICK_TRIES + 10;
 
-/** The time between quick tries, and how long a process then leaves the lock to those that try; in milliseconds. */
-export const TURN = 1;
+/** The pause between quick tries, in milliseconds. Whoever holds the lock pauses as long, so that a try can get it. */
+export const PAUSE = 1;
 
 /** Milliseconds before the next try. Reports a wait that has become long. */
 export function retryDelay(tries: number, { onLongWait }: LockWait): number {
   if (tries === LONG_WAIT) onLongWait();
-  return tries < QUICK_TRIES ? TURN : 25 + 50 * Math.random();
+  return tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random();
 }
 
 /**

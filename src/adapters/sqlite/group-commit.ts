@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
-import { TURN, isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
+import { PAUSE, isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
 
 interface Write {
   readonly doing: string;
@@ -31,7 +31,7 @@ export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
   readonly #wait: LockWait;
-  /** No set: V8 may keep what has left a set in memory until the next full garbage collection. */
+  /** An array: in a Set, V8 may keep what was deleted until the next full garbage collection. */
   #queue: Write[] = [];
   /** Its value changes with the commits of other connections. */
   readonly #version: StatementSync;
@@ -77,7 +77,7 @@ export class GroupCommit {
 
   async #flush(): Promise<void> {
     // While other processes write, too, each leaves the lock to them before its next commit.
-    if (performance.now() - this.#othersWroteAt < RECENT) await delay(TURN);
+    if (performance.now() - this.#othersWroteAt < RECENT) await delay(PAUSE);
     else await nextTurn();
     // Other requests that arrived together may still be read.
     if (this.#queue.length < LARGE_BATCH) await nextTurn();

@@ -5,11 +5,11 @@ import { constants } from 'node:os';
 import { stringify } from '../../exact-json.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
-export type Io = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
+export type HostProcess = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
 
 /** What all commands share. */
 export interface Commands {
-  readonly io: Io;
+  readonly io: HostProcess;
   /** Loaded before those of `ADAPTERS`. */
   readonly modules: readonly ContainerModule[];
   /** Set by a command that fails without throwing. */
@@ -39,7 +39,10 @@ const SAME_SIGNAL = 1000;
  * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one, a
  * second or more later, ends the process at once.
  */
-export async function interruptible<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(
+  io: HostProcess,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stop = new AbortController();
   let firstAt: number | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
@@ -71,7 +74,7 @@ export const WIDTH = 80;
  * The program without its commands. It never ends the process, and never prints an argument: it may be a key.
  * @param writeOut prints help
  */
-export const createProgram = (io: Io, version: string, writeOut: (text: string) => void): Command =>
+export const createProgram = (io: HostProcess, version: string, writeOut: (text: string) => void): Command =>
   new Command('animal-store')
     .description('Runs and manages an animal store.')
     .version(version)
@@ -139,5 +142,5 @@ export const print = (stream: NodeJS.WriteStream, text: string): Promise<boolean
   });
 
 /** Prints lines that are not the result of a command. */
-export const note = ({ stderr }: Io, ...lines: readonly string[]): void =>
+export const note = ({ stderr }: HostProcess, ...lines: readonly string[]): void =>
   void stderr.write(lines.map((line) => `${line}\n`).join(''));

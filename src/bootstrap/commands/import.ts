@@ -18,7 +18,7 @@ import {
   print,
   resultText,
 } from './command-line.js';
-import type { Commands, Io } from './command-line.js';
+import type { Commands, HostProcess } from './command-line.js';
 import { COLUMNS, FORMAT_OPTION, isCsv, type Format } from './pet-file.js';
 import { withProgress } from './progress.js';
 import { withStore } from './with-store.js';
@@ -169,7 +169,7 @@ interface Source {
 }
 
 /** @throws {UsageError} it is not there, or no file. A FIFO is not opened: without a writer, that would never end. */
-async function openSource(file: string, name: string, { stdin }: Io): Promise<Source> {
+async function openSource(file: string, name: string, { stdin }: HostProcess): Promise<Source> {
   if (file === '-') {
     if (stdin.fd === 0 && fstatSync(0).isDirectory()) throw new UsageError(`${name} is a folder.`);
     const read = (signal: AbortSignal) => ({ stream: addAbortSignal(signal, stdin), size: undefined });

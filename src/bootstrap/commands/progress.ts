@@ -1,4 +1,4 @@
-import { note, type Io } from './command-line.js';
+import { note, type HostProcess } from './command-line.js';
 
 /** How far a command has come. */
 export interface Progress {
@@ -15,7 +15,7 @@ const LINE_EVERY = 5000;
 
 /** Shows on stderr, while `work` runs, how far it is, its rate and the remaining time: by a bar on a terminal. */
 export async function withProgress<T>(
-  io: Io,
+  io: HostProcess,
   { done, unit = 'animals', part }: Progress,
   work: () => Promise<T>,
 ): Promise<T> {

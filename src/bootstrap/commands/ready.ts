@@ -2,7 +2,7 @@ import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import type { IssuedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
-import { ISSUE_COMMAND, print, type Io } from './command-line.js';
+import { ISSUE_COMMAND, print, type HostProcess } from './command-line.js';
 import { TOKENS } from '../service/container.js';
 import { isUnavailable } from '../service/logger.js';
 import type { Service } from '../service/start-service.js';
@@ -23,7 +23,7 @@ export interface Ready {
 export async function ensureKey(
   container: Container,
   service: Service,
-  io: Io,
+  io: HostProcess,
   signal: AbortSignal,
 ): Promise<Ready | undefined> {
   const { url, docsUrl: docs } = service;
@@ -88,7 +88,7 @@ async function firstKey(
 
 /** Prints a first key. One that nobody has seen is revoked. */
 async function printFirst(
-  io: Io,
+  io: HostProcess,
   { key, record }: IssuedApiKey,
   url: string,
   managed: ManagedApiKeys,

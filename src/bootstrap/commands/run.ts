@@ -19,7 +19,7 @@ import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
  */
 export async function run(
   args: readonly string[],
-  io: cli.Io,
+  io: cli.HostProcess,
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
   const commands: cli.Commands = { io, modules, exitCode: 0 };
@@ -86,7 +86,7 @@ function settingsHelp(command: Command): string {
 const OPTIONS: Readonly<Record<string, string>> = { expiresAt: 'expires' };
 
 /** One line for what a user can correct, a stack for faults of the program. */
-function description(error: unknown, { env }: cli.Io): string {
+function description(error: unknown, { env }: cli.HostProcess): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof InvalidParameterError)
     return error.faults.map(({ field, message }) => `--${OPTIONS[field] ?? field} ${message}.`).join('\n');

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { once } from 'node:events';
-import { interruptible, type InterruptedError, type Io } from './command-line.js';
+import { interruptible, type InterruptedError, type HostProcess } from './command-line.js';
 import { ensureKey, logReady } from './ready.js';
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, httpLogTo } from '../service/logger.js';
@@ -8,7 +8,7 @@ import { startService } from '../service/start-service.js';
 import { add, replace } from '../service/wiring.js';
 
 /** What the service logs. */
-const logging = (io: Io): ContainerModule =>
+const logging = (io: HostProcess): ContainerModule =>
   new ContainerModule((options) => {
     const { logger } = TOKENS;
     add(options, logger, [TOKENS.settings], (read) => createLogger(read, io.stderr));
@@ -19,7 +19,7 @@ const logging = (io: Io): ContainerModule =>
   });
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
-export async function serve(io: Io, modules: readonly ContainerModule[] = []): Promise<number> {
+export async function serve(io: HostProcess, modules: readonly ContainerModule[] = []): Promise<number> {
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
   const { adminPort } = container.get(TOKENS.settings);

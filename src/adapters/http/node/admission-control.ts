@@ -145,10 +145,10 @@ class HeldPermit implements Permit, Task {
     return undefined;
   }
 
-  async aside<T>(work: () => Promise<T>): Promise<T> {
-    this.#enter(this.#bounds.reading);
+  async whileClient<T>(work: () => Promise<T>): Promise<T> {
+    this.#moveIfRoom(this.#bounds.reading);
     const result = await work();
-    this.#enter(this.#bounds.working);
+    this.#moveIfRoom(this.#bounds.working);
     return result;
   }
 
@@ -169,10 +169,10 @@ class HeldPermit implements Permit, Task {
       this.#bounds.scheduler.defer(this);
     });
     if (isLate) throw TOO_LATE;
-    this.#enter(this.#bounds.working);
+    this.#moveIfRoom(this.#bounds.working);
   }
 
-  #enter(shares: Shares): void {
+  #moveIfRoom(shares: Shares): void {
     this.#moveTo(undefined);
     if (!this.#hasEnded) shares.check(this.caller);
     this.#moveTo(shares);

@@ -142,7 +142,7 @@ export class NodeServer {
         if (connection.check(now)) this.#fail(connection, lateRequest());
       }
     };
-    // Two turns later: a busy server first reads what has arrived in time, so that it does not count as late.
+    // Checked two turns of the event loop later, when a busy server has read what had arrived: that is not late.
     const checkSoon = (): void => void setImmediate(check, performance.now());
     this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
   }

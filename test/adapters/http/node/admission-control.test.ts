@@ -284,7 +284,7 @@ describe('Permits', () => {
     const permit = admission.admit(LIST, new AbortController().signal);
     permit.end(0);
     expect(permit.admitCaller('a')).to.equal(undefined);
-    await permit.aside(async () => {});
+    await permit.whileClient(async () => {});
     expect(admission.inFlight).to.equal(0);
     permit.end(0);
     expect(admission.inFlight).to.equal(0);
