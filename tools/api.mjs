@@ -1,6 +1,5 @@
 // Reports the public types of each entry in docs/api, for review: npm run api. With --check it writes nothing and fails
 // if a report is stale, or if TypeDoc finds a public part without a docstring or a type that no entry exports.
-// With --reference it writes the reference of the package to docs/reference (on packing; not committed).
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tools = join(root, 'tools/api');
 const check = process.argv.includes('--check');
-const reference = process.argv.includes('--reference');
 // Their compiler is older than the one that builds, so they are installed apart.
 if (!existsSync(join(tools, 'node_modules'))) {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -22,11 +20,11 @@ if (!existsSync(join(tools, 'node_modules'))) {
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const entries = Object.entries(manifest.exports).filter(([, path]) => path.endsWith('.js'));
-if (reference || check) await document();
-if (!reference) report();
+if (check) await checkDocstrings();
+report();
 
-/** Writes the reference from the docstrings. Its warnings are faults. */
-async function document() {
+/** Every public part has a docstring, and every type an entry. */
+async function checkDocstrings() {
   const { Application } = await import(createRequire(join(tools, 'package.json')).resolve('typedoc'));
   const application = await Application.bootstrapWithPlugins({
     entryPoints: entries.map(([, path]) => join(root, path.replace(/^\.\/build\/(.*)\.js$/, '$1.ts'))),
@@ -34,7 +32,6 @@ async function document() {
   });
   const project = await application.convert();
   application.validate(project);
-  if (reference) await application.generateOutputs(project);
   if (application.logger.hasErrors() || application.logger.hasWarnings()) process.exitCode = 1;
 }
 

@@ -74,7 +74,7 @@ function deadLinks(paths) {
         ),
       ]
         .map(([, target]) => posix.join(posix.dirname(path), target))
-        .filter((target) => !isPacked(target) && !target.startsWith('docs/reference'))
+        .filter((target) => !isPacked(target))
         .map((target) => `${path}: ${target}`),
     );
 }

@@ -2,18 +2,19 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { storeFactoryContract, type StoreFactorySubject } from '../contract/store-factory-contract.js';
 import { bites } from './bites.js';
 
-type Fault = 'creates it always' | 'creates it, then rejects' | 'rejects always';
+type Fault = 'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
 
 /** A place for one store in memory, whose handles close alone. */
 const open = (fault?: Fault) => async (): Promise<StoreFactorySubject> => {
   const { pets } = openMemoryStore();
   let exists = false;
   return {
+    isShared: true,
     async open({ mustExist } = {}) {
       const isMissing = mustExist && (!exists || fault === 'rejects always');
       exists ||= !isMissing || fault === 'creates it, then rejects';
       if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
-      return { pets, close: async () => {} };
+      return { pets: fault === 'opens another' ? openMemoryStore().pets : pets, close: async () => {} };
     },
     dispose: () => pets.close(),
   };
@@ -23,4 +24,5 @@ bites<StoreFactorySubject, Fault>(storeFactoryContract, open, {
   'must exist and none does': 'creates it always',
   'and creates none': 'creates it, then rejects',
   'once it holds an animal': 'rejects always',
+  'two handles at once': 'opens another',
 });

@@ -8,6 +8,8 @@ import { samplePet } from './samples.js';
 export interface StoreFactorySubject extends Subject {
   /** Opens the store at this place. */
   readonly open: (options?: OpenOptions) => Promise<Pick<Store, 'pets' | 'close'>>;
+  /** That of the factory: several processes may use a store. Declare `shared` to the contracts of the store, too. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** What `open` of a store factory promises, for stores that survive the end of the process. */
@@ -30,5 +32,16 @@ export const storeFactoryContract: Contract<StoreFactorySubject> = {
       assert.deepEqual(await existing.pets.findById(pet.id), pet);
       await existing.close();
     }),
+    {
+      name: 'opens one store for two handles at once',
+      unless: ({ isShared }) => (isShared ? undefined : 'the subject has no `isShared`'),
+      async run({ open }) {
+        const [one, other] = [await open(), await open()];
+        const { pet } = await one.pets.add(samplePet());
+        assert.deepEqual(await other.pets.findById(pet.id), pet);
+        await one.close();
+        await other.close();
+      },
+    },
   ],
 };

@@ -9,7 +9,7 @@ export const read = (file: string): string => readFileSync(join(ROOT, file), 'ut
 /** What people read, but for the pages that `npm run api` makes and `npm run api:check` compares. */
 export const DOCUMENTS: readonly string[] = globSync('{*.md,docs/**/*.md,examples/**/*.md}', {
   cwd: ROOT,
-  exclude: ['docs/api/**', 'docs/reference/**', 'examples/**/node_modules/**'],
+  exclude: ['docs/api/**', 'examples/**/node_modules/**'],
 }).map((path) => path.replaceAll(sep, '/'));
 
 /** A fenced block of a document. */

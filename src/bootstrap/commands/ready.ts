@@ -32,6 +32,11 @@ export async function ensureKey(
   const { location: store } = await container.getAsync(TOKENS.store);
   const short = settings.staticKeys.filter((key) => key.length < 16).length;
   if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+  if (settings.adapters.length > 0 && settings.experimental.length === 0) {
+    const changes = await container.getAsync(TOKENS.petChanges);
+    if (changes)
+      logger.info('the store can change and remove animals: EXPERIMENTAL=changeStatus,removePet serves it');
+  }
   let hint = '';
   try {
     // An authenticator of others has credentials of its own.

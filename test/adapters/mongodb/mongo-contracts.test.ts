@@ -30,6 +30,7 @@ describeOnMongo('The MongoDB store', (server) => {
     const url = `${uriOf(server, database)}&connectTimeoutMS=20000&serverSelectionTimeoutMS=20000`;
     return {
       open: (options) => openMongoStore(url, { ...options, timeout: 60_000 }),
+      isShared: true,
       dispose: async () => void (await dropDatabase(server, database)),
     };
   });

@@ -20,6 +20,7 @@ describe('openSqliteStore', () => {
     const folder = await temporaryFolder();
     return {
       open: (options) => openSqliteStore(join(folder.path, 'animals.db'), options),
+      isShared: true,
       dispose: () => folder.remove(),
     };
   });

@@ -129,6 +129,21 @@ describe('serve', () => {
     expect(memory.io.err).to.equal('There is no API key: set API_KEYS.\n');
   });
 
+  it('says that the store of an adapter could change animals, unless it may', async () => {
+    const adapter = { ADAPTERS: './examples/slow-lists.mjs' };
+    const said: Array<readonly string[]> = [];
+    for (const more of [adapter, { ...adapter, EXPERIMENTAL: 'removePet' }, {}]) {
+      const serving = serve({ STORE_URL: 'memory:', API_KEYS: KEY, ...more });
+      await serving.ready();
+      said.push(serving.io.messages.filter((message) => message.includes('EXPERIMENTAL')));
+    }
+    expect(said).to.deep.equal([
+      ['the store can change and remove animals: EXPERIMENTAL=changeStatus,removePet serves it'],
+      [],
+      [],
+    ]);
+  });
+
   it('ends with 1 and one line when it cannot listen', async () => {
     const WHY = { '192.0.2.1': 'EADDRNOTAVAIL', 'nowhere.invalid': '(?:ENOTFOUND|EAI_AGAIN)' };
     for (const [HOST, why] of Object.entries(WHY)) {
