@@ -45,6 +45,12 @@ function missingPaths(document: string): string[] {
 const loneRows = (document: string): string[] =>
   [...proseOf(document).matchAll(/(?<!^\|.*\n)^\|.*\n(?!\| ?:?-)/gm)].map(([row]) => row.trim());
 
+/** The lines of TypeScript in a file or folder. */
+const lengthOf = (path: string): number =>
+  globSync(path.endsWith('.ts') ? path : `${path}/**/*.ts`, { cwd: ROOT })
+    .map((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1)
+    .reduce((sum, lines) => sum + lines, 0);
+
 describe('The documents', () => {
   it('are found', () => {
     expect(DOCUMENTS).to.include.members(['README.md', join('docs', 'architecture.md')]);
@@ -70,6 +76,33 @@ describe('The documents', () => {
     const paths = spans.map(([, span = '']) => span).filter((span) => /\/|\.(?:ts|mjs|json|md)$/.test(span));
     expect(paths).to.have.length.greaterThan(20);
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+  });
+
+  it('lead a reader to ten files, and say how long they and the layers are, to ten per cent', () => {
+    const said: Array<readonly [path: string, lines: number]> = [];
+    for (const [, path = '', lines = ''] of proseOf('docs/architecture.md').matchAll(
+      /(?:\| \[|`)(src\/[\w/.-]+|test\/contract\/[\w/.-]+)(?:\]\(\S+\) +\|[^|]*|` +|` \([^)]*\) |` )\|? ?([\d,]+) *(?=[|,.])/g,
+    ))
+      said.push([path, Number(lines.replace(',', ''))]);
+    const readme = proseOf('README.md');
+    for (const [, path = '', lines = ''] of readme.matchAll(/\]\(((?:src|test)\/\S+\.ts)\) (\d+)/g))
+      said.push([path, Number(lines)]);
+    for (const [, layer = '', lines = ''] of readme.matchAll(
+      /the (domain|application|adapters|bootstrap) (?:is )?([\d,]+)/g,
+    ))
+      said.push([`src/${layer}`, Number(lines.replace(',', ''))]);
+    expect(said).to.have.length(10 + 4 + 10 + 10 + 4);
+    const wrong = said.filter(([path, lines]) => Math.abs(lines - lengthOf(path)) > lengthOf(path) / 10);
+    expect(wrong.map(([path]) => `${path}: ${lengthOf(path)}`)).to.deep.equal([]);
+  });
+
+  it('are short where they are read first: the README, and every cell of the decisions', () => {
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length).to.be.at.most(750);
+    const cells = proseOf('docs/decisions.md').matchAll(/(?<=\|)[^|\n]*(?=\|)/g);
+    const long = [...cells]
+      .map(([cell]) => cell.trim())
+      .filter((cell) => /[^-]/.test(cell) && cell.length > 200);
+    expect(long).to.deep.equal([]);
   });
 
   it('draw the hexagon with every folder of src, in light and dark alike', () => {
