@@ -102,6 +102,12 @@ describe('A request that takes too long', () => {
 });
 
 describe('A client that disconnects', () => {
+  it('before its request is handled is not waited for, even by work that does not heed the signal', async () => {
+    const request = { ...LIST, onGone: (listener: () => void) => listener() };
+    const authenticator: Authenticator = { authenticate: () => new Promise(() => {}) };
+    expect(outcome(await httpInterface({ authenticator }).handle(request))).to.equal('408 request_timeout');
+  });
+
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
     const failed: unknown[] = [];

@@ -306,4 +306,20 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
       }
     }),
   );
+
+  it(
+    'keeps what tells of an animal until the last of its claims has lapsed, in whatever order they are copied',
+    onStore(server, async ({ store: { transfer, pets }, collection }) => {
+      const { pet } = await pets.add(rex);
+      const [removed, later, sooner] = [pet.id + 1n, new Date('2099-01-02'), new Date('2099-01-01')];
+      for (const petId of [pet.id, removed]) {
+        for (const keepUntil of [later, sooner])
+          await transfer.writeClaims([
+            { ...claimOn(`${petId} ${keepUntil.getTime()}`, { keepUntil }), petId },
+          ]);
+      }
+      const [kept, gone] = await collection('pets').find().sort({ _id: 1 }).toArray();
+      expect([kept?.['claimedUntil'], gone?.['removedUntil']]).to.deep.equal([later, later]);
+    }),
+  );
 });

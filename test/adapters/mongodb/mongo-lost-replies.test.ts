@@ -143,7 +143,7 @@ const FAILURES: Readonly<Record<string, object>> = {
 describeOnMongo('A MongoDB store on a server that fails on demand', (server) => {
   /** Runs a test while the server fails `times` times, for this test's client alone. */
   const failing = (
-    { times, ...data }: { times: number; failCommands: string[]; errorCode?: number },
+    { times, ...data }: { times: number; failCommands: string[]; [option: string]: unknown },
     test: (store: CompleteStore) => Promise<void>,
   ): (() => Promise<void>) =>
     onStore(server, async ({ store, db }) => {
@@ -183,6 +183,19 @@ describeOnMongo('A MongoDB store on a server that fails on demand', (server) => 
       ),
     );
   }
+
+  it(
+    'lets the calls in progress finish before it closes',
+    failing(
+      { times: 1, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 },
+      async (store) => {
+        const adding = store.pets.add(rex);
+        await delay(100);
+        await store.close();
+        expect((await adding).pet).to.include(rex);
+      },
+    ),
+  );
 
   for (const [what, code] of [
     ['lacks the right to', 13],

@@ -116,8 +116,10 @@ export const changingCases: readonly AnimalStoreCase[] = [
   promise('refuses an unknown status, and names it', async (animalStore) => {
     const { pet } = await animalStore.createPet(FULL_PET);
     for (const status of [undefined, null, 'gone', '', 'Sold', ['sold'], 0]) {
-      const refused = animalStore.changeStatus(pet.id, status as PetStatus);
-      assert.match((await rejectsWithCode(refused, 'invalid_pet')).message, /\bstatus\b/);
+      for (const call of [{}, { from: 'available' } as const]) {
+        const refused = animalStore.changeStatus(pet.id, status as PetStatus, call);
+        assert.match((await rejectsWithCode(refused, 'invalid_pet')).message, /\bstatus\b/);
+      }
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   }),

@@ -23,7 +23,13 @@ export interface AnimalStoreState {
  * It throws faults (responses of 500 and above) for your middleware to handle. Without a handler your application emits
  * `error`, as in Koa, and the client gets the interface's own response.
  */
-export function animalStoreRouter(http: HttpInterface): Router {
+export const animalStoreRouter = (http: HttpInterface): Router =>
+  routerOf(http, (context, answer) => {
+    if (answer.fault) throwFault(context, answer, answer.fault);
+    respond(context, answer);
+  });
+
+function routerOf(http: HttpInterface, answerBy: typeof respond): Router {
   const router = new Router({ strict: true, sensitive: true });
   const requestOf = koaRequests(http);
   for (const route of http.routes) {
@@ -34,9 +40,7 @@ export function animalStoreRouter(http: HttpInterface): Router {
         // Koa decodes and resolves some targets, which the interface takes as sent: their paths differ.
         if (request.path !== context.path) return next();
         if (operation) context.state['operation'] = operation;
-        const answer = await http.handle(request, { route, parameters: context['params'] });
-        if (answer.fault) throwFault(context, answer, answer.fault);
-        respond(context, answer);
+        answerBy(context, await http.handle(request, { route, parameters: context['params'] }));
       };
       const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
       router.register(path, [method], handle, operation ? { name: operation } : {});
@@ -54,6 +58,7 @@ export function animalStoreRouter(http: HttpInterface): Router {
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new Koa();
   const requestOf = koaRequests(http);
+  app.use(routerOf(http, respond).routes()); // traces name requests by its routes
   app.use(async (context) => respond(context, await http.handle(requestOf(context))));
   app.use = () => {
     throw new Error(

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { RequestListener } from 'node:http';
+import { mock } from 'node:test';
 import {
   BusyError,
   type HttpInterface,
@@ -149,6 +150,22 @@ describe('The turns of requests', () => {
     const late = lists.filter((response) => outcome(response) === '503 service_unavailable');
     expect(late).to.have.length(12); // the others wait for nothing
     expect(late[0]?.headers['Retry-After']).to.equal('1');
+  });
+
+  it('are waited for by default for 250 ms', async () => {
+    for (const [waited, refusal] of [
+      [250, undefined],
+      [251, 'The store is not available (too busy to answer soon).'],
+    ] as const) {
+      const clock = mock.method(performance, 'now', () => 1000);
+      const admission = new AdmissionControl();
+      let turn: Promise<void> | undefined;
+      while (turn === undefined) turn = admission.admit(LIST, new AbortController().signal).admitCaller('a');
+      clock.mock.mockImplementation(() => 1000 + waited);
+      const refused = await turn.catch(({ message }: Error) => message);
+      clock.mock.restore();
+      expect(refused).to.equal(refusal);
+    }
   });
 
   it('start fewer requests at once while responses are long', async () => {

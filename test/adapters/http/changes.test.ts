@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../../src/application/create-animal-store.js';
+import { KEY, REX, createWith, httpInterface, requestWith } from './fixtures.js';
+
+const settings = { experimental: ['changeStatus', 'removePet'] } as const;
+
+/** A PATCH of the animal 1 with this body, or its DELETE. */
+const change = (headers: Readonly<Record<string, string>>, body?: string) =>
+  requestWith(
+    { ...KEY, ...headers },
+    {
+      method: body === undefined ? 'DELETE' : 'PATCH',
+      path: '/v1/pets/1',
+      readBody: async () => new TextEncoder().encode(body),
+    },
+  );
+
+describe('A change with If-Match', () => {
+  for (const [method, body] of [
+    ['PATCH', '{"status":"sold"}'],
+    ['DELETE', undefined],
+  ] as const)
+    it(`is not made when another comes between the comparison and ${method}`, async () => {
+      const animalStore = createAnimalStore(openMemoryStore());
+      const racing = {
+        ...animalStore,
+        async getPet(id: bigint | number) {
+          const pet = await animalStore.getPet(id);
+          await animalStore.changeStatus(id, 'pending');
+          return pet;
+        },
+      };
+      await httpInterface({ animalStore }).handle(createWith(REX));
+      const found = await httpInterface({ animalStore }).handle(requestWith(KEY, { path: '/v1/pets/1' }));
+      const ifMatch = { 'if-match': found.headers['ETag'] ?? '' };
+      const response = await httpInterface({ animalStore: racing, settings }).handle(change(ifMatch, body));
+      expect(response.status).to.equal(412);
+      expect(await animalStore.getPet(1n)).to.have.property('status', 'pending');
+    });
+});
+
+describe('A change with members that it does not know', () => {
+  it('names ten of them, and no more', async () => {
+    const http = httpInterface({ animalStore: createAnimalStore(openMemoryStore()), settings });
+    const names = Array.from({ length: 12 }, (_, index) => `m${String(index).padStart(2, '0')}`);
+    const body = JSON.stringify({ status: 'sold', ...Object.fromEntries(names.map((name) => [name, 1])) });
+    const { message } = JSON.parse((await http.handle(change({}, body))).body) as { message: string };
+    expect(message.match(/m\d\d/g)).to.deep.equal(names.slice(0, 10));
+  });
+});

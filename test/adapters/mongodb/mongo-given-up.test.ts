@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { ObjectId } from 'mongodb';
+import { mongoChanges } from '../../../src/adapters/mongodb/mongo-pet-changes.js';
+import type { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
+import { PetInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
+import type { AttemptOptions } from '../../../src/adapters/mongodb/retry.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+import { rejection, rex } from './mongo-store-tests.js';
+
+type Attempt = (options: AttemptOptions) => Promise<unknown>;
+
+describe('A change in MongoDB whose attempt was given up', () => {
+  it('does not happen again, though the server says late that the attempt changed nothing', async () => {
+    let stored = { _id: 1n, ...rex, operation: new ObjectId(), change: undefined as ObjectId | undefined };
+    const late = Promise.withResolvers<{ readonly matchedCount: number }>();
+    const replies: Array<() => Promise<{ readonly matchedCount: number }>> = [
+      () => late.promise,
+      async () => {
+        stored = { ...stored, status: 'sold', change: new ObjectId() }; // and then another changes it once more
+        throw new Error('the reply is lost');
+      },
+    ];
+    let updates = 0;
+    const collection = {
+      findOne: async () => stored,
+      updateOne: () => replies[updates++]?.() ?? Promise.resolve({ matchedCount: 1 }),
+    };
+    /** Gives the first attempt up while it waits for its reply, which comes after the second attempt. */
+    const run = async (_doing: string, _call: object, attempt: Attempt): Promise<unknown> => {
+      const giveUp = new AbortController();
+      const first = attempt({ signal: giveUp.signal, maxTimeMS: 1000 });
+      while (updates < 1) await Promise.resolve();
+      giveUp.abort(new Error('given up'));
+      const { signal } = new AbortController();
+      await attempt({ signal, maxTimeMS: 1000 }).catch(() => {});
+      late.resolve({ matchedCount: 0 });
+      await first.catch(() => {});
+      return attempt({ signal, maxTimeMS: 1000 });
+    };
+    const changes = mongoChanges({ collection: () => collection, run } as unknown as MongoConnection);
+    expect(await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']))).to.be.instanceOf(
+      UnavailableError,
+    );
+    expect(updates).to.equal(2);
+  });
+});
+
+describe('An id of an attempt that was given up', () => {
+  it('is not used, because a later attempt may have another', async () => {
+    const block = Promise.withResolvers<{ readonly value: { readonly last: bigint } }>();
+    const collection = {
+      find: () => ({ toArray: async () => [] }),
+      findOneAndUpdate: () => block.promise,
+    };
+    const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;
+    const giveUp = new AbortController();
+    const id = new PetInserts(connection).nextId({ signal: giveUp.signal, maxTimeMS: 1000 });
+    giveUp.abort(new Error('given up'));
+    block.resolve({ value: { last: 1000n } });
+    expect(await rejection(id)).to.have.property('message', 'given up');
+  });
+});
