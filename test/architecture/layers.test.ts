@@ -81,7 +81,7 @@ describe('The architecture', () => {
       [bootstrap, "import '../../test/contract/contract.js';", lawOf(bootstrap)],
       [service, "import { note } from '../commands/command-line.js';", lawOf(service)],
       [contract, "import '../../src/adapters/memory/memory-pet-repository.js';", lawOf(contract)],
-      [httpContract, "import '../../../src/adapters/http/koa/koa-request.js';", lawOf(httpContract)],
+      [httpContract, "import '../../../src/adapters/http/koa/animal-store-router.js';", lawOf(httpContract)],
       [domain, "import { hash } from 'node:crypto';", NODE_RULE.law],
       [domain, "import fs from 'fs';", HOME_RULE.law],
       [memory, "import { DatabaseSync } from 'node:sqlite';", HOME_RULE.law],

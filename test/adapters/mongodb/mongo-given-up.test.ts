@@ -21,15 +21,20 @@ describe('A change in MongoDB whose attempt was given up', () => {
       },
     ];
     let updates = 0;
+    const asked = Promise.withResolvers<void>();
     const collection = {
       findOne: async () => stored,
-      updateOne: () => replies[updates++]?.() ?? Promise.resolve({ matchedCount: 1 }),
+      updateOne() {
+        asked.resolve();
+        updates += 1;
+        return replies[updates - 1]?.() ?? Promise.resolve({ matchedCount: 1 });
+      },
     };
     /** Gives the first attempt up while it waits for its reply, which comes after the second attempt. */
     const run = async (_doing: string, _call: object, attempt: Attempt): Promise<unknown> => {
       const giveUp = new AbortController();
       const first = attempt({ signal: giveUp.signal, maxTimeMS: 1000 });
-      while (updates < 1) await Promise.resolve();
+      await asked.promise;
       giveUp.abort(new Error('given up'));
       const { signal } = new AbortController();
       await attempt({ signal, maxTimeMS: 1000 }).catch(() => {});
