@@ -111,6 +111,7 @@ const AMBIGUOUS: ReadonlyArray<readonly [what: string, framing: string, body: st
   ['a length of 20 digits', 'Content-Length: 99999999999999999999\r\n', PET],
   ['an empty length', 'Content-Length: \r\n', ''],
   ['a transfer that is chunked and then identity', 'Transfer-Encoding: chunked, identity\r\n', CHUNKS],
+  ['a transfer that is compressed and then chunked', 'Transfer-Encoding: gzip, chunked\r\n', CHUNKS],
   ['a transfer that is almost chunked', 'Transfer-Encoding: xchunked\r\n', CHUNKS],
   ['a space before the colon of the transfer', 'Transfer-Encoding : chunked\r\n', CHUNKS],
   ['a folded transfer', 'Transfer-Encoding:\r\n chunked\r\n', CHUNKS],
