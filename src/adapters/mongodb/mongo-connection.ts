@@ -56,7 +56,7 @@ export class MongoConnection {
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { cause: unknown; readonly since: number; noticed: boolean } | undefined;
   #looking = false;
-  #isPreparing = false;
+  #prepared = Promise.resolve();
 
   constructor(
     client: MongoClient,
@@ -76,11 +76,12 @@ export class MongoConnection {
     if (!mustExist) this.prepare();
   }
 
-  /** Creates missing collections and indexes in the background, as soon as the database can be reached. */
+  /**
+   * Creates missing collections and indexes in the background, as soon as the database can be reached. Again after a
+   * preparation that is in progress: the database may have been dropped behind it.
+   */
   prepare(): void {
-    if (this.#isPreparing) return;
-    this.#isPreparing = true;
-    void this.#prepare().finally(() => (this.#isPreparing = false));
+    this.#prepared = this.#prepared.then(() => this.#prepare());
   }
 
   collection<Schema extends Document>(name: string): Collection<Schema> {
