@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NEW_PET_FIELDS } from '../../../src/domain/pet.js';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
 import { until } from './mongod.js';
@@ -63,7 +64,7 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
       }
       for (const read of reads.slice(0, 3)) {
         const fields = Object.keys(read['projection']).filter((field) => field !== 'removedUntil');
-        expect(fields).to.deep.equal(['_id', 'name', 'categoryId', 'status']);
+        expect(fields).to.deep.equal(['_id', ...NEW_PET_FIELDS]);
       }
     }),
   );

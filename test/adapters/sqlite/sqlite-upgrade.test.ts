@@ -6,58 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { claimOn, inFolder, rejection, rex } from './temporary-store.js';
-
-const VERSION_1 = `
-  CREATE TABLE pets (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, category_id INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
-  ) STRICT;
-  CREATE INDEX pets_by_status ON pets (status);
-  CREATE TABLE claims (
-    scope TEXT NOT NULL, token TEXT NOT NULL, fingerprint TEXT NOT NULL, pet_id INTEGER NOT NULL,
-    keep_until INTEGER NOT NULL, PRIMARY KEY (scope, token)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX claims_by_keep_until ON claims (keep_until);
-  CREATE TABLE api_keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL, created_at INTEGER NOT NULL,
-    expires_at INTEGER, revoked_at INTEGER, replaced_by TEXT
-  ) STRICT, WITHOUT ROWID;
-`;
-
-const VERSION_2 = `
-  CREATE TABLE deprecated_calls (
-    day TEXT NOT NULL, operation_id TEXT NOT NULL, key_id TEXT NOT NULL, calls INTEGER NOT NULL,
-    last_at INTEGER NOT NULL, PRIMARY KEY (day, operation_id, key_id)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO deprecated_calls VALUES ('2026-11-20', 'getPet', '"k"', 7, 5);
-`;
-
-/** Idempotency keys that are easily confused while quotes and escapes are removed. */
-const KEYS = ['a', '"a"', '\\u0000', '\\ud800', 'line\nbreak', '🦊', "it's"];
-
-/** A closed store of an older version, with five animals gone, live claims and API keys. */
-function makeOldStore(file: string, version: number): void {
-  const database = new DatabaseSync(file);
-  database.exec(
-    `PRAGMA journal_mode = WAL; PRAGMA application_id = 0x416e5374; PRAGMA user_version = ${version}`,
-  );
-  database.exec(version === 1 ? VERSION_1 : VERSION_1 + VERSION_2);
-  const addPet = database.prepare(
-    "INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Rex', 7, 'available')",
-  );
-  const addClaim = database.prepare('INSERT INTO claims VALUES (?, ?, ?, ?, 2000000)');
-  for (const [index, key] of [...KEYS, 'a\0b', '\ud800'].entries()) {
-    addPet.run(index + 1);
-    addClaim.run('"an API key"', JSON.stringify(key), '"rex"', index + 1);
-  }
-  addPet.run(99);
-  database.exec('DELETE FROM pets WHERE id = 99');
-  const addApiKey = database.prepare('INSERT INTO api_keys VALUES (?, ?, ?, ?, 1700000000123, ?, ?, ?)');
-  addApiKey.run('"k"', '"say \\"hi\\""', 'ab'.repeat(32), '["pets:read","pets:groom"]', 5, 6, '"l"');
-  addApiKey.run('"l"', JSON.stringify('a\0b\ud800'), 'cd'.repeat(32), '["pets:read"]', null, null, null);
-  database.close();
-}
+import { OLD_KEYS, claimOn, inFolder, makeOldStore, rejection, rex } from './temporary-store.js';
 
 describe('openSqliteStore of an older version', () => {
   for (const version of [1, 2]) {
@@ -67,7 +16,7 @@ describe('openSqliteStore of an older version', () => {
         const file = join(folder, 'animals.db');
         makeOldStore(file, version);
         const store = await openSqliteStore(file);
-        for (const [index, key] of KEYS.entries()) {
+        for (const [index, key] of OLD_KEYS.entries()) {
           expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({
             pet: { id: BigInt(index + 1), ...rex },
             replayed: true,
@@ -77,7 +26,7 @@ describe('openSqliteStore of an older version', () => {
             ...rex,
           });
         }
-        expect(await store.transfer.survey()).to.deep.equal({ pets: KEYS.length + 2, lastId: 99n });
+        expect(await store.transfer.survey()).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
         expect((await store.pets.add(rex)).pet.id).to.equal(100n);
         const createdAt = new Date(1_700_000_000_123);
         expect(await store.apiKeys.findById('k')).to.deep.equal({
@@ -93,7 +42,7 @@ describe('openSqliteStore of an older version', () => {
         expect(named).to.deep.include({ hash: 'cd'.repeat(32), scopes: ['pets:read'], createdAt });
         expect(named?.name).to.match(/^a\ufffdb\ufffd+$/);
         const claims = await store.transfer.readClaims({ limit: 99, now: new Date(0) });
-        expect(claims.map(({ key }) => key)).to.have.members(KEYS); // the others cannot be sent again
+        expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS); // the others cannot be sent again
         await store.close();
         const database = new DatabaseSync(file);
         const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
@@ -131,7 +80,7 @@ describe('openSqliteStore of an older version', () => {
       };
       try {
         const store = await openSqliteStore(file);
-        expect(await store.pets.list({ limit: 99 })).to.have.length(KEYS.length + 2);
+        expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
         await store.close();
       } finally {
         DatabaseSync.prototype.exec = exec;
@@ -176,7 +125,7 @@ describe('openSqliteStore of an older version', () => {
       };
       await (await openSqliteStore(file, { onNotice })).close();
       version();
-      expect(versions).to.deep.equal([2, 3]);
+      expect(versions).to.deep.equal([2, SCHEMA_VERSION]);
     }),
   );
 

@@ -113,10 +113,7 @@ describe('The command line', () => {
       ['import', "missing required argument 'FILE'"],
       ['import animals.txt', 'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.'],
       ['import no-such.csv', 'no-such.csv cannot be read. ENOENT'],
-      [
-        'import a.csv --map name',
-        "'--map <columns>' must be columns by field (id, name, categoryId, status)",
-      ],
+      ['import a.csv --map name', "'--map <columns>' must be columns by field (id, name, categoryId, status"],
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
       ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
       ['import - --format csv --once', '--once reads a file twice, which standard input cannot be.'],
