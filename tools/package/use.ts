@@ -16,7 +16,7 @@ import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from 'animal-sto
 import { createContainer, readSettings, startService, type Service } from 'animal-store/bootstrap';
 import { AnimalStoreClient } from 'animal-store/client';
 import { petRepositoryContract, runContract, type Contract, type StoreSubject } from 'animal-store/contract';
-import { createFetchHandler, type FetchHandler } from 'animal-store/fetch';
+import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, loadOpenApiDocument, Readiness } from 'animal-store/http';
 import { animalStoreRouter, createKoaApp } from 'animal-store/koa';
 import { openMemoryStore } from 'animal-store/memory';
@@ -56,7 +56,7 @@ const http = new HttpInterface({
   docs: await readDocsFiles(),
 });
 const headers = { Authorization: `Bearer ${key}` };
-const handle: FetchHandler = createFetchHandler(http);
+const handle: (request: Request) => Promise<Response> = createFetchHandler(http);
 assert.equal(await (await handle(new Request('http://localhost/v1/pets/1', { headers }))).text(), BELLA);
 assert.match(JSON.parse(await loadOpenApiDocument()).openapi, /^3\.1\./);
 assert.ok(animalStoreRouter(http).routes());
