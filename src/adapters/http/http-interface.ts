@@ -8,7 +8,7 @@ import { HttpError, clientGone, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
-import { baseUrl, completeSettings, type HttpSettings } from './http-settings.js';
+import { linkBase, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { MERGE_PATCH } from './request-body.js';
 import { countRequest, type RateLimiter } from './rate-limiter.js';
@@ -88,9 +88,9 @@ export class HttpInterface {
     const { route, parameters = {} } = found ?? {};
     const endpoint = endpointFor(route, request.method);
     const id = requestId(request.header('x-request-id'));
-    const address = this.#baseUrl(request, route);
+    const address = this.#linkBase(request, route);
     const deadline = new Deadline(this.settings.requestDeadline);
-    const context: RequestContext = { request, parameters, deadline, baseUrl: address, permit: UNBOUNDED };
+    const context: RequestContext = { request, parameters, deadline, linkBase: address, permit: UNBOUNDED };
     request.onGone(() => deadline.abort(clientGone));
     const { response, error } = await deadline
       .within(this.#respond(context, route, endpoint))
@@ -130,7 +130,7 @@ export class HttpInterface {
    * then the operation's own.
    */
   async #respond(context: RequestContext, route?: Route, endpoint?: Endpoint): Promise<HttpResponse> {
-    const { request, deadline, baseUrl: address } = context;
+    const { request, deadline, linkBase: address } = context;
     const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') {
       if (route === undefined && request.path !== '*') throw routeNotFound();
@@ -172,9 +172,9 @@ export class HttpInterface {
     }
   }
 
-  #baseUrl(request: HttpRequest, route: Route | undefined): string {
+  #linkBase(request: HttpRequest, route: Route | undefined): string {
     if (route === undefined || route.open || this.settings.publicUrl !== undefined)
-      return baseUrl(this.settings);
+      return linkBase(this.settings);
     return mountOf(request, route) + this.settings.basePath;
   }
 

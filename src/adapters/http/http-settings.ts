@@ -64,5 +64,5 @@ const inAscii = (url: string): string =>
   /^[!-~]*$/.test(url) ? url : URL.canParse(url) ? new URL(url).href : encodedForLink(url);
 
 /** Where clients find the operations: the public URL if there is one, else a path. */
-export const baseUrl = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
+export const linkBase = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
   publicUrl ?? basePath;

@@ -62,10 +62,10 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
 
 const listPets =
   (animalStore: AnimalStore): Handler =>
-  async ({ request, deadline, baseUrl }) => {
+  async ({ request, deadline, linkBase }) => {
     const query = readPetQuery(request.query);
     const { pets, next } = await animalStore.listPets(query, deadline);
-    const link = next !== undefined && { Link: nextLink(baseUrl, request.query, next) };
+    const link = next !== undefined && { Link: nextLink(linkBase, request.query, next) };
     const { status } = OPERATIONS.listPets.success;
     return { status, headers: { ...JSON_HEADERS, ...link }, body: petsJson(pets) };
   };
@@ -73,7 +73,7 @@ const listPets =
 const createPet =
   (animalStore: AnimalStore, settings: HttpSettings): Handler =>
   async (context) => {
-    const { request, deadline, principal, baseUrl } = context;
+    const { request, deadline, principal, linkBase } = context;
     const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
     const newPet = readNewPet(await readBody(context, settings));
     const { pet, replayed } = await animalStore.createPet(newPet, {
@@ -85,7 +85,7 @@ const createPet =
       headers: {
         'Content-Type': JSON_TYPE,
         'Cache-Control': 'no-store',
-        Location: `${baseUrl}${OPERATIONS.createPet.path}/${pet.id}`,
+        Location: `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`,
         ...(replayed && { 'Idempotency-Replayed': 'true' }),
       },
       body: petJson(pet),

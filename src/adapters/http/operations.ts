@@ -264,10 +264,10 @@ export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Lin
 export function deprecationHeaders(
   { sunset, successor }: Deprecation,
   since: Date,
-): (baseUrl: string) => DeprecationHeaders {
+): (linkBase: string) => DeprecationHeaders {
   const Deprecation = `@${Math.floor(since.getTime() / 1000)}`;
   const Sunset = sunset.toUTCString();
-  return (baseUrl) => ({ Deprecation, Sunset, Link: `<${baseUrl}${successor}>; rel="successor-version"` });
+  return (linkBase) => ({ Deprecation, Sunset, Link: `<${linkBase}${successor}>; rel="successor-version"` });
 }
 
 /** Whether the settings have removed the operation. */

@@ -51,8 +51,8 @@ const isAfter = (pair: string): boolean =>
   pair.includes('%') ? new URLSearchParams(`?${pair}`).has('after') : /^after(?:=|$)/.test(pair);
 
 /** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another `after`. */
-export function nextLink(baseUrl: string, query: string, after: bigint): string {
+export function nextLink(linkBase: string, query: string, after: bigint): string {
   const others = query.split('&').filter((pair) => pair !== '' && !isAfter(pair));
   const parameters = encodedForLink([...others, `after=${after}`].join('&'));
-  return `<${baseUrl}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
+  return `<${linkBase}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }

@@ -23,7 +23,7 @@ export interface Endpoint {
   /** When the operation will be removed, if it is deprecated. */
   readonly sunset?: Date | undefined;
   /** Returns the headers of its every response. */
-  readonly headers?: ((baseUrl: string) => Readonly<Record<string, string>>) | undefined;
+  readonly headers?: ((linkBase: string) => Readonly<Record<string, string>>) | undefined;
   /** What to use instead, below the base path, if the operation was removed. */
   readonly removed?: string | undefined;
   /** Served even at capacity: health checks need a response precisely then. */
@@ -38,7 +38,7 @@ export interface RequestContext {
   readonly parameters: Readonly<Record<string, string>>;
   readonly deadline: Deadline;
   /** Where the client finds the operations: what Location and Link begin with. */
-  readonly baseUrl: string;
+  readonly linkBase: string;
   /** `UNBOUNDED` until the request is admitted, and for one that is always served. */
   permit: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */
