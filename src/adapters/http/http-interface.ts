@@ -11,7 +11,7 @@ import { commonHeaders, type HttpRequest, type HttpResponse } from './http-messa
 import { linkBase, completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { MERGE_PATCH } from './request-body.js';
-import { countRequest, type RateLimiter } from './rate-limiter.js';
+import { countRequest, type RateLimiter } from './rate-limit.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { crossOriginHeaders } from './response-headers.js';
 import {

@@ -1,5 +1,5 @@
 import { encodedForLink } from './http-message.js';
-import type { RateLimiter } from './rate-limiter.js';
+import type { RateLimiter } from './rate-limit.js';
 
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {

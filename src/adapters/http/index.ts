@@ -12,6 +12,6 @@ export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
 export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
-export type { RateLimiter } from './rate-limiter.js';
+export type { RateLimiter } from './rate-limit.js';
 export type { OperationId } from './operations.js';
 export type { FoundRoute, Route } from './routes.js';

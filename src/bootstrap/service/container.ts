@@ -8,7 +8,7 @@ import type { AdmissionControl } from '../../adapters/http/node/admission-contro
 import type { HttpInterface } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
 import type { Readiness } from '../../adapters/http/health.js';
-import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
+import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 import { createAnimalStore } from '../../application/create-animal-store.js';
 import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';

@@ -1,4 +1,4 @@
-import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
+import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 
 /**
  * Counts in memory, each process for itself: windows of fixed length, which begin with a key's first request. Keeps one

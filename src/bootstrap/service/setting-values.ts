@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import { GET_PET_SUNSET, type HttpSettings } from '../../adapters/http/http-settings.js';
 import { EXPERIMENTAL_OPERATIONS } from '../../adapters/http/operations.js';
-import type { RateLimiter } from '../../adapters/http/rate-limiter.js';
+import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
