@@ -85,7 +85,7 @@ describe('The documents', () => {
     ))
       said.push([path, Number(lines.replace(',', ''))]);
     const readme = proseOf('README.md');
-    for (const [, path = '', lines = ''] of readme.matchAll(/\]\(((?:src|test)\/\S+\.ts)\) (\d+)/g))
+    for (const [, path = '', lines = ''] of readme.matchAll(/\]\(((?:src|test)\/\S+\.ts)\): [^,\n]+, (\d+)/g))
       said.push([path, Number(lines)]);
     for (const [, layer = '', lines = ''] of readme.matchAll(
       /the (domain|application|adapters|bootstrap) (?:is )?([\d,]+)/g,
