@@ -176,7 +176,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   it('have their indexes again after the database was dropped under a store', async () => {
     const notices: string[] = [];
     const store = await openMongoStore(uriOf(server, database), {
-      // Nor is it a fault that the database is still being dropped.
+      // The others are about tries that failed, for example while the database is still being dropped.
       onNotice: (line) => line.startsWith('made ') && notices.push(line),
     });
     await until('the database is prepared', async () => notices.length === FIRST_START.length);
