@@ -6,32 +6,16 @@ import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import type { CompleteStore, Store } from './ports/store.js';
 
-/** The two stores of a copy. Both stay open: the caller closes them. */
-export interface CopyDependencies {
-  /** Only read. Nothing may write to it meanwhile. */
+/** What to copy, and how. A `signal` ends it; the target then holds a part and cannot be used. */
+export interface CopyOptions extends Call {
+  /** Only read. Nothing may write to it meanwhile. The caller closes both stores. */
   readonly source: Store;
   /** Without animals, claims and keys, and without an id that was ever assigned. Nothing else may use it meanwhile. */
   readonly target: Store;
   /** Tells which claims are live. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-}
-
-/** Options of a copy. Its `signal` ends it; the target then holds a part and cannot be used. */
-export interface CopyOptions extends Call {
-  /** How many records are read and written at once. Default: 1,000. */
-  readonly batchSize?: number | undefined;
-  /** Called after every batch of animals. */
-  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
-}
-
-/** How far a copy has come. */
-export interface CopyProgress {
-  /** Animals are first copied, then all compared. */
-  readonly phase: 'copying' | 'comparing';
-  /** How many animals of this phase are done. */
-  readonly done: number;
-  /** How many animals the phase has, as the source estimated; never less than `done`. */
-  readonly total: number;
+  /** Called after every batch with the number of animals that were copied, then with that of all copied and compared. */
+  readonly onProgress?: ((done: number) => void) | undefined;
 }
 
 /** What both stores hold after a copy. */
@@ -46,110 +30,89 @@ export interface CopyReport {
   readonly lastId: bigint;
 }
 
-/** Why a copy failed. After `not_equal` the target must not be used. */
-export type CopyFault =
-  'not_copyable' | 'source_empty' | 'source_unfinished' | 'target_not_empty' | 'not_equal';
-
-const COPY_FAULTS: Readonly<Record<CopyFault, string>> = {
-  not_copyable: 'One of the stores does not support copying: it has no transfer or keeps no API keys.',
-  source_empty: 'The source is empty: check its URL. Nothing was written.',
-  source_unfinished: 'The source is itself a copy that has not finished. Nothing was written.',
-  target_not_empty:
-    'The target is not empty, or has assigned ids before: choose a new one. Nothing was written.',
-  not_equal:
-    'The target differs from the source. Stop all writes to the source, and copy again into a new target.',
-};
-
-/** A catalogue was not copied. The source is unchanged. */
+/** A catalogue was not copied: the message says why, without secrets. The source is unchanged. */
 export class CopyError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'CopyError';
-  /** Why, for programs. */
-  readonly fault: CopyFault;
-
-  /** @param detail where it shows, such as "animal 7"; without secrets. */
-  constructor(fault: CopyFault, detail?: string) {
-    super(COPY_FAULTS[fault] + (detail === undefined ? '' : ` (${detail})`));
-    this.fault = fault;
-  }
 }
+
+/** How many records are read and written at once. */
+const BATCH = 1000;
 
 /**
  * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
  * after reading both stores again and finding the same animals and API keys, and as many claims. What is written to the
  * source after it was compared is not noticed. Until it resolves, the target is marked as unfinished.
- * @throws {CopyError} with its fault. Also rejects with what the stores reject with, or with the signal's reason.
+ * @throws {CopyError} Also rejects with what the stores reject with, or with the signal's reason.
  */
-export const copyCatalogue =
-  ({ source, target, clock = systemClock }: CopyDependencies) =>
-  async ({ batchSize = 1000, onProgress = () => {}, signal }: CopyOptions = {}): Promise<CopyReport> => {
-    const [from, to] = [copyable(source), copyable(target)];
-    const now = timeOf(clock);
-    const call = { signal };
-    const { pets: total, lastId } = await from.transfer.survey(call);
-    if (await isEmpty(from, call)) throw new CopyError('source_empty');
-    if (await from.transfer.isUnfinished(call)) throw new CopyError('source_unfinished');
-    if (!(await isEmpty(to, call))) throw new CopyError('target_not_empty');
-    await to.transfer.markUnfinished(true, call);
-    const counter = (phase: CopyProgress['phase']) => {
-      let done = 0;
-      return (count: number): void => {
-        done += count;
-        onProgress({ phase, done, total: Math.max(done, total) });
-      };
-    };
+export async function copyCatalogue({
+  source,
+  target,
+  clock = systemClock,
+  onProgress = () => {},
+  signal,
+}: CopyOptions): Promise<CopyReport> {
+  const [from, to] = [copyable(source), copyable(target)];
+  const now = timeOf(clock);
+  const call = { signal };
+  if (await isEmpty(from, call))
+    throw new CopyError('The source is empty: check its URL. Nothing was written.');
+  if (await from.transfer.isUnfinished(call))
+    throw new CopyError('The source is itself a copy that has not finished. Nothing was written.');
+  if (!(await isEmpty(to, call))) {
+    const why = 'The target is not empty, or has assigned ids before';
+    throw new CopyError(`${why}: choose a new one. Nothing was written.`);
+  }
+  await to.transfer.markUnfinished(true, call);
 
-    // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
-    await to.transfer.reserveIds(lastId, call);
-    const copied = counter('copying');
-    const petsOf = (pets: PetRepository) =>
-      batches<Pet>((last) => pets.list({ after: last?.id, limit: batchSize }, call));
-    for await (const batch of petsOf(from.pets)) {
-      await to.transfer.writePets(batch, call);
-      copied(batch.length);
-    }
-    let claims = 0;
-    const claimsOf = (transfer: CatalogueTransfer) =>
-      batches<PetClaim>((after) => transfer.readClaims({ after, limit: batchSize, now }, call));
-    for await (const batch of claimsOf(from.transfer)) {
-      await to.transfer.writeClaims(batch, call);
-      claims += batch.length;
-    }
-    const apiKeys = await from.apiKeys.list(call);
-    for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
+  // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
+  const { lastId } = await from.transfer.survey(call);
+  await to.transfer.reserveIds(lastId, call);
+  let done = 0;
+  const petsOf = (pets: PetRepository) =>
+    batches<Pet>((last) => pets.list({ after: last?.id, limit: BATCH }, call));
+  for await (const batch of petsOf(from.pets)) {
+    await to.transfer.writePets(batch, call);
+    onProgress((done += batch.length));
+  }
+  let claims = 0;
+  const claimsOf = (transfer: CatalogueTransfer) =>
+    batches<PetClaim>((after) => transfer.readClaims({ after, limit: BATCH, now }, call));
+  for await (const batch of claimsOf(from.transfer)) {
+    await to.transfer.writeClaims(batch, call);
+    claims += batch.length;
+  }
+  const apiKeys = await from.apiKeys.list(call);
+  for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
-    const compared = counter('comparing');
-    const copies = petsOf(to.pets);
-    let pets = 0;
-    for await (const batch of petsOf(from.pets)) {
-      requireSamePets(batch, (await copies.next()).value ?? []);
-      compared(batch.length);
-      pets += batch.length;
-    }
-    requireSamePets([], (await copies.next()).value ?? []);
-    if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) {
-      throw new CopyError('not_equal', 'API keys');
-    }
-    // Counted, not compared: their order is each store's own.
-    let copiedClaims = 0;
-    for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
-    if (copiedClaims !== claims) throw new CopyError('not_equal', 'number of idempotency keys');
-    await to.transfer.markUnfinished(false, call);
-    return { pets, claims, apiKeys: apiKeys.length, lastId };
-  };
-
-/** Whether nothing was ever stored: without an id that was assigned there was no animal, and no claim. */
-async function isEmpty(
-  { apiKeys, transfer }: Pick<CompleteStore, 'apiKeys' | 'transfer'>,
-  call: Call,
-): Promise<boolean> {
-  const { pets, lastId } = await transfer.survey(call);
-  return pets === 0 && lastId === 0n && (await apiKeys.list(call)).length === 0;
+  let pets = 0;
+  const copies = petsOf(to.pets);
+  for await (const batch of petsOf(from.pets)) {
+    requireSamePets(batch, (await copies.next()).value ?? []);
+    pets += batch.length;
+    onProgress(done + pets);
+  }
+  requireSamePets([], (await copies.next()).value ?? []);
+  if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) throw differs('API keys');
+  // Counted, not compared: their order is each store's own.
+  let copiedClaims = 0;
+  for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
+  if (copiedClaims !== claims) throw differs('number of idempotency keys');
+  await to.transfer.markUnfinished(false, call);
+  return { pets, claims, apiKeys: apiKeys.length, lastId };
 }
 
-function copyable({ pets, apiKeys, transfer }: Store): Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'> {
-  if (apiKeys === undefined || transfer === undefined) throw new CopyError('not_copyable');
-  return { pets, apiKeys, transfer };
+type Copyable = Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'>;
+
+function copyable({ pets, apiKeys, transfer }: Store): Copyable {
+  if (apiKeys && transfer) return { pets, apiKeys, transfer };
+  throw new CopyError('One of the stores does not support copying: it has no transfer or keeps no API keys.');
+}
+
+/** Whether nothing was ever stored: without an id that was assigned there was no animal, and no claim. */
+async function isEmpty({ apiKeys, transfer }: Copyable, call: Call): Promise<boolean> {
+  const { pets, lastId } = await transfer.survey(call);
+  return pets === 0 && lastId === 0n && (await apiKeys.list(call)).length === 0;
 }
 
 /** The batches that follow each other, where `read` returns the one after a record. */
@@ -162,9 +125,7 @@ async function* batches<T>(
 function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
   for (let index = 0; index < Math.max(pets.length, copies.length); index += 1) {
     const [pet, copy] = [pets[index], copies[index]];
-    if (!pet || !copy || !isSamePet(pet, copy)) {
-      throw new CopyError('not_equal', `animal ${(pet ?? copy)?.id}`);
-    }
+    if (!pet || !copy || !isSamePet(pet, copy)) throw differs(`animal ${(pet ?? copy)?.id}`);
   }
 }
 
@@ -173,3 +134,9 @@ function areSameKeys(some: readonly ApiKeyRecord[], others: readonly ApiKeyRecor
   const fields = Object.keys(Object.assign({}, ...some, ...others));
   return JSON.stringify(some, fields) === JSON.stringify(others, fields);
 }
+
+/** @param where it differs, without secrets. */
+const differs = (where: string): CopyError =>
+  new CopyError(
+    `The target differs from the source (${where}). Stop all writes to the source, and copy again into a new target.`,
+  );

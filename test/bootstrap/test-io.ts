@@ -29,9 +29,9 @@ export class TestIo extends EventEmitter {
     readonly columns: number;
   };
 
-  constructor(env: Record<string, string> = {}, { isTTY = false, stdin = '' } = {}) {
+  constructor(env: Record<string, string> = {}, { isTTY = false, stdin = [''] } = {}) {
     super();
-    this.stdin = Readable.from([Buffer.from(stdin)]);
+    this.stdin = Readable.from(stdin.map((chunk) => Buffer.from(chunk)));
     this.env = env;
     this.stderr = {
       write: (text, written) => (this.#write('err', text), written?.()),

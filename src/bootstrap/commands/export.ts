@@ -6,27 +6,26 @@ import { pipeline } from 'node:stream/promises';
 import { syncFolder } from '../../adapters/sqlite/store-file.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
-import { JSON_OPTION, UsageError, addCommand, interruptible, print, resultText } from './command-line.js';
-import type { Commands } from './command-line.js';
-import { COLUMNS, FORMAT_OPTION, csvLine, isCsv, type Format } from './pet-file.js';
-import { withProgress } from './progress.js';
-import { READING, withStore } from './with-store.js';
+import * as cli from './command-line.js';
+import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
+import { READING, withProgress, withStore } from './with-store.js';
 
 interface Options {
-  readonly format?: Format;
+  readonly format?: string;
   readonly json?: true;
 }
 
 /** Adds `export`. */
-export function addExportCommand(program: Command, commands: Commands): void {
+export function addExportCommand(program: Command, commands: cli.Commands): void {
   const summary =
     'Writes every animal of the store of STORE_URL to a new CSV or NDJSON file, in ascending order of id.';
-  addCommand(program, 'export', summary, 'animal-store export animals.csv')
+  cli
+    .addCommand(program, 'export', summary, 'animal-store export animals.csv')
     .argument('<FILE>', 'file to create; - for standard output')
-    .option(...FORMAT_OPTION)
-    .option(...JSON_OPTION)
+    .addOption(formatOption())
+    .option(...cli.JSON_OPTION)
     .action((file: string, options: Options) =>
-      interruptible(commands.io, (signal) => exportFile(commands, file, options, signal)),
+      cli.interruptible(commands.io, (signal) => exportFile(commands, file, options, signal)),
     );
 }
 
@@ -34,23 +33,22 @@ export function addExportCommand(program: Command, commands: Commands): void {
 const PAGE = 1000;
 
 async function exportFile(
-  commands: Commands,
+  commands: cli.Commands,
   file: string,
   { format, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const { io } = commands;
+  const { stdout, stderr } = commands.io;
   const toOutput = file === '-';
   const inCsv = isCsv(file, toOutput ? 'Standard output' : file, format);
   const lineOf = (pet: Pet): string =>
     inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
   if (!toOutput && (await lstat(file).catch(() => undefined)))
-    throw new UsageError(`${file} exists: choose another name, or - for standard output.`);
+    throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
   const inMemory = 'A store in memory belongs to its service.';
   await withStore(commands, inMemory, { ...READING, snapshot: true }, async (store, container) => {
     const { TOKENS } = await import('../service/container.js');
     const pets = await container.getAsync(TOKENS.petRepository);
-    const total = (await store.transfer?.survey({ signal }))?.pets;
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
@@ -62,23 +60,22 @@ async function exportFile(
         exported += page.length;
       }
     }
-    const part = () => (total === undefined ? undefined : Math.min(1, exported / Math.max(1, total)));
-    let isRead = true;
-    const write = async (): Promise<void> => {
+    /** Resolves to whether all was written: the reader of standard output may go. */
+    const write = async (): Promise<boolean> => {
       if (!toOutput) return writeFile(file, texts(), signal);
-      for await (const text of texts()) if (!(isRead = await print(io.stdout, text))) return undefined;
+      for await (const text of texts()) if (!(await cli.print(stdout, text))) return false;
+      return true;
     };
-    await withProgress(io, { done: () => exported, part }, write);
-    if (!isRead) return;
+    if (!(await withProgress(commands.io, () => `${exported} animals`, write))) return;
     const report = { from: store.location, to: file, exported };
     const sentences = `Exported animals: ${exported}\n  from ${report.from}\n  to   ${file}\n`;
     // Standard output holds the animals.
-    await print(toOutput ? io.stderr : io.stdout, resultText(json, report, sentences));
+    await cli.print(toOutput ? stderr : stdout, cli.resultText(json, report, sentences));
   });
 }
 
 /** The file has its name only when it is complete and on the disk, and never replaces another. */
-async function writeFile(file: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+async function writeFile(file: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<true> {
   const part = `${file}.${randomUUID()}.part`;
   try {
     // Opened first: a file that a stream opens may appear after its removal.
@@ -88,6 +85,7 @@ async function writeFile(file: string, texts: AsyncIterable<string>, signal: Abo
     await pipeline(texts, target, { signal });
     await link(part, file);
     await syncFolder(dirname(file));
+    return true;
   } catch (cause) {
     signal.throwIfAborted();
     const { syscall }: NodeJS.ErrnoException = Object(cause);

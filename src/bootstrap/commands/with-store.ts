@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { note, type Commands } from './command-line.js';
+import { note, type Commands, type HostProcess } from './command-line.js';
 import { replace } from '../service/wiring.js';
 
 /** How commands open a store that they only read. */
@@ -37,4 +37,17 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
+}
+
+/** How often a command says how far it is, in milliseconds. */
+const PROGRESS_EVERY = 5000;
+
+/** Says on stderr how far `work` is while it runs, in lines that `text` returns. */
+export async function withProgress<T>(
+  io: HostProcess,
+  text: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(() => note(io, text()), PROGRESS_EVERY);
+  return work().finally(() => clearInterval(timer));
 }

@@ -115,7 +115,10 @@ describe('The command line', () => {
       ['import no-such.csv', 'no-such.csv cannot be read. ENOENT'],
       ['import a.csv --map name', "'--map <columns>' must be columns by field (id, name, categoryId, status"],
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
-      ['import package.json --format csv --once --keep-ids', '--once is of no use with --keep-ids'],
+      [
+        'import package.json --format csv --once --keep-ids',
+        "option '--once' cannot be used with option '--keep-ids'",
+      ],
       ['import - --format csv --once', '--once reads a file twice, which standard input cannot be.'],
     ];
     for (const [line, message] of WRONG) {

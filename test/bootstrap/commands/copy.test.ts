@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { mock } from 'node:test';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { CatalogueTransfer } from '../../../src/application/ports/catalogue-transfer.js';
 import type { CompleteStore, Store } from '../../../src/application/ports/store.js';
@@ -73,13 +74,15 @@ describe('copy', () => {
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
-  it('draws a bar, on a terminal only', async () => {
-    const [from, to] = shelves();
-    const terminal = new TestIo({}, { isTTY: true });
-    expect(await run(LINE.split(' '), terminal.io, [from.module, to.module])).to.equal(0);
-    expect(terminal.err).to.include(`[${'='.repeat(20)}] 100 % | 6 animals copied or compared | `);
-    [old, target] = [target, openMemoryStore()];
-    expect((await copy()).err).to.equal('');
+  it('says every five seconds how far it is', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const writeClaims: CatalogueTransfer['writeClaims'] = async (claims) => {
+      mock.timers.tick(5000);
+      return target.transfer.writeClaims(claims);
+    };
+    const { err } = await copy(LINE, shelves(withTransfer({ writeClaims })));
+    mock.timers.reset();
+    expect(err).to.equal('3 animals copied or compared\n');
   });
 
   for (const [what, line, message] of [
