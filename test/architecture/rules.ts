@@ -140,7 +140,6 @@ export const HOME_RULE = {
     ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
     ['typebox', /^src\/adapters\/http\/schemas\.ts$/],
     ['inversify', /^src\/bootstrap\//],
-    ['cli-progress', /^src\/bootstrap\//],
     ['csv-parse', /^src\/bootstrap\//],
     ['commander', /^src\/bootstrap\//],
     ['pino', /^src\/bootstrap\//],

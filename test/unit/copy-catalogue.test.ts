@@ -194,7 +194,7 @@ describe('copyCatalogue', () => {
       const failing = altered(target, 'transfer', {
         writePets: (pets) => target.transfer.writePets(pets.flatMap(change)),
       });
-      const [lost] = [6n, 9n, 69n].filter((id) => change(savedPet(id, FULL_PET))[0]?.id !== id);
+      const lost = [6n, 9n, 69n].find((id) => change(savedPet(id, FULL_PET))[0]?.id !== id);
       expect(await faultOf(copy({ target: failing }))).to.equal(differs(`animal ${lost ?? 9}`));
     });
   }

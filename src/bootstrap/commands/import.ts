@@ -63,14 +63,14 @@ async function importFile(
   const name = file === '-' ? 'Standard input' : file;
   const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
   const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
-  const petFile = { name, isCsv: isCsv(file, name, format), columns };
+  const inCsv = isCsv(file, name, format);
   const handle = await openFile(file, io);
   if (once && !handle) throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
 
   /** Reads the file once. */
   const pass = async (store: importing.StorePets, report: importing.ImportReport, reject: Reject) => {
     const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
-    const rows = readRows(stream, petFile);
+    const rows = readRows(stream, name, columns, inCsv);
     const progress = (): string => `${report.added + report.present} animals`;
     try {
       await withProgress(io, progress, () => importing.importPets(rows, store, report, keepIds, reject));
@@ -78,6 +78,10 @@ async function importFile(
       signal.throwIfAborted();
       throw error;
     }
+  };
+
+  const stop: Reject = (line, reason) => {
+    throw new Error(`${name}:${line}: ${reason}`);
   };
 
   try {
@@ -102,13 +106,10 @@ async function importFile(
       const clock = await container.getAsync(TOKENS.clock);
       const content = once && handle && (await hashOf(handle));
       if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
-        throw new Error('--keep-ids needs an empty store. Nothing was written.');
+        throw new Error('--keep-ids needs an empty store that can keep ids. Nothing was written.');
       const addOrKeep =
         keepIds && transfer ? importing.keepPets(transfer) : importing.addPets(pets, clock, content);
       const report = { added: 0, present: 0, line: 0 };
-      const stop: Reject = (line, reason) => {
-        throw new Error(`${name}:${line}: ${reason}`);
-      };
       await pass(addOrKeep, report, stop).catch((error: unknown) => {
         const code = isAnimalStoreError(error) ? error.code : undefined;
         const more = code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import type { ImportRow, PetFields } from '../../application/import-pets.js';
 import { parseInt64 } from '../../domain/int64.js';
 import { NEW_PET_FIELDS, PET_RULES, newPetFaults, type Pet } from '../../domain/pet.js';
-import { JsonSyntaxError, parse as parseJson } from '../../exact-json.js';
+import { parse as parseJson } from '../../exact-json.js';
 import { UsageError } from './command-line.js';
 
 /** The endings of files of animals, which are also the values of `--format`. */
@@ -30,25 +30,21 @@ export const csvLine = (cells: ReadonlyArray<string | bigint | undefined>): stri
 
 const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** How to read a file of animals. */
-export interface PetFile {
-  /** For messages. */
-  readonly name: string;
-  readonly isCsv: boolean;
-  /** The fields to read, with their names in the file. */
-  readonly columns: ReadonlyMap<keyof Pet, string>;
-}
+/** The fields to read, with their names in the file. */
+export type Columns = ReadonlyMap<keyof Pet, string>;
 
 type Chunks<T> = AsyncIterable<readonly T[]>;
 
 /**
  * Reads the rows of a file, without blank lines and the header.
- * @throws {UsageError} it is not text in UTF-8, or a CSV file without the columns.
+ * @throws {UsageError} it is not text in UTF-8, or a CSV file without the columns. `name` is for messages.
  */
-export function readRows(content: AsyncIterable<Buffer>, file: PetFile): Chunks<ImportRow> {
-  const lines = readLines(content, file.name);
-  return file.isCsv ? csvRows(lines, file) : jsonRows(lines, file.columns);
-}
+export const readRows = (
+  content: AsyncIterable<Buffer>,
+  name: string,
+  columns: Columns,
+  inCsv: boolean,
+): Chunks<ImportRow> => (inCsv ? csvRows : jsonRows)(readLines(content, name), columns, name);
 
 /** The longest line and the longest record, in bytes. */
 const MAX_LENGTH = 1024 * 1024;
@@ -74,35 +70,29 @@ async function* readLines(content: AsyncIterable<Buffer>, name: string): Chunks<
 }
 
 /** Reads NDJSON: each line is a JSON object. */
-async function* jsonRows(chunks: Chunks<string>, columns: PetFile['columns']): Chunks<ImportRow> {
+async function* jsonRows(chunks: Chunks<string>, columns: Columns): Chunks<ImportRow> {
   let line = 0;
-  const rowsOf = (text: string): ImportRow[] => {
-    line += 1;
-    return text.trim() === '' ? [] : [{ line, fields: fieldsOfJson(text, columns) }];
-  };
-  for await (const lines of chunks) yield lines.flatMap(rowsOf);
+  for await (const lines of chunks)
+    yield lines.flatMap((text) => {
+      line += 1;
+      return text.trim() === '' ? [] : [{ line, fields: fieldsOfJson(text, columns) }];
+    });
 }
 
-function fieldsOfJson(text: string, columns: PetFile['columns']): PetFields | string {
+function fieldsOfJson(text: string, columns: Columns): PetFields | string {
   try {
     const value = parseJson(text);
     if (Object(value) !== value || Array.isArray(value)) return 'The line is not a JSON object.';
     const members = value as Record<string, unknown>;
-    const fields: PetFields = {};
-    for (const [field, name] of columns) {
-      const member = members[name] ?? undefined;
-      // Numbers are no int64, even integers: those are bigints.
-      fields[field] = typeof member === 'number' ? Number.NaN : member;
-    }
-    return fields;
+    // Integers are bigints: any other number breaks the rule of every field.
+    return fieldsOf(columns, (name) => (typeof members[name] === 'number' ? Number.NaN : members[name]));
   } catch (error) {
-    if (error instanceof JsonSyntaxError) return `The line is not valid JSON. ${error.message}.`;
-    throw error;
+    return `The line is not valid JSON. ${(error as SyntaxError).message}.`;
   }
 }
 
 /** Reads CSV (RFC 4180) with the columns of its first line. */
-async function* csvRows(chunks: Chunks<string>, file: PetFile): Chunks<ImportRow> {
+async function* csvRows(chunks: Chunks<string>, columns: Columns, name: string): Chunks<ImportRow> {
   const { CsvError, parse } = await import('csv-parse');
   const rows: ImportRow[] = [];
   let line = 1;
@@ -110,9 +100,9 @@ async function* csvRows(chunks: Chunks<string>, file: PetFile): Chunks<ImportRow
   const take = (cells: string[]): null => {
     const [first = ''] = cells;
     const isBlank = cells.length === 1 && first.trim() === '';
-    if (header && !isBlank) rows.push({ line, fields: fieldsOfCsv(cells, header, file.columns) });
+    if (header && !isBlank) rows.push({ line, fields: fieldsOfCsv(cells, header, columns) });
     // Excel may say the delimiter in a line before the header: `sep=;`.
-    else if (!isBlank && first.toLowerCase() !== 'sep=') requireColumns((header = cells), file);
+    else if (!isBlank && first.toLowerCase() !== 'sep=') requireColumns((header = cells), columns, name);
     line += cells.join('').split('\n').length;
     return null;
   };
@@ -130,7 +120,7 @@ async function* csvRows(chunks: Chunks<string>, file: PetFile): Chunks<ImportRow
     if (!(error instanceof CsvError)) throw error;
     rows.push({ line, fields: 'The line is not CSV: a quote is misplaced or not closed.' });
   }
-  if (header === undefined) throw new UsageError(`${file.name} is empty.`);
+  if (header === undefined) throw new UsageError(`${name} is empty.`);
   yield rows;
 }
 
@@ -142,24 +132,30 @@ function mostFrequent(lines: readonly string[]): string {
 }
 
 /** @throws {UsageError} a required column is missing, or one is there twice. */
-function requireColumns(header: readonly string[], { name, columns }: PetFile): void {
-  const required = ['id', ...newPetFaults({}).map(({ field }) => field)];
+function requireColumns(header: readonly string[], columns: Columns, name: string): void {
+  const required = new Set(['id', ...newPetFaults({}).map(({ field }) => field)]);
   for (const [field, column] of columns) {
     const found = header.filter((each) => each === column).length;
     if (found > 1) throw new UsageError(`${name} has the column ${column} twice.`);
-    if (found === 0 && (column !== field || required.includes(field)))
+    if (found === 0 && (column !== field || required.has(field)))
       throw new UsageError(`${name} has no column ${column}. Use --map ${field}=COLUMN.`);
   }
 }
 
-function fieldsOfCsv(cells: readonly string[], header: readonly string[], columns: PetFile['columns']) {
+function fieldsOfCsv(cells: readonly string[], header: readonly string[], columns: Columns) {
   if (cells.length !== header.length) return `The line has ${cells.length} fields, not ${header.length}.`;
-  const fields: PetFields = {};
-  for (const [field, column] of columns) {
+  return fieldsOf(columns, (column, field) => {
     const text = cells[header.indexOf(column)] ?? '';
+    if (text === '') return undefined;
     // A cell is text if the rule of its field accepts text, else an integer.
     const isText = field !== 'id' && PET_RULES[field](text) === undefined;
-    if (text !== '') fields[field] = isText ? text : (parseInt64(text) ?? text);
-  }
+    return isText ? text : (parseInt64(text) ?? text);
+  });
+}
+
+/** The fields of a row, by what it has under the name of each. Null is nothing. */
+function fieldsOf(columns: Columns, valueOf: (column: string, field: keyof Pet) => unknown): PetFields {
+  const fields: PetFields = {};
+  for (const [field, column] of columns) fields[field] = valueOf(column, field) ?? undefined;
   return fields;
 }

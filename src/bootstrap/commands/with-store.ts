@@ -39,15 +39,8 @@ export async function withStore<T>(
   }
 }
 
-/** How often a command says how far it is, in milliseconds. */
-const PROGRESS_EVERY = 5000;
-
-/** Says on stderr how far `work` is while it runs, in lines that `text` returns. */
-export async function withProgress<T>(
-  io: HostProcess,
-  text: () => string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const timer = setInterval(() => note(io, text()), PROGRESS_EVERY);
+/** Says on stderr, every five seconds while `work` runs, how far it is: a line that `text` returns. */
+export function withProgress<T>(io: HostProcess, text: () => string, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => note(io, text()), 5000);
   return work().finally(() => clearInterval(timer));
 }

@@ -76,9 +76,10 @@ describe('copy', () => {
 
   it('says every five seconds how far it is', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
+    const { transfer } = target;
     const writeClaims: CatalogueTransfer['writeClaims'] = async (claims) => {
       mock.timers.tick(5000);
-      return target.transfer.writeClaims(claims);
+      return transfer.writeClaims(claims);
     };
     const { err } = await copy(LINE, shelves(withTransfer({ writeClaims })));
     mock.timers.reset();

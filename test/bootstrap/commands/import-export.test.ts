@@ -280,7 +280,7 @@ describe('import and export', () => {
       expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([5n, 9n]);
       expect(await imported(`id,${HEADER}10,A,1,sold\n`, ' --keep-ids')).to.include({
         code: 1,
-        err: '--keep-ids needs an empty store. Nothing was written.\n',
+        err: '--keep-ids needs an empty store that can keep ids. Nothing was written.\n',
       });
     });
 
