@@ -27,9 +27,7 @@ export function addCopyCommand(program: Command, commands: cli.Commands): void {
 
 async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, signal: AbortSignal) {
   if ([from, to].includes('memory:'))
-    throw new cli.UsageError(
-      'A store in memory belongs to its service: it can be neither source nor target.',
-    );
+    throw new cli.UsageError('A store in memory belongs to its service: it cannot be copied from or to.');
   const { TOKENS, configure, openStore } = await import('../service/container.js');
   const container = await configure(io.env, modules, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
@@ -38,9 +36,8 @@ async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, 
   const opened: Store[] = [];
   const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
     const onNotice = (line: string): void => cli.note(io, `${option}: ${line}`);
-    const store = await openStore(option, url, factories, { onNotice, ...decorated, ...how });
-    opened.unshift(store);
-    return store;
+    opened.unshift(await openStore(option, url, factories, { onNotice, ...decorated, ...how }));
+    return opened[0] as Store;
   };
   let started = false;
   try {
@@ -50,19 +47,17 @@ async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, 
     for (const { pets } of opened) await pets.check({ signal });
     started = true;
     let done = 0;
+    const progress = (): string => `${done} animals copied or compared`;
     const onProgress = (animals: number): void => void (done = animals);
-    const { pets, claims, apiKeys, lastId } = await withProgress(
-      io,
-      () => `${done} animals copied or compared`,
-      () => copyCatalogue({ source, target, clock, onProgress, signal }),
-    );
-    const report = { from: source.location, to: target.location, pets, claims, apiKeys, lastId };
+    const copying = { source, target, clock, onProgress, signal };
+    const copied = await withProgress(io, progress, () => copyCatalogue(copying));
+    const report = { from: source.location, to: target.location, ...copied };
     const sentences = `\
-Copied animals: ${pets}, live idempotency keys: ${claims}, API keys: ${apiKeys}
+Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}
   from ${report.from}
   to   ${report.to}
 All were read again, and are equal. What was written to the source since is not in the target.
-New animals get ids greater than ${lastId}.
+New animals get ids greater than ${copied.lastId}.
 `;
     await cli.print(io.stdout, cli.resultText(json, report, sentences));
   } catch (error) {

@@ -50,12 +50,8 @@ describe('copy', () => {
     );
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
-    const idempotencyKey = { scope: 's', key: 'two' };
-    const again = await createAnimalStore(target).createPet(
-      { name: 'two', categoryId: 2n ** 63n - 1n },
-      { idempotencyKey },
-    );
-    expect([again.replayed, again.pet.id]).to.deep.equal([true, 2n]);
+    const claims = { limit: 9, now: new Date(0) };
+    expect(await target.transfer.readClaims(claims)).to.deep.equal(await old.transfer.readClaims(claims));
   });
 
   it('prints the result as one line of JSON with --json, ids exact to the digit', async () => {

@@ -46,17 +46,16 @@ describe('import and export', () => {
 
   const path = (name: string): string => join(folder, name);
 
-  /** Runs a command on the store. */
+  /** Runs a command on the store, whose `pets` may differ. */
   async function shell(
     line: string,
-    io = {},
     pets: Partial<PetRepository> = {},
-  ): Promise<Outcome & { io: TestIo }> {
-    const test = new TestIo({ STORE_URL: 'shelf:' }, io);
+    io = new TestIo({ STORE_URL: 'shelf:' }),
+  ): Promise<Outcome> {
     const shelf = new Shelf({ ...store, location: 'shelf 1', pets: changed(store.pets, pets) });
-    const code = await run(line.split(' '), test.io, [shelf.module]);
+    const code = await run(line.split(' '), io.io, [shelf.module]);
     expect(shelf.closed).to.equal(shelf.opened.length);
-    return { code, out: test.out, err: test.err, io: test };
+    return { code, out: io.out, err: io.err };
   }
 
   /** Imports a file with this content. */
@@ -67,16 +66,11 @@ describe('import and export', () => {
     pets: Partial<PetRepository> = {},
   ) {
     writeFileSync(path(name), content);
-    return shell(`import ${path(name)}${options}`, {}, pets);
+    return shell(`import ${path(name)}${options}`, pets);
   }
 
-  const stored = async () =>
-    (await store.pets.list({ limit: 9999 })).map(({ name, categoryId, status }) => [
-      name,
-      categoryId,
-      status,
-    ]);
-  const names = async () => (await stored()).map(([name]) => name);
+  const stored = () => store.pets.list({ limit: 9999 });
+  const names = async () => (await stored()).map(({ name }) => name);
 
   for (const ending of ['csv', 'ndjson']) {
     it(`give the same ${ending} file byte for byte, by way of another store`, async () => {
@@ -97,7 +91,7 @@ describe('import and export', () => {
   it('write and read every field of the domain', async () => {
     const pet = { id: 1n, ...FULL_PET }; // as it is: a domain that drops a field shows in the contracts
     const list: PetRepository['list'] = async ({ after }) => (after === undefined ? [pet] : []);
-    for (const file of ['a.csv', 'a.ndjson']) await shell(`export ${path(file)}`, {}, { list });
+    for (const file of ['a.csv', 'a.ndjson']) await shell(`export ${path(file)}`, { list });
     const fields = ['id', ...NEW_PET_FIELDS];
     const values = [1n, ...NEW_PET_FIELDS.map((field) => FULL_PET[field])];
     expect(readFileSync(path('a.csv'), 'utf8')).to.equal(`${fields.join(',')}\n${values.join(',')}\n`);
@@ -134,10 +128,9 @@ describe('import and export', () => {
       expect({ code, err }).to.deep.equal({ code: 0, err: '' });
       expect(out).to.equal(`Added animals: 2\n  from ${path('a.csv')}\n  to   shelf 1\n`);
       expect(await stored()).to.deep.equal([
-        ['Rex', INT64_MAX, 'sold'],
-        ['Bo', -1n, 'available'],
+        { id: 8n, name: 'Rex', categoryId: INT64_MAX, status: 'sold' },
+        { id: 9n, name: 'Bo', categoryId: -1n, status: 'available' },
       ]);
-      expect((await store.pets.list({ limit: 1 }))[0]?.id).to.equal(8n);
     });
 
     it('reads columns and members of other names, a byte order mark, Windows lines and blank lines', async () => {
@@ -149,11 +142,12 @@ describe('import and export', () => {
         'a.jsonl',
       );
       expect(code).to.equal(0);
+      const status = 'available';
       expect(await stored()).to.deep.equal([
-        ['Rex', 1n, 'available'],
-        ['B\r\no', 2n, 'available'],
-        ['Max', 7n, 'available'],
-        ['Eve', INT64_MAX, 'available'],
+        { id: 1n, name: 'Rex', categoryId: 1n, status },
+        { id: 2n, name: 'B\r\no', categoryId: 2n, status },
+        { id: 3n, name: 'Max', categoryId: 7n, status },
+        { id: 4n, name: 'Eve', categoryId: INT64_MAX, status },
       ]);
     });
 
@@ -331,25 +325,26 @@ describe('import and export', () => {
       });
 
     it('stops at a signal with 130', async () => {
-      writeFileSync(path('a.csv'), LONG_FILE);
       const io = new TestIo({ STORE_URL: 'shelf:' });
       const add: PetRepository['add'] = async (...given) => {
         io.emit('SIGINT', 'SIGINT');
         return store.pets.add(...given);
       };
-      const shelf = new Shelf({ ...store, pets: changed(store.pets, { add }) });
-      expect(await run(['import', path('a.csv')], io.io, [shelf.module])).to.equal(130);
+      writeFileSync(path('a.csv'), LONG_FILE);
+      const { code, err } = await shell(`import ${path('a.csv')}`, { add }, io);
       const added = (await names()).length;
-      expect(io.err).to.equal(
-        `Stopped after line ${added + 1}. Animals added: ${added}.\nInterrupted by SIGINT.\n`,
-      );
-      expect(shelf.closed).to.equal(1);
+      expect({ code, err }).to.deep.equal({
+        code: 130,
+        err: `Stopped after line ${added + 1}. Animals added: ${added}.\nInterrupted by SIGINT.\n`,
+      });
     });
 
     it('reads standard input to its first fault, and says what it stored', async () => {
       const good = '{"name":"A","categoryId":1,"status":"sold"}\n';
       const stdin = [good.repeat(70), `${good}x\n${good}`];
-      expect(await shell('import - --format ndjson', { stdin })).to.deep.include({
+      expect(
+        await shell('import - --format ndjson', {}, new TestIo({ STORE_URL: 'shelf:' }, { stdin })),
+      ).to.deep.include({
         code: 1,
         out: '',
         err: 'Stopped after line 70. Animals added: 70.\nStandard input:72: The line is not valid JSON. Expected a value at position 0.\n',
@@ -386,6 +381,12 @@ describe('import and export', () => {
       }
     });
 
+    /** The second line has 1 MiB. */
+    const longest = `name,categoryId,more\nA,1,${'x'.repeat(2 ** 20 - 4)}`;
+    it('reads a line of 1 MiB', async () => {
+      expect((await imported(longest)).out).to.match(/^Added animals: 1\n/);
+    });
+
     /** Contents that make an import fail, by the message; with options after the content. */
     const WRONG: Readonly<
       Record<string, readonly [content: string | Buffer, options?: string, name?: string]>
@@ -396,7 +397,7 @@ describe('import and export', () => {
       'a.csv has the column name twice.': ['name,name,categoryId\n'],
       'Line 1 of': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
       'Line 2 of': [Buffer.from(`${HEADER}\xff,1,sold\n`, 'latin1')],
-      'is longer than 1 MiB': [`${HEADER}${'x'.repeat(1_200_000)}`],
+      'a.csv is longer than 1 MiB': [longest + 'x'],
       'a.csv.gz has no ending of a format': ['', '', 'a.csv.gz'],
       'Allowed choices are csv, ndjson, jsonl.': ['', ' --format xml'],
     };
@@ -423,9 +424,8 @@ describe('import and export', () => {
         said.push(io.err);
         return store.pets.add(...given);
       };
-      const shelf = new Shelf({ ...store, pets: changed(store.pets, { add }) });
       writeFileSync(path('a.csv'), `${HEADER}A,1,sold\nB,1,sold\n`);
-      expect(await run(['import', path('a.csv')], io.io, [shelf.module])).to.equal(0);
+      await shell(`import ${path('a.csv')}`, { add }, io);
       mock.timers.reset();
       expect(said).to.deep.equal(['', '1 animals\n']);
     });
@@ -463,7 +463,7 @@ describe('import and export', () => {
       await store.transfer.writePets(HARD);
       const list: PetRepository['list'] = (range, call) =>
         range.after === undefined ? store.pets.list(range, call) : Promise.reject(new Error('gone'));
-      expect(await shell(`export ${path('a.csv')}`, {}, { list })).to.include({
+      expect(await shell(`export ${path('a.csv')}`, { list })).to.include({
         code: 1,
         out: '',
         err: 'gone\n',
@@ -482,7 +482,7 @@ describe('import and export', () => {
         writeFileSync(path('a.csv'), 'of another');
         return store.pets.list(range, call);
       };
-      const { code, err } = await shell(`export ${path('a.csv')}`, {}, { list });
+      const { code, err } = await shell(`export ${path('a.csv')}`, { list });
       expect(code).to.equal(1);
       expect(err).to.match(/a\.csv cannot be written\. EEXIST: /);
       expect(readFileSync(path('a.csv'), 'utf8')).to.equal('of another');
@@ -501,9 +501,8 @@ describe('import and export', () => {
       expect((await shell('export - --format csv')).err).to.match(/^Exported animals: 17\n/);
       const io = new TestIo({ STORE_URL: 'shelf:' });
       io.fullDisk = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
-      const shelf = new Shelf({ ...store, pets: changed(store.pets, { list: fail }) });
-      expect(await run(['export', '-', '--format', 'csv'], io.io, [shelf.module])).to.equal(0);
-      expect(io.err).to.equal('');
+      const gone = await shell('export - --format csv', { list: fail }, io);
+      expect(gone).to.deep.equal({ code: 0, out: '', err: '' });
     });
 
     it('writes through no link, and over no file, that waits under the name of a part', async () => {
@@ -527,12 +526,9 @@ describe('import and export', () => {
         io.emit('SIGTERM', 'SIGTERM');
         return store.pets.list(range);
       };
-      const shelf = new Shelf({ ...store, pets: changed(store.pets, { list }) });
-      expect(await run(['export', path('a.csv')], io.io, [shelf.module])).to.equal(143);
-      expect({ err: io.err, files: readdirSync(folder) }).to.deep.equal({
-        err: 'Interrupted by SIGTERM.\n',
-        files: [],
-      });
+      const { code, err } = await shell(`export ${path('a.csv')}`, { list }, io);
+      expect({ code, err }).to.deep.equal({ code: 143, err: 'Interrupted by SIGTERM.\n' });
+      expect(readdirSync(folder)).to.deep.equal([]);
     });
 
     for (const count of [0, 999, 1000, 1001])
@@ -545,15 +541,11 @@ describe('import and export', () => {
         expect(written.map((line) => line.split(',')[0])).to.deep.equal(ids.map(String));
       });
 
-    it('writes CSV and NDJSON that others read, exact to the digit', async () => {
+    it('writes CSV that others read', async () => {
       await store.transfer.writePets([...HARD.slice(1, 3), ...HARD.slice(6, 7)]);
       await shell(`export ${path('a.csv')}`);
-      await shell(`export ${path('a.ndjson')}`);
       expect(readFileSync(path('a.csv'), 'utf8')).to.match(
         /^id,name,categoryId,status.*\n4,"a,b",9223372036854775807,pending.*\n7,"say ""hi""",-9223372036854775808,pending.*\n19,"end\r",-9223372036854775808,pending.*\n$/,
-      );
-      expect(readFileSync(path('a.ndjson'), 'utf8')).to.match(
-        /^\{"id":4,"name":"a,b","categoryId":9223372036854775807,"status":"pending".*\}\n/,
       );
     });
   });
