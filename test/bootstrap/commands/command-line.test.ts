@@ -112,7 +112,8 @@ describe('The command line', () => {
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
       ['import animals.txt', 'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.'],
-      ['import no-such.csv', 'no-such.csv cannot be read. ENOENT'],
+      ['import no-such.csv', 'no-such.csv cannot be read. ENOENT: no such file or directory'],
+      ['import . --format csv', '. is no regular file: use import - < ..'],
       ['import a.csv --map name', "'--map <columns>' must be columns by field (id, name, categoryId, status"],
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
       [
