@@ -230,7 +230,7 @@ describe('copyCatalogue', () => {
     ['a key was revoked', 'API keys', (store: CompleteStore) => store.apiKeys.revoke('k1', NOW)],
   ] as const) {
     it(`finds that ${what} to the source meanwhile`, async () => {
-      // The claims are copied after the animals; the keys are read after the claims.
+      // Keys are copied last, before the two stores are compared.
       const writing = altered(target, 'apiKeys', {
         add: async (apiKey) => {
           await write(source);
