@@ -1,7 +1,12 @@
-import { JSON_TYPE, encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
+import {
+  JSON_TYPE,
+  REVALIDATED,
+  encodedForLink,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
-import { conditional, digestOf } from './preconditions.js';
-import { JSON_HEADERS } from './response-headers.js';
+import { conditional, entityTagOf } from './preconditions.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */
@@ -26,27 +31,23 @@ export async function loadOpenApiDocument(settings?: Partial<HttpSettings>): Pro
 
 /** `/openapi.json`: the OpenAPI document. */
 export const documentRoute = (settings: HttpSettings): Route =>
-  fileRoute('/openapi.json', JSON_TYPE, async () => {
-    const { openApiDocument } = await import('./open-api/open-api-document.js');
-    return () => openApiDocument(settings);
-  });
+  fileRoute('/openapi.json', JSON_TYPE, () => loadOpenApiDocument(settings));
 
 /**
- * The docs page at `/docs` and its static files below it. `/` and `/docs/` redirect to it. All references are relative,
- * so that a proxy may put everything below another path.
+ * The docs page at `/docs` and its static files below it. `/` redirects to it. All references are relative, so that a
+ * proxy may put everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = securityHeaders(settings);
-  const loadPage = async (): Promise<() => string> => {
+  const loadPage = async (): Promise<string> => {
     const { docsPage } = await import('./docs-page/docs-page.js');
-    return () => docsPage(settings);
+    return docsPage(settings);
   };
   return [
-    openRoute('/', async ({ request }) => redirect(`${folderOf(request)}docs`, headers)),
-    openRoute(`${DOCS_PATH}/`, async () => redirect(`..${DOCS_PATH}`, headers)),
+    openRoute('/', async ({ request }) => redirectTo(`${folderOf(request)}docs`, headers)),
     fileRoute(DOCS_PATH, HTML_TYPE, loadPage, headers),
     ...files.map(({ name, type, text }) =>
-      fileRoute(`${DOCS_PATH}/${name}`, type, async () => () => text, headers),
+      fileRoute(`${DOCS_PATH}/${name}`, type, async () => text, headers),
     ),
   ];
 }
@@ -58,26 +59,23 @@ const folderOf = ({ path, originalPath = path }: HttpRequest): string => {
 };
 
 /**
- * A route whose body is made at its first request, and then kept. Loading the generators of document and page at the
+ * A route whose body is loaded at its first request, and then kept. Loading the generators of document and page at the
  * start would take a fifth of its time.
  */
 function fileRoute(
   path: string,
   type: string,
-  loadMaker: () => Promise<() => string>,
+  load: () => Promise<string>,
   others: HttpResponse['headers'] = {},
 ): Route {
-  const headers = { ...others, ...JSON_HEADERS, 'Content-Type': type };
-  let response: HttpResponse | undefined;
-  let digest: string | undefined;
+  const headers = { ...others, 'Content-Type': type, ...REVALIDATED };
+  // Results are kept, not promises: not every runtime lets one request wait for the promise of another.
+  let body: string | undefined;
+  let entityTag: string | undefined;
   return openRoute(path, async ({ request }) => {
-    // Results are kept, not promises: not every runtime lets one request wait for the promise of another.
-    if (response === undefined) {
-      const make = await loadMaker();
-      response ??= { status: 200, headers, body: make() };
-    }
-    digest ??= await digestOf(response);
-    return conditional(request, response, digest);
+    body ??= await load();
+    entityTag ??= await entityTagOf(body);
+    return conditional(request, { status: 200, headers, body }, entityTag);
   });
 }
 
@@ -110,8 +108,8 @@ function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse[
   };
 }
 
-const redirect = (location: string, headers: HttpResponse['headers']): HttpResponse => ({
+const redirectTo = (Location: string, headers: HttpResponse['headers']): HttpResponse => ({
   status: 307,
-  headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location: location },
-  body: `<!doctype html><title>Animal Store</title><a href="${location}">The documentation</a>\n`,
+  headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
+  body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
 });

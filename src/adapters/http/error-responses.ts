@@ -1,6 +1,6 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
-import { JSON_TYPE, commonHeaders, type HttpResponse } from './http-message.js';
+import { UNCACHED_JSON, commonHeaders, type HttpResponse } from './http-message.js';
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {
@@ -11,7 +11,12 @@ export class HttpError extends Error {
   /** Headers beyond those of every error, such as Allow, by their usual names. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  /** @param message default: the usual one of the code, if it has no details */
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].message,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.code = code;
     this.headers = headers;
@@ -41,36 +46,24 @@ export interface ErrorResponse extends HttpResponse {
   readonly code: ErrorCode;
 }
 
-/**
- * The response to an error, with the headers of every response. It never shows a cause, or the message of an error that
- * nobody expected.
- */
+/** The response to an error, with the headers of every response. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
-  if (error instanceof HttpError) return response(error.code, error.message, requestId, error.headers);
-  if (!isAnimalStoreError(error)) {
-    return response('internal_error', messageOf('internal_error', { requestId }), requestId);
-  }
-  const message = error.code === 'service_unavailable' ? ERRORS.service_unavailable.message : error.message;
-  const headers = 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {};
-  return response(error.code, message, requestId, headers);
-}
-
-function response(
-  code: ErrorCode,
-  message: string,
-  requestId: string,
-  headers: HttpResponse['headers'] = {},
-): ErrorResponse {
+  const { code, message, headers } = error instanceof HttpError ? error : shown(error, requestId);
   const { status } = ERRORS[code];
   return {
     code,
     status,
-    headers: {
-      ...commonHeaders(requestId),
-      ...headers,
-      'Content-Type': JSON_TYPE,
-      'Cache-Control': 'no-store',
-    },
+    headers: { ...commonHeaders(requestId), ...headers, ...UNCACHED_JSON },
     body: JSON.stringify({ code, message, status }),
   };
+}
+
+/** What a client may know of an error: never its cause, or the message of an error that nobody expected. */
+function shown(error: unknown, requestId: string): Pick<HttpError, 'code' | 'message' | 'headers'> {
+  if (!isAnimalStoreError(error)) {
+    return { code: 'internal_error', message: messageOf('internal_error', { requestId }), headers: {} };
+  }
+  const { code } = error;
+  const message = code === 'service_unavailable' ? ERRORS[code].message : error.message;
+  return { code, message, headers: 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {} };
 }

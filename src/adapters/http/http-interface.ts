@@ -3,21 +3,20 @@ import type { Authenticator } from '../../application/ports/authenticator.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { ERRORS, messageOf } from './error-codes.js';
+import { messageOf } from './error-codes.js';
 import { HttpError, clientGone, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
-import { linkBase, completeSettings, type HttpSettings } from './http-settings.js';
+import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
-import { MERGE_PATCH } from './request-body.js';
+import { ACCEPT_PATCH } from './request-body.js';
 import { countRequest, type RateLimiter } from './rate-limit.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { crossOriginHeaders } from './response-headers.js';
 import {
   allowedMethods,
   createRouteFinder,
-  endpointFor,
   mountOf,
   type Endpoint,
   type FoundRoute,
@@ -86,11 +85,11 @@ export class HttpInterface {
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
     const began = performance.now();
     const { route, parameters = {} } = found ?? {};
-    const endpoint = endpointFor(route, request.method);
+    const endpoint = route?.endpoints.get(request.method === 'HEAD' ? 'GET' : request.method);
     const id = requestId(request.header('x-request-id'));
-    const address = this.#linkBase(request, route);
+    const linkBase = this.#linkBase(request, route);
     const deadline = new Deadline(this.settings.requestDeadline);
-    const context: RequestContext = { request, parameters, deadline, linkBase: address, permit: UNBOUNDED };
+    const context: RequestContext = { request, parameters, deadline, linkBase, permit: UNBOUNDED };
     request.onGone(() => deadline.abort(clientGone));
     const { response, error } = await deadline
       .within(this.#respond(context, route, endpoint))
@@ -114,15 +113,13 @@ export class HttpInterface {
     const headers = {
       ...commonHeaders(id),
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),
-      ...endpoint?.headers?.(address),
+      ...endpoint?.headers?.(linkBase),
       ...context.quotaHeaders,
       ...response.headers,
     };
     // To say that the service is not ready, or busy, is no fault of a health check, or of the admission.
-    if (fault === undefined || endpoint?.alwaysServed || fault instanceof BusyError)
-      return { status, headers, body };
-    this.#options.readiness.doubt();
-    return { status, headers, body, fault };
+    const isFault = fault !== undefined && !endpoint?.alwaysServed && !(fault instanceof BusyError);
+    return isFault ? { status, headers, body, fault } : { status, headers, body };
   }
 
   /**
@@ -130,18 +127,9 @@ export class HttpInterface {
    * then the operation's own.
    */
   async #respond(context: RequestContext, route?: Route, endpoint?: Endpoint): Promise<HttpResponse> {
-    const { request, deadline, linkBase: address } = context;
+    const { request, deadline } = context;
     const { admission, authenticator, rateLimiter } = this.#options;
-    if (request.method === 'OPTIONS') {
-      if (route === undefined && request.path !== '*') throw routeNotFound();
-      const Allow = allowedMethods(...(route ? [route] : this.routes));
-      const headers = {
-        Allow,
-        'Cache-Control': 'no-store',
-        ...(route?.endpoints.has('PATCH') && MERGE_PATCH.headers),
-      };
-      return { status: 204, headers, body: '' };
-    }
+    if (request.method === 'OPTIONS') return this.#describe(request.path, route);
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);
     if (route ? !route.open : this.#isBelowBasePath(request.path)) {
       context.principal = await authenticate(authenticator, request, deadline);
@@ -150,17 +138,28 @@ export class HttpInterface {
     }
     const turn = context.permit.admitCaller(context.principal?.keyId ?? '');
     if (turn) await turn;
-    if (route === undefined) throw routeNotFound();
+    if (route === undefined) throw new HttpError('route_not_found');
     if (endpoint === undefined) throw methodNotAllowed(route);
     const { removed, scope } = endpoint;
     const { principal } = context;
     if (removed !== undefined) {
-      const message = messageOf('operation_removed', { successor: address + removed });
-      throw new HttpError('operation_removed', message);
+      const successor = context.linkBase + removed;
+      throw new HttpError('operation_removed', messageOf('operation_removed', { successor }));
     }
     if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
+  }
+
+  /** The response to OPTIONS. */
+  #describe(path: string, route: Route | undefined): HttpResponse {
+    if (route === undefined && path !== '*') throw new HttpError('route_not_found');
+    const headers = {
+      Allow: allowedMethods(...(route ? [route] : this.routes)),
+      'Cache-Control': 'no-store',
+      ...(route?.endpoints.has('PATCH') && ACCEPT_PATCH),
+    };
+    return { status: 204, headers, body: '' };
   }
 
   /** A host's function that throws costs no client its response. */
@@ -173,9 +172,8 @@ export class HttpInterface {
   }
 
   #linkBase(request: HttpRequest, route: Route | undefined): string {
-    if (route === undefined || route.open || this.settings.publicUrl !== undefined)
-      return linkBase(this.settings);
-    return mountOf(request, route) + this.settings.basePath;
+    const { publicUrl, basePath } = this.settings;
+    return publicUrl ?? (route && !route.open ? mountOf(request, route) : '') + basePath;
   }
 
   #isBelowBasePath(path: string): boolean {
@@ -187,11 +185,8 @@ export class HttpInterface {
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('Something failed without an Error', { cause: thrown });
 
-const routeNotFound = (): HttpError => new HttpError('route_not_found', ERRORS.route_not_found.message);
-
 function methodNotAllowed(route: Route): HttpError {
   const methods = allowedMethods(route);
-  return new HttpError('method_not_allowed', messageOf('method_not_allowed', { methods }), {
-    Allow: methods,
-  });
+  const message = messageOf('method_not_allowed', { methods });
+  return new HttpError('method_not_allowed', message, { Allow: methods });
 }

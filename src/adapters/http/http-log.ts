@@ -1,6 +1,7 @@
 import type { ErrorCode } from './error-codes.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
+import type { KeyFault } from './request-headers.js';
 
 /** Receives a report of every response, never with a key, a body or a query. Its errors are ignored. */
 export interface HttpLog {
@@ -31,7 +32,7 @@ export interface RespondedRequest {
   /** Identifies the API key, if it is valid. */
   readonly keyId?: string | undefined;
   /** Why the API key is invalid, if the request was refused for it. */
-  readonly keyFault?: 'unknown' | 'expired' | 'revoked' | 'malformed' | undefined;
+  readonly keyFault?: KeyFault | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */
@@ -53,7 +54,7 @@ const byteLength: (text: string) => number =
 export function report(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
-  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & Pick<RespondedRequest, 'code'>,
+  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: ErrorCode },
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
   try {

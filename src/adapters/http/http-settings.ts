@@ -62,7 +62,3 @@ export function completeSettings(given: Partial<HttpSettings> = {}): HttpSetting
 /** A URL or path as headers can hold it. */
 const inAscii = (url: string): string =>
   /^[!-~]*$/.test(url) ? url : URL.canParse(url) ? new URL(url).href : encodedForLink(url);
-
-/** Where clients find the operations: the public URL if there is one, else a path. */
-export const linkBase = ({ publicUrl, basePath }: Pick<HttpSettings, 'publicUrl' | 'basePath'>): string =>
-  publicUrl ?? basePath;

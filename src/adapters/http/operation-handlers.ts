@@ -3,7 +3,7 @@ import { PetNotFoundError } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { lateBody } from './error-responses.js';
-import { JSON_TYPE } from './http-message.js';
+import { JSON_TYPE, REVALIDATED } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   OPERATIONS,
@@ -16,18 +16,16 @@ import {
 import { petJson, petsJson } from './pet-json.js';
 import { changeConditionally, conditional, entityTagOf } from './preconditions.js';
 import { nextLink, readFrom, readPetQuery } from './query.js';
-import {
-  MERGE_PATCH,
-  readJsonText,
-  readNewPet,
-  readStatusChange,
-  type AcceptedBody,
-} from './request-body.js';
+import { readJsonText, readNewPet, readStatusChange } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
-import { JSON_HEADERS } from './response-headers.js';
 import type { Endpoint, RequestContext, Route } from './routes.js';
 
-type Handler = Endpoint['handle'];
+/** Carries out an operation. Status, media type and caching of its response follow from its declaration. */
+type Handler = (context: RequestContext) => Promise<{
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Empty without a body. */
+  readonly body: string;
+}>;
 
 /**
  * The routes of the operations, by their declarations.
@@ -36,23 +34,15 @@ type Handler = Endpoint['handle'];
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
   const missing = settings.experimental.filter((id) => !(id in animalStore));
   if (missing.length > 0) throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
-  const changing = animalStore as ExperimentalAnimalStore; // only its operations that are served are called
-  const handlers: Record<OperationId, Handler> = {
-    listPets: listPets(animalStore),
-    createPet: createPet(animalStore, settings),
-    getPet: getPet(animalStore),
-    changeStatus: changeStatus(changing, settings),
-    removePet: removePet(changing),
-  };
+  // Of the experimental operations only those that are served are called.
+  const handlers = handlersOf(animalStore as ExperimentalAnimalStore, settings);
   const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
     operation: id,
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
     headers: operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
     removed: isRemoved(id, settings) ? operation.deprecation?.successor : undefined,
-    handle: operation.conditional
-      ? async (context) => conditional(context.request, await handlers[id](context))
-      : handlers[id],
+    handle: respondTo(operation, handlers[id]),
   });
   return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(([path, onPath]) => {
     const endpoints = new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]));
@@ -60,90 +50,79 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
   });
 }
 
-const listPets =
-  (animalStore: AnimalStore): Handler =>
-  async ({ request, deadline, linkBase }) => {
-    const query = readPetQuery(request.query);
-    const { pets, next } = await animalStore.listPets(query, deadline);
-    const link = next !== undefined && { Link: nextLink(linkBase, request.query, next) };
-    const { status } = OPERATIONS.listPets.success;
-    return { status, headers: { ...JSON_HEADERS, ...link }, body: petsJson(pets) };
+function respondTo({ method, success, conditional: hasTag }: Operation, handle: Handler): Endpoint['handle'] {
+  const { status, schema } = success;
+  const usual = {
+    ...(schema && { 'Content-Type': JSON_TYPE }),
+    ...(method === 'GET' ? REVALIDATED : { 'Cache-Control': 'no-store' }),
   };
-
-const createPet =
-  (animalStore: AnimalStore, settings: HttpSettings): Handler =>
-  async (context) => {
-    const { request, deadline, principal, linkBase } = context;
-    const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-    const newPet = readNewPet(await readBody(context, settings));
-    const { pet, replayed } = await animalStore.createPet(newPet, {
-      idempotencyKey,
-      signal: deadline.signal,
-    });
-    return {
-      status: OPERATIONS.createPet.success.status,
-      headers: {
-        'Content-Type': JSON_TYPE,
-        'Cache-Control': 'no-store',
-        Location: `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`,
-        ...(replayed && { 'Idempotency-Replayed': 'true' }),
-      },
-      body: petJson(pet),
-    };
+  return async (context) => {
+    const { headers, body } = await handle(context);
+    const response = { status, headers: headers ? { ...usual, ...headers } : usual, body };
+    return hasTag ? conditional(context.request, response) : response;
   };
-
-/** The text of the body. A slow client occupies no place while it sends. */
-const readBody = (
-  { request, deadline, permit }: RequestContext,
-  { bodyDeadline, bodyLimit }: HttpSettings,
-  accepted?: AcceptedBody,
-): Promise<string> =>
-  permit.whileClient(() =>
-    deadline.whileClient(readJsonText(request, bodyLimit, accepted), bodyDeadline, lateBody),
-  );
-
-const getPet =
-  (animalStore: AnimalStore): Handler =>
-  async ({ parameters: { petId = '' }, deadline }) => {
-    const pet = await animalStore.getPet(requireInt64(petId), deadline);
-    return { status: OPERATIONS.getPet.success.status, headers: JSON_HEADERS, body: petJson(pet) };
-  };
-
-const changeStatus =
-  (animalStore: ExperimentalAnimalStore, settings: HttpSettings): Handler =>
-  async (context) => {
-    const required = readFrom(context.request.query);
-    const status = readStatusChange(await readBody(context, settings, MERGE_PATCH));
-    const pet = await changePet(context, animalStore, required, (id, call) =>
-      animalStore.changeStatus(id, status, call),
-    );
-    const body = petJson(pet);
-    const headers = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', ETag: await entityTagOf(body) };
-    return { status: OPERATIONS.changeStatus.success.status, headers, body };
-  };
-
-const removePet =
-  (animalStore: ExperimentalAnimalStore): Handler =>
-  async (context) => {
-    const required = readFrom(context.request.query);
-    await changePet(context, animalStore, required, (id, call) => animalStore.removePet(id, call));
-    const { status } = OPERATIONS.removePet.success;
-    return { status, headers: { 'Cache-Control': 'no-store' }, body: '' };
-  };
-
-/** Changes the animal of the path, if it is as the request requires. Resolves to what the change resolves to. */
-function changePet<Result>(
-  { request, parameters, deadline }: RequestContext,
-  animalStore: AnimalStore,
-  required: PetStatus | undefined,
-  change: (id: bigint, call: ChangeCall) => Promise<Result>,
-): Promise<Result> {
-  const id = requireInt64(parameters['petId']);
-  const find = () => animalStore.getPet(id, deadline);
-  return changeConditionally(request, find, required, (from) =>
-    change(id, { from, signal: deadline.signal }),
-  );
 }
+
+const handlersOf = (
+  animalStore: ExperimentalAnimalStore,
+  { bodyDeadline, bodyLimit }: HttpSettings,
+): Readonly<Record<OperationId, Handler>> => {
+  /** The text of the body. A slow client occupies no place while it sends. */
+  const readBody = ({ request, deadline, permit }: RequestContext): Promise<string> =>
+    permit.whileClient(() => deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody));
+
+  /** Changes the animal of the path, if it is as the request requires. Resolves to what the change resolves to. */
+  const changed = <Result>(
+    { request, parameters, deadline }: RequestContext,
+    required: PetStatus | undefined,
+    change: (id: bigint, call: ChangeCall) => Promise<Result>,
+  ): Promise<Result> => {
+    const id = requireInt64(parameters['petId']);
+    const find = () => animalStore.getPet(id, deadline);
+    const { signal } = deadline;
+    return changeConditionally(request, find, required, (from) => change(id, { from, signal }));
+  };
+
+  return {
+    async listPets({ request, deadline, linkBase }) {
+      const { pets, next } = await animalStore.listPets(readPetQuery(request.query), deadline);
+      const headers = next === undefined ? undefined : { Link: nextLink(linkBase, request.query, next) };
+      return { headers, body: petsJson(pets) };
+    },
+
+    async createPet(context) {
+      const { request, deadline, principal, linkBase } = context;
+      const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
+      const newPet = readNewPet(await readBody(context));
+      const { signal } = deadline;
+      const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
+      const Location = `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`;
+      return {
+        headers: replayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location },
+        body: petJson(pet),
+      };
+    },
+
+    async getPet({ parameters, deadline }) {
+      return { body: petJson(await animalStore.getPet(requireInt64(parameters['petId']), deadline)) };
+    },
+
+    async changeStatus(context) {
+      const required = readFrom(context.request.query);
+      const status = readStatusChange(await readBody(context));
+      const body = petJson(
+        await changed(context, required, (id, call) => animalStore.changeStatus(id, status, call)),
+      );
+      return { headers: { ETag: await entityTagOf(body) }, body };
+    },
+
+    async removePet(context) {
+      const required = readFrom(context.request.query);
+      await changed(context, required, (id, call) => animalStore.removePet(id, call));
+      return { body: '' };
+    },
+  };
+};
 
 /** @throws {PetNotFoundError} the text is no int64, so no animal has it as its id */
 function requireInt64(petId = ''): bigint {

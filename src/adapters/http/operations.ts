@@ -76,23 +76,35 @@ const PET_ID_PARAMETER: Parameter = {
     'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
 };
 
-/** The parameters of every operation that changes an animal. */
+/** What every operation that changes an animal declares. */
 const OF_A_CHANGE = {
-  petId: PET_ID_PARAMETER,
-  from: {
-    in: 'query',
-    schema: reference('PetStatus'),
-    example: 'available',
-    description:
-      'Only if the animal has this status now, else 409: of several callers who sell an animal one succeeds. Default: ' +
-      'any status.',
-  },
-  'If-Match': {
-    in: 'header',
-    schema: { type: 'string' },
-    description: 'Only if the animal still has this `ETag`, else 412. `*` matches any animal.',
-  },
-} satisfies Record<keyof Pick<ChangeCall, 'from'> | 'petId' | 'If-Match', Parameter>;
+  parameters: {
+    petId: PET_ID_PARAMETER,
+    from: {
+      in: 'query',
+      schema: reference('PetStatus'),
+      example: 'available',
+      description:
+        'Only if the animal has this status now, else 409: of several callers who sell an animal one succeeds. ' +
+        'Default: any status.',
+    },
+    'If-Match': {
+      in: 'header',
+      schema: { type: 'string' },
+      description: 'Only if the animal still has this `ETag`, else 412. `*` matches any animal.',
+    },
+  } satisfies Record<keyof Pick<ChangeCall, 'from'> | 'petId' | 'If-Match', Parameter>,
+  errors: ['invalid_parameter', 'pet_not_found', 'status_conflict', 'precondition_failed'],
+} as const;
+
+/** The errors of every operation that has a body. */
+const OF_A_BODY = [
+  'missing_body',
+  'malformed_json',
+  'invalid_pet',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const;
 
 export const OPERATIONS = {
   listPets: {
@@ -165,16 +177,7 @@ export const OPERATIONS = {
       schema: reference('Pet'),
       headers: ['Location', 'IdempotencyReplayed'],
     },
-    errors: [
-      'missing_body',
-      'malformed_json',
-      'invalid_pet',
-      'invalid_parameter',
-      'idempotency_conflict',
-      'payload_too_large',
-      'unsupported_media_type',
-      'idempotency_key_reused',
-    ],
+    errors: [...OF_A_BODY, 'invalid_parameter', 'idempotency_conflict', 'idempotency_key_reused'],
   },
   getPet: {
     method: 'GET',
@@ -204,7 +207,7 @@ export const OPERATIONS = {
       'Gives an animal a status: any, or the same again. Its other members cannot be changed. After a 4xx response ' +
       'nothing was changed.',
     stability: 'experimental',
-    parameters: OF_A_CHANGE,
+    parameters: OF_A_CHANGE.parameters,
     body: {
       schema: reference('StatusChange'),
       description: 'The new status, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
@@ -216,17 +219,7 @@ export const OPERATIONS = {
       schema: reference('Pet'),
       headers: ['EntityTag'],
     },
-    errors: [
-      'missing_body',
-      'malformed_json',
-      'invalid_pet',
-      'invalid_parameter',
-      'pet_not_found',
-      'status_conflict',
-      'precondition_failed',
-      'payload_too_large',
-      'unsupported_media_type',
-    ],
+    errors: [...OF_A_BODY, ...OF_A_CHANGE.errors],
   },
   removePet: {
     method: 'DELETE',
@@ -237,37 +230,31 @@ export const OPERATIONS = {
       'Removes an animal. Its `id` is never assigned again. A retry of its create still returns the first response, and ' +
       'does not add the animal again.',
     stability: 'experimental',
-    parameters: OF_A_CHANGE,
+    parameters: OF_A_CHANGE.parameters,
     success: { status: 204, description: 'The animal was removed.' },
-    errors: ['invalid_parameter', 'pet_not_found', 'status_conflict', 'precondition_failed'],
+    errors: OF_A_CHANGE.errors,
   },
 } as const satisfies Record<OperationId, Operation> &
   Record<HttpSettings['experimental'][number], { readonly stability: 'experimental' }>;
 
-const isExperimental = ([, { stability }]: [string, Operation]): boolean => stability === 'experimental';
+const ALL = Object.entries<Operation>(OPERATIONS) as ReadonlyArray<readonly [OperationId, Operation]>;
 
 /** Every operation that is served only where the settings name it. */
-export const EXPERIMENTAL_OPERATIONS: readonly string[] = Object.entries<Operation>(OPERATIONS)
-  .filter(isExperimental)
-  .map(([id]) => id);
+export const EXPERIMENTAL_OPERATIONS: readonly string[] = ALL.flatMap(([id, { stability }]) =>
+  stability === 'experimental' ? [id] : [],
+);
 
 /** The operations that a service with these settings serves. */
 export const servedOperations = ({ experimental }: Pick<HttpSettings, 'experimental'>) =>
-  (Object.entries<Operation>(OPERATIONS) as Array<[OperationId, Operation]>).filter(
-    (entry) => !isExperimental(entry) || experimental.some((id) => id === entry[0]),
-  );
+  ALL.filter(([id]) => !EXPERIMENTAL_OPERATIONS.includes(id) || experimental.some((each) => each === id));
 
-/** The headers of a deprecated operation. */
-export type DeprecationHeaders = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
-
-/** Makes them: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
-export function deprecationHeaders(
-  { sunset, successor }: Deprecation,
-  since: Date,
-): (linkBase: string) => DeprecationHeaders {
+/** Makes the headers of a deprecated operation: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
+export function deprecationHeaders({ sunset, successor }: Deprecation, since: Date) {
   const Deprecation = `@${Math.floor(since.getTime() / 1000)}`;
   const Sunset = sunset.toUTCString();
-  return (linkBase) => ({ Deprecation, Sunset, Link: `<${linkBase}${successor}>; rel="successor-version"` });
+  return (linkBase: string) => {
+    return { Deprecation, Sunset, Link: `<${linkBase}${successor}>; rel="successor-version"` };
+  };
 }
 
 /** Whether the settings have removed the operation. */

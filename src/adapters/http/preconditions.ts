@@ -1,7 +1,6 @@
 import { StatusConflictError, isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { ERRORS } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { petJson } from './pet-json.js';
@@ -14,9 +13,9 @@ import { petJson } from './pet-json.js';
 export async function conditional(
   request: HttpRequest,
   { status, headers, body }: HttpResponse,
-  digest = digestOf({ headers, body }),
+  tag = entityTagOf(body, headers['Link']),
 ): Promise<HttpResponse> {
-  const entityTag = tagOf(await digest);
+  const entityTag = await tag;
   requireMatch(request, entityTag);
   if (!isMatch(request.header('if-none-match'), entityTag)) {
     return { status, headers: { ...headers, ETag: entityTag }, body };
@@ -24,10 +23,6 @@ export async function conditional(
   const { 'Content-Type': _type, ...others } = headers;
   return { status: 304, headers: { ...others, ETag: entityTag }, body: '' };
 }
-
-/** The ETag of an animal, as of its GET. */
-export const entityTagOf = async (body: string): Promise<string> =>
-  tagOf(await digestOf({ headers: {}, body }));
 
 /**
  * Makes a change under the request's preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. An animal's tag
@@ -69,17 +64,18 @@ function requireMatch(request: HttpRequest, entityTag: string): void {
 
 const isAny = (sent: string): boolean => sent.trim() === '*';
 
-const preconditionFailed = (message: string = ERRORS.precondition_failed.message): HttpError =>
-  new HttpError('precondition_failed', message);
-
-/** The hash of Link and body. A promise where only Web Crypto is available. */
-export const digestOf = ({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>) =>
-  sha256(`${headers['Link'] ?? ''}\n${body}`);
+const preconditionFailed = (message?: string): HttpError => new HttpError('precondition_failed', message);
 
 /** Compares weakly, as If-None-Match requires. */
 const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>
   ifNoneMatch !== undefined &&
   (isAny(ifNoneMatch) || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
+
+/** The ETag of a body and its Link. A promise where only Web Crypto is available. */
+export function entityTagOf(body: string, link = ''): string | Promise<string> {
+  const digest = sha256(`${link}\n${body}`);
+  return typeof digest === 'string' ? tagOf(digest) : digest.then(tagOf);
+}
 
 const tagOf = (digest: string): string => `"${digest.slice(0, DIGITS)}"`;
 

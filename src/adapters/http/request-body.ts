@@ -2,35 +2,20 @@ import { InvalidPetError, type Fault } from '../../domain/errors.js';
 import { NEW_PET_FIELDS, newPetFaults, statusFaults, type NewPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
-import { ERRORS, messageOf } from './error-codes.js';
+import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
-/** What an operation takes as its body. */
-export interface AcceptedBody {
-  /** Media types of JSON, in lower case. */
-  readonly types: readonly string[];
-  /** Headers of a response that refuses another type. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const JSON_BODY: AcceptedBody = { types: OPERATIONS.createPet.body.types };
-
-const { types } = OPERATIONS.changeStatus.body;
-/** A change of an animal (RFC 5789, 2.2). */
-export const MERGE_PATCH: AcceptedBody = { types, headers: { 'Accept-Patch': types.join(', ') } };
+/** The headers of a path that supports PATCH (RFC 5789, 3.1), and of a PATCH whose type is refused (2.2). */
+export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changeStatus.body.types.join(', ') };
 
 /**
  * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  */
-export async function readJsonText(
-  request: HttpRequest,
-  bodyLimit: number,
-  accepted = JSON_BODY,
-): Promise<string> {
-  const unsupported = mediaTypeError(request, accepted);
+export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
+  const unsupported = mediaTypeError(request);
   // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
   if (unsupported && request.header('expect') && request.header('transfer-encoding')) throw unsupported;
   // Nothing of a body of another type is read: an empty one is missing, any other unsupported.
@@ -38,36 +23,32 @@ export async function readJsonText(
     const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';
     throw unsupported && isTooLarge ? unsupported : error;
   });
-  if (bytes.length === 0) throw new HttpError('missing_body', ERRORS.missing_body.message);
+  if (bytes.length === 0) throw new HttpError('missing_body');
   return decodeUtf8(bytes, request.header('content-type'));
 }
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
-function mediaTypeError(request: HttpRequest, { types, headers }: AcceptedBody): HttpError | undefined {
+function mediaTypeError(request: HttpRequest): HttpError | undefined {
+  const isPatch = request.method === 'PATCH';
+  const types: readonly string[] = OPERATIONS[isPatch ? 'changeStatus' : 'createPet'].body.types;
+  const headers = isPatch ? ACCEPT_PATCH : {};
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && !types.includes(type.trim().toLowerCase())) {
-    return new HttpError('unsupported_media_type', ERRORS.unsupported_media_type.message, {
-      ...headers,
-      Accept: 'application/json',
-    });
+    return new HttpError('unsupported_media_type', undefined, { ...headers, Accept: 'application/json' });
   }
   const encoding = request.header('content-encoding');
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    const message = 'The body must not be compressed: omit the header Content-Encoding.';
-    return new HttpError('unsupported_media_type', message, {
-      ...headers,
-      'Accept-Encoding': 'identity',
-    });
-  }
-  return undefined;
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return undefined;
+  const message = 'The body must not be compressed: omit the header Content-Encoding.';
+  return new HttpError('unsupported_media_type', message, { ...headers, 'Accept-Encoding': 'identity' });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
-  if (!/^utf-?8$/i.test(charsetOf(contentType) ?? 'utf-8')) {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType) ?? [];
+  if (!/^utf-?8$/i.test(charset)) {
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
   }
   try {
@@ -75,14 +56,6 @@ function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
   } catch {
     throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   }
-}
-
-/** The charset parameter of a media type, quoted or not (RFC 9110, 8.3.2). */
-function charsetOf(contentType: string): string | undefined {
-  for (const [, name, value] of contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g)) {
-    if (name?.toLowerCase() === 'charset') return value?.trim().replaceAll(/^"|"$/g, '');
-  }
-  return undefined;
 }
 
 /** How deep a body may be nested. A NewPet needs 1. */

@@ -1,8 +1,5 @@
-import { JSON_TYPE, type HttpRequest } from './http-message.js';
+import type { HttpRequest } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
-
-/** The headers of a JSON response that a client may cache, but must revalidate before each use. */
-export const JSON_HEADERS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'private, no-cache' };
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
 const EXPOSED =
@@ -10,9 +7,6 @@ const EXPOSED =
 
 /** Request headers that such pages may send, beyond those that the standard always allows. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
-
-/** The methods that know If-Match. */
-const CHANGING = ['PATCH', 'DELETE'];
 
 /** How long a browser may cache a preflight response, in seconds. Two hours is the most that all browsers honour. */
 const PREFLIGHT_LIFETIME = 7200;
@@ -38,11 +32,11 @@ export function crossOriginHeaders(
     request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined;
   if (!isPreflight) return { ...allowed, 'Access-Control-Expose-Headers': EXPOSED };
   if (route === undefined) return allowed;
+  const isChangeable = route.endpoints.has('PATCH') || route.endpoints.has('DELETE');
   return {
     ...allowed,
     'Access-Control-Allow-Methods': allowedMethods(route),
-    'Access-Control-Allow-Headers':
-      SENDABLE + (CHANGING.some((each) => route.endpoints.has(each)) ? ', If-Match' : ''),
+    'Access-Control-Allow-Headers': SENDABLE + (isChangeable ? ', If-Match' : ''),
     'Access-Control-Max-Age': String(PREFLIGHT_LIFETIME),
   };
 }

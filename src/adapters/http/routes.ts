@@ -6,7 +6,7 @@ import type { OperationId } from './operations.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
-  /** The whole path. A parameter is one segment, in braces. */
+  /** The whole path. Its last segment may be the parameter `{petId}`. */
   readonly path: string;
   /** By method. HEAD and OPTIONS follow from the others. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
@@ -67,15 +67,10 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
   return encodedForLink(whole.slice(0, end).replace(/^\/+/, '/'));
 }
 
-export const endpointFor = (route: Route | undefined, method: string): Endpoint | undefined =>
-  route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
-
 /** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support, without removed operations. */
 export function allowedMethods(...routes: readonly Route[]): string {
-  const methods: string[] = [];
-  for (const { endpoints } of routes)
-    for (const [method, { removed }] of endpoints) if (removed === undefined) methods.push(method);
-  return allow(methods);
+  const endpoints = routes.flatMap((route) => [...route.endpoints]);
+  return allow(endpoints.flatMap(([method, { removed }]) => (removed === undefined ? [method] : [])));
 }
 
 /** The same for these methods. HEAD and OPTIONS follow from them. */
@@ -92,34 +87,25 @@ export interface FoundRoute {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. */
+/**
+ * Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. The only parameter that a path
+ * can have is `{petId}`, its last segment.
+ */
 export function createRouteFinder(routes: readonly Route[]): (path: string) => FoundRoute | undefined {
-  const fixed = new Map<string, FoundRoute>();
-  const patterns: Array<{ readonly route: Route; readonly pattern: RegExp }> = [];
-  for (const route of routes) {
-    const source = route.path
-      .replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`)
-      .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    if (route.path.includes('{')) patterns.push({ route, pattern: new RegExp(`^${source}$`) });
-    else fixed.set(route.path, { route, parameters: {} });
-  }
+  const byPath = new Map(routes.map((route) => [route.path, { route, parameters: {} }]));
   return (path) => {
-    const found = fixed.get(path);
-    if (found) return found;
-    for (const { route, pattern } of patterns) {
-      const { groups } = pattern.exec(path) ?? {};
-      if (groups) return { route, parameters: decoded(groups) };
-    }
-    return undefined;
+    const segment = path.lastIndexOf('/') + 1;
+    const found = byPath.get(path) ?? byPath.get(`${path.slice(0, segment)}{petId}`);
+    if (!found?.route.path.endsWith('{petId}')) return found;
+    if (segment === path.length) return undefined;
+    return { route: found.route, parameters: { petId: decoded(path.slice(segment)) } };
   };
 }
 
-function decoded(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function decoded(text: string): string {
   try {
-    return Object.fromEntries(
-      Object.entries(parameters).map(([name, text]) => [name, decodeURIComponent(text)]),
-    );
+    return decodeURIComponent(text);
   } catch {
-    return parameters;
+    return text;
   }
 }

@@ -1,6 +1,5 @@
 import { Type, type TSchema } from 'typebox';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
-import { PetNotFoundError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { MAX_NAME_LENGTH, NAME_PATTERN, type NewPet, type Pet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
@@ -26,8 +25,6 @@ const CategoryIdSchema = Type.Unsafe({
     '`7.0` and `7e0` are the integer 7.',
   example: 7n,
 });
-
-const NOT_FOUND = new PetNotFoundError('');
 
 /** The schemas that the document names. */
 export const COMPONENTS: Readonly<Record<string, TSchema>> = {
@@ -82,18 +79,18 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
     {
       code: Type.String({
         description: 'Machine-readable error code. Its meaning never changes.',
-        example: NOT_FOUND.code,
+        example: 'pet_not_found',
       }),
       message: Type.String({
         description: 'Human-readable description. Its wording may change.',
-        example: NOT_FOUND.message,
+        example: ERRORS.pet_not_found.message,
       }),
       status: Type.Integer({
         format: 'int32',
         minimum: 400,
         maximum: 599,
         description: 'HTTP status code of the response.',
-        example: ERRORS[NOT_FOUND.code].status,
+        example: ERRORS.pet_not_found.status,
       }),
     },
     { description: 'The body of every error response.' },

@@ -2,9 +2,8 @@ import { rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Readiness } from '../../../src/adapters/http/index.js';
-import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { REX, createWith, httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
+import { httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
 
 describe('Readiness', () => {
   keepAlive();
@@ -77,24 +76,6 @@ describe('Readiness', () => {
     await readiness.check();
     readiness.stop();
     await rejects(readiness.check(), UnavailableError);
-  });
-
-  it('asks the store again after a create that failed, and then at most once a second', async () => {
-    let checks = 0;
-    const readiness = new Readiness(async () => {
-      checks += 1;
-      if (checks > 1) throw new UnavailableError('checking');
-    });
-    const { pets } = openMemoryStore();
-    await pets.close();
-    const http = httpInterface({ readiness, pets });
-    const ready = requestWith({}, { path: '/readyz' });
-    const outcomes: string[] = [];
-    for (const request of [ready, createWith(REX), ready, createWith(REX), ready])
-      outcomes.push(outcome(await http.handle(request)));
-    const away = '503 service_unavailable';
-    expect(outcomes).to.deep.equal(['200', away, away, away, away]);
-    expect(checks).to.equal(2);
   });
 
   it('ends after a second when the store does not answer, and /livez is 200 meanwhile', async () => {

@@ -217,13 +217,13 @@ export const DOCS: readonly Row[] = [
     { given: 'publicUrl' },
   ),
   row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
-  row('leads from /docs/ to the docs page', bare('GET', '/docs/'), leadsTo('../docs')),
-  ...['/docs/tsconfig.json', '/docs/../package.json', '/docs/..%2fpackage.json', '/Docs'].map((target) =>
-    row(
-      `serves nothing at ${target}`,
-      bare('GET', target),
-      error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
-    ),
+  ...['/docs/', '/docs/tsconfig.json', '/docs/../package.json', '/docs/..%2fpackage.json', '/Docs'].map(
+    (target) =>
+      row(
+        `serves nothing at ${target}`,
+        bare('GET', target),
+        error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+      ),
   ),
 ];
 

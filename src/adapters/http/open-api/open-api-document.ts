@@ -1,6 +1,6 @@
 import { stringify } from '../../../exact-json.js';
 import { ERRORS, messageOf, type ErrorCode, type ErrorDescription } from '../error-codes.js';
-import { linkBase, completeSettings, type HttpSettings } from '../http-settings.js';
+import { completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
 import { isRemoved, servedOperations, type Operation, type Parameter } from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
@@ -167,7 +167,7 @@ function errorResponse(
     bodyLimit: settings.bodyLimit,
     fault: 'Expected a value at position 8',
     requestId: '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
-    successor: linkBase(settings) + (operation.deprecation?.successor ?? ''),
+    successor: (settings.publicUrl ?? settings.basePath) + (operation.deprecation?.successor ?? ''),
     methods: operation.method,
     ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
   };

@@ -135,7 +135,7 @@ describe('The static files of the docs page', () => {
         { name: 'icon.svg', type: 'image/svg+xml; charset=utf-8', text: '<svg/>' },
       ]);
       const routes = docsRoutes(files, DEFAULT_HTTP_SETTINGS).map(({ path }) => path);
-      expect(routes).to.have.members(['/', '/docs/', '/docs', '/docs/icon.svg']);
+      expect(routes).to.have.members(['/', '/docs', '/docs/icon.svg']);
     } finally {
       await rm(folder, { recursive: true });
     }
