@@ -44,7 +44,14 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
     return docsPage(settings);
   };
   return [
-    openRoute('/', async ({ request }) => redirectTo(`${folderOf(request)}docs`, headers)),
+    openRoute('/', async ({ request }) => {
+      const Location = `${folderOf(request)}docs`;
+      return {
+        status: 307,
+        headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
+        body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
+      };
+    }),
     fileRoute(DOCS_PATH, HTML_TYPE, loadPage, headers),
     ...files.map(({ name, type, text }) =>
       fileRoute(`${DOCS_PATH}/${name}`, type, async () => text, headers),
@@ -107,9 +114,3 @@ function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse[
     'Referrer-Policy': 'no-referrer',
   };
 }
-
-const redirectTo = (Location: string, headers: HttpResponse['headers']): HttpResponse => ({
-  status: 307,
-  headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
-  body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
-});

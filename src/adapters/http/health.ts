@@ -53,13 +53,11 @@ export class Readiness {
 }
 
 /** `/livez`: the process responds. `/readyz`: it wants requests. Only the second asks the store. */
-export const healthRoutes = (readiness: Readiness): Route[] => [
-  openRoute('/livez', async () => healthy('{"live":true}'), true),
-  openRoute('/readyz', async () => readiness.check().then(() => healthy('{"ready":true}')), true),
-];
-
-const healthy = (body: string): HttpResponse => ({
-  status: 200,
-  headers: { 'Content-Type': JSON_TYPE, ...REVALIDATED },
-  body,
-});
+export function healthRoutes(readiness: Readiness): Route[] {
+  const headers = { 'Content-Type': JSON_TYPE, ...REVALIDATED };
+  const healthy = (body: string): HttpResponse => ({ status: 200, headers, body });
+  return [
+    openRoute('/livez', async () => healthy('{"live":true}'), true),
+    openRoute('/readyz', async () => readiness.check().then(() => healthy('{"ready":true}')), true),
+  ];
+}

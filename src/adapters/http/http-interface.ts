@@ -60,14 +60,11 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
-  readonly #clientAddress: NonNullable<HttpInterfaceOptions['clientAddress']>;
 
   constructor(options: HttpInterfaceOptions) {
-    const rateLimit = options.rateLimiter?.limit;
-    const settings = completeSettings({ ...options.settings, rateLimit });
+    const settings = completeSettings({ ...options.settings, rateLimit: options.rateLimiter?.limit });
     this.settings = settings;
     this.#options = options;
-    this.#clientAddress = options.clientAddress ?? ((request) => request.remoteAddress);
     this.routes = [
       ...operationRoutes(options.animalStore, settings),
       ...healthRoutes(options.readiness),
@@ -164,8 +161,9 @@ export class HttpInterface {
 
   /** A host's function that throws costs no client its response. */
   #addressOf(request: HttpRequest): string | undefined {
+    const { clientAddress } = this.#options;
     try {
-      return this.#clientAddress(request);
+      return clientAddress ? clientAddress(request) : request.remoteAddress;
     } catch {
       return undefined;
     }
@@ -177,8 +175,7 @@ export class HttpInterface {
   }
 
   #isBelowBasePath(path: string): boolean {
-    const { basePath } = this.settings;
-    return path === basePath || path.startsWith(`${basePath}/`);
+    return `${path}/`.startsWith(`${this.settings.basePath}/`);
   }
 }
 

@@ -54,12 +54,8 @@ function requireMatch(request: HttpRequest, entityTag: string): void {
   const sent = request.header('if-match') ?? '*';
   const tags = sent.split(',').map((tag) => tag.trim());
   if (isAny(sent) || tags.includes(entityTag)) return;
-  const isWeak = tags.some((tag) => tag.startsWith('W/'));
-  throw preconditionFailed(
-    isWeak
-      ? 'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.'
-      : undefined,
-  );
+  const weak = 'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.';
+  throw preconditionFailed(tags.some((tag) => tag.startsWith('W/')) ? weak : undefined);
 }
 
 const isAny = (sent: string): boolean => sent.trim() === '*';
@@ -77,10 +73,8 @@ export function entityTagOf(body: string, link = ''): string | Promise<string> {
   return typeof digest === 'string' ? tagOf(digest) : digest.then(tagOf);
 }
 
-const tagOf = (digest: string): string => `"${digest.slice(0, DIGITS)}"`;
-
-/** Enough base64url digits of a SHA-256 to rule out collisions: 132 bits. */
-const DIGITS = 22;
+/** 22 base64url digits are 132 bits: enough to rule out collisions. */
+const tagOf = (digest: string): string => `"${digest.slice(0, 22)}"`;
 
 // For texts this short, Web Crypto takes twenty times as long as Node's own hash.
 const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};

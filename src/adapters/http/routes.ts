@@ -69,7 +69,7 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
 
 /** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support, without removed operations. */
 export function allowedMethods(...routes: readonly Route[]): string {
-  const endpoints = routes.flatMap((route) => [...route.endpoints]);
+  const endpoints = routes.flatMap((route) => Array.from(route.endpoints));
   return allow(endpoints.flatMap(([method, { removed }]) => (removed === undefined ? [method] : [])));
 }
 
