@@ -42,15 +42,12 @@ export const docsPage = (settings: HttpSettings): string =>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
       Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
     ${errorsView(settings)}</section>
-  <section id="schemas"><h2>Schemas</h2>${schemasView(bodiesOf(Object.values<Operation>(OPERATIONS)))}</section>
+  <section id="schemas"><h2>Schemas</h2>${schemasView()}</section>
 </main>
 </body>
 </html>
 `.html
   }`;
-
-const bodiesOf = (operations: readonly Operation[]) =>
-  operations.flatMap(({ body }) => (body ? [body.schema] : []));
 
 const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
@@ -85,20 +82,17 @@ const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label=
     <li><a href="#schemas">Schemas</a></li>
   </ul></nav>`;
 
-const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
-
 /** Every error code, by status, except those of operations that are not served. */
 function errorsView(settings: HttpSettings): Markup {
-  const served = codesOf(servedOperations(settings).map(([, operation]) => operation));
-  const absent = codesOf(Object.values(OPERATIONS)).filter((code) => !served.includes(code));
-  const shown = Object.entries<ErrorDescription>(ERRORS).filter(
-    ([code]) => !absent.some((each) => each === code),
-  );
-  const rows = shown.map(
+  const served = servedOperations(settings).map(([, operation]) => operation);
+  const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
+  const absent = new Set<string>(codesOf(Object.values(OPERATIONS)));
+  for (const code of codesOf(served)) absent.delete(code);
+  const shown = Object.entries<ErrorDescription>(ERRORS).filter(([code]) => !absent.has(code));
+  return markup`<dl class="members">${shown.map(
     ([code, { status, message, meaning = message }]) => markup`<div id="${code}">
       <dt>${statusView(status)} <code><b>${code}</b></code></dt>
       <dd><p>${prose(meaning)}</p></dd>
     </div>`,
-  );
-  return markup`<dl class="members">${rows}</dl>`;
+  )}</dl>`;
 }

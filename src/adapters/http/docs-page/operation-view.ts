@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { HEADERS } from '../open-api/headers.js';
-import { isRemoved, type Operation } from '../operations.js';
+import { isRemoved, type Deprecation, type Operation } from '../operations.js';
 import { day, markup, prose, statusView, type Content, type Markup } from './markup.js';
 import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
 import { tryView } from './try-view.js';
@@ -18,7 +18,7 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
       ${stability && markup`<span class="hint">${stability}</span>`}</h2>
     <p><code><b>${method}</b> ${settings.basePath}${path}</code> <span class="hint">operation <code>${id}</code></span></p>
     ${!removed && markup`<p class="to-try"><a href="#${id}-try">Try it</a></p>`}
-    ${deprecation && noteView(id, deprecation, removed, settings)}
+    ${deprecation && noteView(id, deprecation, removed, settings.deprecatedSince)}
     <p>${prose(description)}</p>
     <p>The API key needs the scope <code>${scope}</code>.</p>
     ${!removed && [parametersView(id, parameters), bodyView(operation)]}
@@ -27,17 +27,12 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
 </article>`;
 }
 
-const noteView = (
-  id: string,
-  { sunset, advice }: NonNullable<Operation['deprecation']>,
-  removed: boolean,
-  { deprecatedSince }: HttpSettings,
-): Markup =>
-  removed
-    ? markup`<p class="note"><strong>This service has removed <code>${id}</code>.</strong>
-      Requests get 410 <code>operation_removed</code>. ${prose(advice)}</p>`
-    : markup`<p class="note"><strong>Deprecated on ${day(deprecatedSince)}, to be removed on ${day(sunset)}.</strong>
-      ${prose(advice)}</p>`;
+function noteView(id: string, { sunset, advice }: Deprecation, removed: boolean, since: Date): Markup {
+  const state = removed
+    ? markup`<strong>This service has removed <code>${id}</code>.</strong> Requests get 410 <code>operation_removed</code>.`
+    : markup`<strong>Deprecated on ${day(since)}, to be removed on ${day(sunset)}.</strong>`;
+  return markup`<p class="note">${state} ${prose(advice)}</p>`;
+}
 
 const parametersView = (id: string, parameters: Operation['parameters']): Markup =>
   markup`<h3>Parameters</h3>
@@ -73,9 +68,9 @@ function responsesView({ success, conditional, errors }: Operation): Markup {
 
 /** The codes of an operation with links to their meanings, in a row for each status. */
 const errorLinks = (codes: readonly ErrorCode[]): Content =>
-  [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(
-    ([status, codes]) => markup`<dt>${statusView(status)}</dt><dd>${links(codes)}</dd>`,
-  );
+  [...Map.groupBy(codes, (code) => ERRORS[code].status)]
+    .toSorted(([one], [other]) => one - other)
+    .map(([status, ids]) => markup`<dt>${statusView(status)}</dt><dd>${links(ids)}</dd>`);
 
 const links = (ids: readonly string[]): Content =>
   ids.map((id, index) => [index > 0 && ', ', markup`<a href="#${id}"><code>${id}</code></a>`]);

@@ -1,4 +1,5 @@
 import type { Keywords } from '../json-schema.js';
+import { OPERATIONS, type Operation } from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
@@ -12,26 +13,28 @@ export const schemaLink = (schema: Keywords): Markup =>
   markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
 
 /** All schemas that have a name, except those that an operation shows as its body. */
-export const schemasView = (bodies: readonly Keywords[]): Content =>
-  (Object.entries(COMPONENTS) as Array<[string, Keywords]>)
-    .filter(([name]) => !bodies.some((body) => schemaName(body) === name))
-    .map(([name, schema]) => {
-      const { properties, description = '' } = schema;
-      return markup`<article id="${name}">
+export function schemasView(): Content {
+  const bodies = Object.values<Operation>(OPERATIONS).map(({ body }) => body && schemaName(body.schema));
+  const schemas = Object.entries(COMPONENTS) as Array<[string, Keywords]>;
+  return schemas.map(([name, schema]) => {
+    if (bodies.includes(name)) return undefined;
+    const { properties, description = '' } = schema;
+    return markup`<article id="${name}">
       <h3>${name}</h3>
       <p>${prose(description)}</p>
       ${properties === undefined ? markup`<p class="hint">${valueText(schema)}</p>` : membersView(schema)}
     </article>`;
-    });
+  });
+}
 
 /** The members of an object. */
 export function membersView(schema: Keywords): Markup {
   const { properties = {}, required = [] } = keywordsOf(schema);
   return markup`<dl class="members">${Object.entries(properties).map(([name, value]) => {
-    const keywords = keywordsOf(value);
+    const { description = '' } = keywordsOf(value);
     return markup`<div>
       <dt><code><b>${name}</b></code> <span class="hint">${required.includes(name) ? 'required' : 'optional'}</span></dt>
-      <dd><p>${prose(keywords.description ?? '')}</p><p class="hint">${facts(keywords)}</p></dd>
+      <dd><p>${prose(description)}</p><p class="hint">${valueText(value)}</p></dd>
     </div>`;
   })}</dl>`;
 }
@@ -42,17 +45,16 @@ export function exampleOf(schema: Keywords): unknown {
   return items ? [exampleOf(items)] : examples?.[0];
 }
 
-/** The type and the limits of a value, in words. */
-export const valueText = (schema: Keywords): string => facts(keywordsOf(schema));
-
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'default']);
 
-function facts(keywords: Keywords): string {
-  const { type = '', format, items, enum: values } = keywords;
+/** The type and the limits of a value, in words. */
+export function valueText(schema: Keywords): string {
+  const keywords = keywordsOf(schema);
+  const { type = '', format = type, items, enum: values } = keywords;
   const limits = Object.entries(keywords).filter(([keyword]) => LIMITS.has(keyword));
   return [
-    items?.$ref === undefined ? (format ?? type) : `${type} of ${items.$ref.replace(/.*\//, '')}`,
-    ...(values === undefined ? [] : [`one of ${values.join(', ')}`]),
+    items ? `${type} of ${schemaName(items)}` : format,
+    ...(values ? [`one of ${values.join(', ')}`] : []),
     ...limits.map(([keyword, limit]) => `${keyword} ${String(limit)}`),
   ].join('; ');
 }

@@ -24,7 +24,10 @@ export const tryView = (
     <pre tabindex="0" role="group" aria-label="Response body"><code>${success.schema && stringify(exampleOf(success.schema), 2)}</code></pre>
     <details hidden><summary>Response headers</summary><dl class="pairs"></dl></details>
   </div>
-  ${['curl', 'fetch'].map((tool, index) => sampleView(tool, index === 0))}
+  <details class="sample" open>
+    <summary>curl</summary>
+    <pre tabindex="0" role="group" aria-label="curl sample"><code class="curl"></code></pre>
+  </details>
 </section>`;
 
 function fieldView(fieldId: string, name: string, parameter: Parameter): Markup {
@@ -50,9 +53,3 @@ const bodyFieldView = (fieldId: string, example: string): Markup => markup`<div 
       <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off">
 ${example}</textarea>
     </div>`;
-
-const sampleView = (tool: string, open: boolean): Markup => markup`<details class="sample" ${open && 'open'}>
-    <summary>${tool}</summary>
-    <button type="button" class="copy" hidden>Copy</button>
-    <pre tabindex="0" role="group" aria-label="${tool} sample"><code class="${tool}"></code></pre>
-  </details>`;

@@ -1,5 +1,5 @@
 import { nextAfter, randomKey } from '../../client-conventions.js';
-import { curlSample, fetchSample, prepareRequest, type PreparedRequest } from './request.js';
+import { curlSample, prepareRequest, type PreparedRequest } from './request.js';
 import { exchange, required } from './response.js';
 
 type Field = HTMLInputElement | HTMLSelectElement;
@@ -46,11 +46,12 @@ function acceptKey(): void {
   keyFault.textContent = '';
 }
 
-/** Makes the form of an operation send its request, show the response, and keep the samples up to date. */
+/** Makes the form of an operation send its request, show the response, and keep the sample up to date. */
 function tryIt(section: HTMLElement): void {
   const form = required(section.querySelector('form'));
   const fields = [...form.querySelectorAll<Field>('[data-in]')];
   const body = form.querySelector('textarea');
+  const place = required(section.querySelector('.response'));
   const send = required(form.querySelector<HTMLButtonElement>('.send'));
   const next = required(form.querySelector<HTMLButtonElement>('.next'));
   let after: string | undefined;
@@ -60,12 +61,8 @@ function tryIt(section: HTMLElement): void {
     const values = fields.map(({ name, dataset, value }) => ({ name, in: dataset['in'] ?? '', value }));
     return prepareRequest({ method, path }, address.value, values, body?.value);
   };
-  const copies = [...section.querySelectorAll<HTMLButtonElement>('.copy')];
   const update = (): void => {
-    for (const copy of copies) copy.textContent = 'Copy';
-    const request = prepare();
-    required(section.querySelector('.curl')).textContent = curlSample(request);
-    required(section.querySelector('.fetch')).textContent = fetchSample(request);
+    required(section.querySelector('.curl')).textContent = curlSample(prepare());
   };
   const fill = (name: string, value: string): void => {
     const field = fields.find((each) => each.name === name);
@@ -75,11 +72,7 @@ function tryIt(section: HTMLElement): void {
   const run = async (): Promise<void> => {
     if (send.ariaDisabled === 'true') return;
     send.ariaDisabled = 'true'; // `disabled` would lose the focus
-    const response = await exchange(
-      required(section.querySelector('.response')),
-      prepare(),
-      key.value.trim(),
-    );
+    const response = await exchange(place, prepare(), key.value.trim());
     send.ariaDisabled = null;
     after = nextAfter(response?.headers.get('link') ?? null);
     if (after === undefined && document.activeElement === next) send.focus();
@@ -97,13 +90,6 @@ function tryIt(section: HTMLElement): void {
     void run();
   });
   form.querySelector('.new-key')?.addEventListener('click', () => fill('Idempotency-Key', randomKey()));
-  for (const copy of copies) {
-    copy.hidden = !isSecureContext; // elsewhere pages have no clipboard
-    copy.addEventListener('click', () => {
-      const sample = copy.parentElement?.querySelector('code')?.textContent ?? '';
-      void navigator.clipboard.writeText(sample).then(() => (copy.textContent = 'Copied'));
-    });
-  }
   form.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -121,19 +107,5 @@ function tryIt(section: HTMLElement): void {
   update();
 }
 
-/** Marks the part of the page that is being read in the contents. */
-function followReader(): void {
-  const links = [...document.querySelectorAll<HTMLAnchorElement>('nav a')];
-  const mark = (): void => {
-    const current = links.findLast(({ hash }) => topOf(hash) < 80);
-    for (const link of links) link.ariaCurrent = link === current ? 'location' : null;
-  };
-  addEventListener('scroll', mark, { passive: true });
-  mark();
-}
-
-const topOf = (hash: string): number => required(document.querySelector(hash)).getBoundingClientRect().top;
-
 prepareAccess();
-followReader();
 for (const section of document.querySelectorAll<HTMLElement>('.try')) tryIt(section);

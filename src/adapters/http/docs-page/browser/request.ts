@@ -5,7 +5,7 @@ export interface Field {
   readonly value: string;
 }
 
-/** A request without its API key, for `fetch` and for samples. */
+/** A request without its API key, for `fetch` and for the sample. */
 export interface PreparedRequest {
   readonly method: string;
   readonly url: string;
@@ -50,20 +50,3 @@ export function curlSample({ method, url, headers, body }: PreparedRequest): str
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-/** The request as JavaScript, with the API key in the variable API_KEY. */
-export function fetchSample({ method, url, headers, body }: PreparedRequest): string {
-  return [
-    `const response = await fetch(${JSON.stringify(url)}, {`,
-    ...(method === 'GET' ? [] : [`  method: ${JSON.stringify(method)},`]),
-    '  headers: {',
-    '    Authorization: `Bearer ${API_KEY}`,',
-    ...headers.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
-    '  },',
-    ...(body === undefined ? [] : [`  body: ${template(body)},`]),
-    '});',
-    'console.log(response.status, await response.text());',
-  ].join('\n');
-}
-
-const template = (text: string): string => `\`${text.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\``;
