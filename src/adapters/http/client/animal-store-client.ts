@@ -32,9 +32,6 @@ import { sendRequest } from './send-request.js';
  * key, so that the animal is added once. After an unknown outcome it retries neither a removal nor a change with `from`:
  * the retry could find its own effect.
  *
- * For a shorter timeout of one call pass `{ signal: AbortSignal.timeout(2000) }`: the call then rejects with the signal's
- * reason, a `TimeoutError`.
- *
  * Beyond what the port says, every operation may reject with a `ServiceError`, by its code: `invalid_api_key` and others
  * that only HTTP has. An error of the port that came with a response has a `ServiceError` as its cause, with the request
  * id. No error and no property of the client reveals the API key.
@@ -82,7 +79,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     pet: NewPet,
     call: Call & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
   ): Promise<CreatedPet> {
-    const { idempotencyKey, signal } = call;
+    const { idempotencyKey } = call;
     const body = stringify(unsavedPet(pet));
     const key = idempotencyKey === undefined ? randomKey() : requireHeaderKey(idempotencyKey.key);
     const headers = { 'Idempotency-Key': `"${key}"` };
@@ -90,7 +87,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
       const replayed = received.get('idempotency-replayed') === 'true';
       return { pet: toPet(created), replayed: idempotencyKey !== undefined && replayed };
     };
-    return sendRequest(this.#settings, { method: 'POST', path: '/pets', headers, body, read }, { signal });
+    return sendRequest(this.#settings, { method: 'POST', path: '/pets', headers, body, read }, call);
   }
 
   /**
@@ -106,26 +103,24 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    * As the port says, if the service serves it (`EXPERIMENTAL`); else the call rejects with a `ServiceError` of code
    * `method_not_allowed`. The same holds for `removePet`.
    */
-  async changeStatus(
-    id: bigint | number,
-    status: PetStatus,
-    { from, signal }: ChangeCall = {},
-  ): Promise<Pet> {
+  async changeStatus(id: bigint | number, status: PetStatus, call: ChangeCall = {}): Promise<Pet> {
     const path = `/pets/${requirePetId(id)}`;
+    const { from } = call;
     requireFrom(from);
     requireStatus(status);
     const idempotent = from === undefined;
     const body = stringify({ status });
     const request = { method: 'PATCH', path, query: { from }, body, idempotent, read: toPet } as const;
-    return sendRequest(this.#settings, request, { signal });
+    return sendRequest(this.#settings, request, call);
   }
 
   /** As the port says. */
-  async removePet(id: bigint | number, { from, signal }: ChangeCall = {}): Promise<void> {
+  async removePet(id: bigint | number, call: ChangeCall = {}): Promise<void> {
     const path = `/pets/${requirePetId(id)}`;
+    const { from } = call;
     requireFrom(from);
     const request = { method: 'DELETE', path, query: { from }, idempotent: false, read: () => {} } as const;
-    return sendRequest(this.#settings, request, { signal });
+    return sendRequest(this.#settings, request, call);
   }
 }
 

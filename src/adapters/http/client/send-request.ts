@@ -26,41 +26,39 @@ export async function sendRequest<T>(
   { signal }: Call,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const { callDeadline, retries } = settings;
-  const end = performance.now() + callDeadline;
-  // Not the caller's signal itself: of one that outlives its calls, Node.js 22 keeps 180 bytes for each `any`.
-  const caller = new AbortController();
-  const onAbort = (): void => caller.abort(signal?.reason);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const ending = AbortSignal.any([caller.signal, AbortSignal.timeout(callDeadline)]);
+  const { baseUrl, callDeadline, retries } = settings;
+  const latest = performance.now() + callDeadline;
+  const ending = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  const onEnd = (): void => reject(ending.reason);
-  ending.addEventListener('abort', onEnd);
   ended.catch(() => {}); // it may end while nothing waits
+  const end = (reason: unknown): void => {
+    ending.abort(reason);
+    reject(reason);
+  };
+  const onAbort = (): void => end(signal?.reason);
+  const onLate = (): void => end(new UnavailableError(`responding within ${callDeadline} ms`));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(onLate, callDeadline);
   try {
     // Once a call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
     const apiKey = await Promise.race([ended, settings.apiKey()]);
     for (let retry = 1; ; retry += 1) {
       try {
-        return await Promise.race([ended, attempt(settings, request, apiKey, ending)]);
+        return await Promise.race([ended, attempt(settings, request, apiKey, ending.signal)]);
       } catch (cause) {
-        ending.throwIfAborted();
+        ending.signal.throwIfAborted();
         const isResponse = isAnimalStoreError(cause) || cause instanceof ServiceError;
-        const { origin } = new URL(settings.baseUrl);
-        const error = isResponse ? cause : new UnavailableError(`reaching ${origin}`, { cause });
+        const reaching = `reaching ${new URL(baseUrl).origin}`;
+        const error = isResponse ? cause : new UnavailableError(reaching, { cause });
         const delay = pauseBefore(retry, error, request.idempotent);
-        if (delay === undefined || retry > retries || performance.now() + delay >= end) throw error;
-        // Not AbortSignal.timeout, whose timer does not keep the process alive.
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const timer = setTimeout(resolve, delay);
-        await Promise.race([ended, promise]).finally(() => clearTimeout(timer));
+        if (delay === undefined || retry > retries || performance.now() + delay >= latest) throw error;
+        const { promise: passed, resolve } = Promise.withResolvers<void>();
+        const pause = setTimeout(resolve, delay);
+        await Promise.race([ended, passed]).finally(() => clearTimeout(pause));
       }
     }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw ending.aborted ? new UnavailableError(`responding within ${callDeadline} ms`) : error;
   } finally {
-    ending.removeEventListener('abort', onEnd);
+    clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 }

@@ -30,12 +30,7 @@ export class ServiceError extends Error {
   /** Seconds after which the service suggests a retry, if it does. */
   readonly retryAfter: number | undefined;
 
-  constructor(
-    code: string,
-    message: string,
-    { status, headers }: Pick<Response, 'status' | 'headers'>,
-    options?: ErrorOptions,
-  ) {
+  constructor(code: string, message: string, { status, headers }: Response, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
     this.status = status;

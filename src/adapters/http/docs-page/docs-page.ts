@@ -82,10 +82,11 @@ const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label=
     <li><a href="#schemas">Schemas</a></li>
   </ul></nav>`;
 
+const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
+
 /** Every error code, by status, except those of operations that are not served. */
 function errorsView(settings: HttpSettings): Markup {
   const served = servedOperations(settings).map(([, operation]) => operation);
-  const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
   const absent = new Set<string>(codesOf(Object.values(OPERATIONS)));
   for (const code of codesOf(served)) absent.delete(code);
   const shown = Object.entries<ErrorDescription>(ERRORS).filter(([code]) => !absent.has(code));

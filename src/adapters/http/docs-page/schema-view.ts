@@ -14,10 +14,11 @@ export const schemaLink = (schema: Keywords): Markup =>
 
 /** All schemas that have a name, except those that an operation shows as its body. */
 export function schemasView(): Content {
-  const bodies = Object.values<Operation>(OPERATIONS).map(({ body }) => body && schemaName(body.schema));
+  const operations = Object.values<Operation>(OPERATIONS);
+  const bodies = new Set(operations.map(({ body }) => body && schemaName(body.schema)));
   const schemas = Object.entries(COMPONENTS) as Array<[string, Keywords]>;
   return schemas.map(([name, schema]) => {
-    if (bodies.includes(name)) return undefined;
+    if (bodies.has(name)) return undefined;
     const { properties, description = '' } = schema;
     return markup`<article id="${name}">
       <h3>${name}</h3>

@@ -12,13 +12,12 @@ interface Timer {
 /** Replaces timers and clocks: time advances to the next timer as soon as nothing else is left to do. */
 export class IdleTime {
   static current = new IdleTime();
-  /** The lengths of the timers that fired, not of deadlines. */
+  /** The lengths of the timers that fired. */
   readonly passed: number[] = [];
   /** What Math.random returns. */
   chance = 0.5;
   elapsed = 0;
   readonly #timers = new Set<Timer>();
-  readonly #deadlines = new Set<Timer>();
   #turns: NodeJS.Immediate | undefined;
 
   /** The number of timers that have neither fired nor been cleared. */
@@ -37,26 +36,17 @@ export class IdleTime {
     this.#timers.delete(timer);
   }
 
-  /** What AbortSignal.timeout returns. Its timer runs on after the call. */
-  deadline(milliseconds: number): AbortSignal {
-    const controller = new AbortController();
-    const callback = (): void => controller.abort(new DOMException('late', 'TimeoutError'));
-    this.#deadlines.add({ due: this.elapsed + milliseconds, milliseconds, callback });
-    this.#whenIdle(IDLE);
-    return controller.signal;
-  }
-
   #whenIdle(turns: number): void {
     clearImmediate(this.#turns);
     this.#turns = setImmediate(() => (turns > 0 ? this.#whenIdle(turns - 1) : this.#advance()));
   }
 
   #advance(): void {
-    const [next] = [...this.#timers, ...this.#deadlines].sort((one, other) => one.due - other.due);
+    const [next] = [...this.#timers].sort((one, other) => one.due - other.due);
     if (next === undefined) return;
     this.elapsed = next.due;
-    if (this.#timers.delete(next)) this.passed.push(next.milliseconds);
-    this.#deadlines.delete(next);
+    this.#timers.delete(next);
+    this.passed.push(next.milliseconds);
     next.callback();
     this.#whenIdle(IDLE);
   }
@@ -70,7 +60,6 @@ export function useIdleTime(): void {
       IdleTime.current.schedule(callback, milliseconds),
     );
     mock.method(globalThis, 'clearTimeout', (timer: Timer) => IdleTime.current.cancel(timer));
-    mock.method(AbortSignal, 'timeout', (milliseconds: number) => IdleTime.current.deadline(milliseconds));
     mock.method(performance, 'now', () => IdleTime.current.elapsed);
     mock.method(Date, 'now', () => Date.UTC(2030, 0, 1) + IdleTime.current.elapsed);
     mock.method(Math, 'random', () => IdleTime.current.chance);
