@@ -93,24 +93,6 @@ describeInChromium('The docs page', (browser) => {
     await page.unrouteAll();
   });
 
-  it('has the response directly below Send, the list of responses last, and a link to the form, on a phone', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    await send(page, 'createPet');
-    const order = await operationOn(page, 'createPet')
-      .locator('.send, .response, .sample, .responses')
-      .evaluateAll((found) =>
-        found
-          .toSorted((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
-          .map(({ classList }) => classList.value),
-      );
-    expect(order).to.deep.equal(['send', 'response', 'sample', 'responses']);
-    await operationOn(page, 'getPet').getByRole('link', { name: 'Try it' }).click();
-    expect(
-      await page.locator('#getPet-try').evaluate((found) => found.getBoundingClientRect().top),
-    ).to.be.below(1);
-    await page.setViewportSize({ width: 1280, height: 844 });
-  });
-
   it('sends with Ctrl+Enter and Cmd+Enter, once each', async () => {
     const body = fieldOf(page, 'createPet', 'body');
     const ids: number[] = [];
@@ -179,22 +161,6 @@ describeInChromium('The docs page', (browser) => {
     expect(await next.isVisible()).to.equal(true);
     await fieldOf(page, 'listPets', 'status').selectOption('sold');
     expect(await next.isVisible()).to.equal(false);
-  });
-
-  it('works by keyboard alone', async () => {
-    await page.reload();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab'); // past the skip link, to the OpenAPI document
-    await page.keyboard.press('Tab');
-    await page.keyboard.type(KEY);
-    const limit = fieldOf(page, 'listPets', 'limit');
-    for (let presses = 0; presses < 40; presses += 1) {
-      if (await limit.evaluate((field) => field === document.activeElement)) break;
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.type('3');
-    const { outcome } = await send(page, 'listPets', () => page.keyboard.press('Enter'));
-    expect(outcome).to.equal('200 OK');
   });
 
   it('has no fault that axe finds and needs no sideways scrolling, light and dark, narrow and wide', async () => {

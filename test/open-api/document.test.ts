@@ -26,8 +26,7 @@ describe('The OpenAPI document', () => {
     for (const operation of Object.values(operations)) expect(operation).not.to.have.property('x-stability');
   });
 
-  it('has a short head, and an example for every member and path parameter, because generators and tools need them', () => {
-    expect(document.info.description.length).to.be.lessThan(300);
+  it('has an example for every member and path parameter, because generators and tools need them', () => {
     for (const name of ['Pet', 'NewPet', 'Error']) {
       const { properties = {} } = document.components.schemas[name] as {
         properties?: Record<string, Schema>;
@@ -39,6 +38,18 @@ describe('The OpenAPI document', () => {
     }
     expect(operations['getPet']?.parameters?.[0]).to.have.property('example', 1n);
     expect(operations['getPet']).to.have.property('x-deprecated-reason');
+  });
+
+  it('has patterns that every common engine reads alike, without a control character, which generators copy', () => {
+    const patterns = [...openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text = '']) => text,
+    );
+    expect(patterns).to.have.length.above(1);
+    for (const pattern of patterns.map((text) => String(JSON.parse(text)))) {
+      expect(pattern).to.not.match(/\p{Cc}/u);
+      // JavaScript, Go, Python and PHP differ in classes such as \s, in \u, and in groups with a question mark.
+      expect(pattern).to.match(/^(?:\\x[0-9a-f]{2}|\\[[\]]|\(\?:|\((?!\?)|[^\\(])+$/);
+    }
   });
 
   it('is in the repository as a service with default settings publishes it', () => {

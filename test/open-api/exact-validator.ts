@@ -18,11 +18,7 @@ export function exactValidator(components: Readonly<Record<string, Exact>>): (sc
     strictSchema: true,
     allErrors: true,
     unicodeRegExp: true,
-    formats: {
-      int32: true,
-      int64: true,
-      'uri-reference': (text: string) => URL.canParse(text, 'http://localhost'),
-    },
+    formats: { int32: true, int64: true },
   });
   ajv.addKeyword({
     keyword: INTEGER,
@@ -57,13 +53,8 @@ function forAjv(schema: Exact): unknown {
   if (Array.isArray(schema)) return schema.map(forAjv);
   if (typeof schema === 'bigint') return Number(schema);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, minimum, maximum, const: only, ...rest } = schema as Record<string, Exact>;
-  const exact =
-    typeof only === 'bigint'
-      ? { ...rest, [INTEGER]: { minimum: only, maximum: only } }
-      : type === 'integer'
-        ? { ...rest, [INTEGER]: { minimum, maximum } }
-        : schema;
+  const { type, minimum, maximum, ...rest } = schema as Record<string, Exact>;
+  const exact = type === 'integer' ? { ...rest, [INTEGER]: { minimum, maximum } } : schema;
   return Object.fromEntries(
     Object.entries(exact).flatMap(([keyword, value]) => {
       if (ANNOTATIONS.has(keyword)) return [];

@@ -72,14 +72,6 @@ describe('The docs page as HTML', () => {
     expect(html).to.match(/Sample response<.*\n.*<code>\[\n {2}\{\n {4}&#34;id&#34;: 1,/);
   });
 
-  it('has the guide before the errors and the schemas, on the page and in the contents', () => {
-    const ids = ['listPets', 'keys', 'pages', 'errors', 'schemas'];
-    for (const tag of [/<(?:article|section)[^>]* id="(\w+)"/g, /<a href="#(\w+)"/g]) {
-      const found = [...page().matchAll(tag)].map(([, id]) => id);
-      expect([...new Set(found)].filter((id) => ids.includes(id ?? ''))).to.deep.equal(ids);
-    }
-  });
-
   it('says when getPet will be removed, and that GET_PET=off has removed it', () => {
     const deprecated = articleOf('getPet', page());
     expect(deprecated).to.match(
@@ -112,17 +104,6 @@ describe('The static files of the docs page', () => {
     for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
       for (const [, name] of text.matchAll(/ from '([^']+)'/g))
         expect(names).to.include(name?.replace('./', ''));
-  });
-
-  it('have no style that nothing uses', async () => {
-    const files = await readDocsFiles();
-    const styles = files.find(({ name }) => name === 'page.css')?.text ?? '';
-    const used =
-      page({ getPet: 'off' }) +
-      page() +
-      files.map(({ name, text }) => (name.endsWith('.js') ? text : '')).join('');
-    for (const [, name = ''] of styles.matchAll(/\.([a-z][\w-]*)(?=[^{};]*\{)/g))
-      expect(used).to.include(name);
   });
 
   it('may be missing: the service starts, and has no route for a missing file', async () => {
