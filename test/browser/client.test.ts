@@ -10,13 +10,12 @@ import { KEY, startStore } from './docs-page.js';
 
 const BUILT = new URL('../../src/', import.meta.url);
 
-/** The origin of the page. It serves the built modules and a redirect. */
+/** The origin of the page. It serves the built modules. */
 async function startOrigin(): Promise<Server> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://localhost');
     if (pathname === '/')
       response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A shop</title>');
-    else if (pathname === '/moved/v1/pets') response.writeHead(302, { Location: '/' }).end();
     else {
       readFile(new URL(pathname.replace(/^\/built\//, ''), BUILT)).then(
         (source) => response.setHeader('Content-Type', 'text/javascript').end(source),
@@ -92,14 +91,6 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     }, options());
     const message = `The store is not available (reaching ${new URL(service.url).origin}).`;
     expect(refused).to.deep.equal([message, true]);
-  });
-
-  it('follows no redirect, although the browser hides it', async () => {
-    const refused = await page.evaluate(
-      (moved) => new AnimalStoreClient(moved).listPets().catch((error: Error) => error.message),
-      options(`${origin}/moved/v1`),
-    );
-    expect(refused).to.match(/redirect/);
   });
 });
 

@@ -78,7 +78,7 @@ function paths(settings: HttpSettings): Keywords {
 }
 
 /** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
-export function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
+function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
   const { summary, description, scope, stability, deprecation, body, parameters } = operation;
   const since = day(settings.deprecatedSince);
   const deprecated =

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import type { AnimalStore } from '../../../../src/application/animal-store.js';
 import { InvalidParameterError, InvalidPetError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
@@ -119,26 +118,6 @@ describe('The requests of AnimalStoreClient', () => {
     const rejection = await rejectionOf(client({ apiKey: () => Promise.reject(fault) }).listPets());
     expect(rejection).to.equal(fault);
     expect(sent).to.deep.equal([]);
-  });
-
-  it('use the global fetch of the moment, called as a plain function', async () => {
-    const { fetch } = globalThis;
-    const callers: unknown[] = [];
-    const called = async function (this: unknown): Promise<Response> {
-      callers.push(this);
-      return json(200, '[]');
-    };
-    await new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch: called }).listPets();
-    const client = new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
-    globalThis.fetch = called;
-    try {
-      await client.listPets();
-    } finally {
-      globalThis.fetch = fetch;
-    }
-    // A browser's fetch takes no other: it throws "Illegal invocation".
-    expect(callers).to.have.length(2);
-    for (const caller of callers) expect([undefined, globalThis]).to.include(caller);
   });
 });
 
