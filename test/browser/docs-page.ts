@@ -21,15 +21,8 @@ export const operationOn = (page: Page, id: string): Locator => page.locator(`#$
 /** The field of a parameter, or of the body. */
 export const fieldOf = (page: Page, id: string, name: string): Locator => page.locator(`#${id}-${name}`);
 
-/** A response as the page shows it. */
-export interface ShownResponse {
-  readonly outcome: string;
-  readonly body: string;
-  readonly headers: string;
-}
-
 /** Sends a request, by the Send button unless `by` does it, and returns the response that the page shows. */
-export async function send(page: Page, id: string, by?: () => Promise<void>): Promise<ShownResponse> {
+export async function send(page: Page, id: string, by?: () => Promise<void>) {
   const operation = operationOn(page, id);
   const outcome = operation.locator('.response strong');
   // The previous response must not be taken for the new one.

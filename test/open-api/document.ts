@@ -17,33 +17,22 @@ interface Content {
   };
 }
 
-export interface DocumentedOperation {
+interface DocumentedResponse {
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Content;
+  readonly 'x-error-codes'?: readonly string[];
+}
+
+interface DocumentedOperation {
   readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly description: string;
-  readonly security?: unknown;
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: Schema }>;
-  readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-        readonly content?: Content;
-        readonly 'x-error-codes'?: readonly string[];
-      }
-    >
-  >;
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
 export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: { readonly version: string; readonly description: string };
   readonly servers: ReadonlyArray<{ readonly url: string; readonly description: string }>;
-  readonly tags: ReadonlyArray<{ readonly name: string }>;
-  readonly security: unknown;
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly components: {
-    readonly securitySchemes: Readonly<Record<string, unknown>>;
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: Schema }>>;
   };

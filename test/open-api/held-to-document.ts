@@ -18,9 +18,6 @@ interface Asked {
   readonly path: string;
 }
 
-/** What differs from the document in a response; `undefined` if the document does not describe the request. */
-type AnswerCheck = (answer: RawResponse, asked: Asked) => readonly string[] | undefined;
-
 /** Starts the same services, and checks every response against the document that they publish. */
 export const heldToDocument =
   (start: OpenHttp, tally: Tally): OpenHttp =>
@@ -61,8 +58,11 @@ export function requestsOf(request: RowRequest | RawRequest): Asked[] {
 
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
-/** Checks statuses, headers and bodies of responses against a document, with Ajv. A HEAD is a GET without a body. */
-function answerCheck(document: OpenApiDocument, basePath: string): AnswerCheck {
+/**
+ * Checks statuses, headers and bodies of responses against a document, with Ajv. A HEAD is a GET without a body. The
+ * check returns what differs; `undefined` if the document does not describe the request.
+ */
+function answerCheck(document: OpenApiDocument, basePath: string) {
   const compile = judgeFor(document);
   const judges = new Map<unknown, Judge>();
   const faultOf = (schema: Schema, value: unknown): string | undefined => {
@@ -77,7 +77,7 @@ function answerCheck(document: OpenApiDocument, basePath: string): AnswerCheck {
     if (second !== undefined) return 'is there twice';
     return faultOf(schema, schema['type'] === 'integer' && /^-?\d+$/.test(value) ? BigInt(value) : value);
   };
-  return (answer, { method, path }) => {
+  return (answer: RawResponse, { method, path }: Asked): string[] | undefined => {
     const operation = operationAt(document, basePath, method, path);
     if (operation === undefined) return undefined;
     const { operationId, responses } = operation;

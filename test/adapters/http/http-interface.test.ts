@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { errorResponse } from '../../../src/adapters/http/error-responses.js';
 import type {
   HttpInterfaceOptions,
   HttpLog,
@@ -45,10 +46,8 @@ describe('HttpInterface', () => {
       expect(settings).to.deep.equal({ ...DEFAULT_HTTP_SETTINGS, getPet: 'off' });
     });
 
-    it('publicUrl may be a path: Location begins with it, and the docs page calls its own origin only', async () => {
-      const docs = [{ name: 'page.html', type: 'text/html; charset=utf-8', text: '<!doctype html>' }];
-      const http = httpInterface({ docs, settings: { publicUrl: '/shop/v1' } });
-      expect((await http.handle(createWith(REX))).headers).to.include({ Location: '/shop/v1/pets/1' });
+    it('publicUrl may be a path: the docs page then calls its own origin only', async () => {
+      const http = httpInterface({ docs: [], settings: { publicUrl: '/shop/v1' } });
       const page = await http.handle(requestWith({}, { path: '/docs' }));
       expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
     });
@@ -233,4 +232,27 @@ describe('HttpInterface', () => {
       expect(calls.pop()).to.deep.equal(logged);
     }
   });
+});
+
+describe('errorResponse', () => {
+  it('recognizes an error of another copy of the package by its code', () => {
+    const error = Object.assign(new Error('No animal has this identifier.'), { code: 'pet_not_found' });
+    expect(errorResponse(error, 'r-1')).to.include({ status: 404, code: 'pet_not_found' });
+  });
+
+  for (const [what, thrown] of [
+    ['an error', new Error('hunter2')],
+    ['an error of the system', Object.assign(new Error('hunter2'), { code: 'EACCES' })],
+    ['a string', 'hunter2'],
+    ['an object with a code', { code: 'pet_not_found', message: 'hunter2' }],
+    ['undefined', undefined],
+  ] as const) {
+    it(`reveals only the request id of ${what} that nobody expected`, () => {
+      expect(JSON.parse(errorResponse(thrown, 'r-1').body)).to.deep.equal({
+        code: 'internal_error',
+        message: 'Internal error. Report request id r-1.',
+        status: 500,
+      });
+    });
+  }
 });

@@ -47,24 +47,18 @@ describe('A rate limit', () => {
 
   const busy: Partial<HttpInterfaceOptions> = { admission: new AdmissionControl({ maxInFlight: 0 }) };
   const refuseAll = 0;
-  const ORDER: ReadonlyArray<
-    readonly [what: string, HttpRequest, expected: string, Partial<HttpInterfaceOptions>?]
-  > = [
-    ['OPTIONS', requestWith(KEY, { method: 'OPTIONS' }), '204'],
-    ['health checks', requestWith(KEY, { path: '/livez' }), '200'],
-    ['the document', requestWith(KEY, { path: '/openapi.json' }), '200'],
-    ['requests when busy', LIST, '503 service_unavailable', busy],
-    ['requests without a key', requestWith({}), '401 missing_api_key'],
-    ['unknown paths', requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
-    ['other methods', requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
-    [
-      'a removed operation',
-      requestWith(KEY, { path: '/v1/pets/1' }),
-      '410 operation_removed',
-      { settings: { getPet: 'off' } },
-    ],
-  ];
-  for (const [what, request, expected, options] of ORDER) {
+  const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
+  const UNCOUNTED: Record<string, [HttpRequest, expected: string, Partial<HttpInterfaceOptions>?]> = {
+    OPTIONS: [requestWith(KEY, { method: 'OPTIONS' }), '204'],
+    'health checks': [requestWith(KEY, { path: '/livez' }), '200'],
+    'the document': [requestWith(KEY, { path: '/openapi.json' }), '200'],
+    'requests when busy': [LIST, '503 service_unavailable', busy],
+    'requests without a key': [requestWith({}), '401 missing_api_key'],
+    'unknown paths': [requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
+    'other methods': [requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
+    'a removed operation': [requestWith(KEY, { path: '/v1/pets/1' }), '410 operation_removed', off],
+  };
+  for (const [what, [request, expected, options]] of Object.entries(UNCOUNTED)) {
     it(`does not count ${what}`, async () => {
       const rateLimiter = limiterOf(refuseAll);
       const response = await httpInterface({ rateLimiter, ...options }).handle(request);
@@ -80,9 +74,8 @@ describe('A rate limit', () => {
       [requestWith(KEY, { query: 'limit=0' }), '400 invalid_parameter'],
       [requestWith(KEY, { path: '/v1/pets/abc' }), '404 pet_not_found'],
     ] as const) {
-      const within = await httpInterface({ authenticator: reader, rateLimiter: limiterOf(1) }).handle(
-        request,
-      );
+      const http = httpInterface({ authenticator: reader, rateLimiter: limiterOf(1) });
+      const within = await http.handle(request);
       expect(outcome(within)).to.equal(expected);
       expect(within.headers).to.include({ RateLimit: '"default";r=0;t=3' });
       const beyond = httpInterface({ authenticator: reader, rateLimiter: limiterOf(refuseAll) });

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { docsPage } from '../../../../src/adapters/http/docs-page/docs-page.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../../src/adapters/http/node/docs-files.js';
-import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
 import { docsRoutes } from '../../../../src/adapters/http/docs-routes.js';
+import { documentFor, operationsOf } from '../../../open-api/document.js';
 
 const page = (settings: Partial<HttpSettings> = {}): string =>
   docsPage({ ...DEFAULT_HTTP_SETTINGS, ...settings });
@@ -15,21 +15,10 @@ const page = (settings: Partial<HttpSettings> = {}): string =>
 const articleOf = (id: string, html: string): string =>
   html.slice(html.indexOf(`<article class="operation" id="${id}"`)).split('</article>', 1)[0] ?? '';
 
-interface Described {
-  readonly operationId: string;
-  readonly parameters: ReadonlyArray<{ readonly name: string }>;
-  readonly responses: Readonly<Record<string, { readonly 'x-error-codes'?: readonly string[] }>>;
-}
-
 describe('The docs page as HTML', () => {
   const experimental = ['changeStatus', 'removePet'] as const;
-  const { paths, components } = JSON.parse(openApiDocument({ experimental })) as {
-    paths: Record<string, Record<string, Described>>;
-    components: { schemas: object };
-  };
-  for (const { operationId, parameters, responses } of Object.values(paths).flatMap((path) =>
-    Object.values(path),
-  )) {
+  const document = documentFor({ experimental });
+  for (const { operationId, parameters = [], responses } of Object.values(operationsOf(document))) {
     it(`has every parameter, response and error of ${operationId}`, () => {
       const html = articleOf(operationId, page({ experimental }));
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
@@ -48,7 +37,7 @@ describe('The docs page as HTML', () => {
   });
 
   it('has every schema once', () => {
-    for (const name of Object.keys(components.schemas))
+    for (const name of Object.keys(document.components.schemas))
       expect(page({ experimental }).split(`id="${name}"`)).to.have.length(2);
   });
 
