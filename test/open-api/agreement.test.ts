@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { HttpRequest } from '../../src/adapters/http/http-message.js';
-import { readPetQuery } from '../../src/adapters/http/query.js';
+import { readPetQuery } from '../../src/adapters/http/parameters.js';
 import { readNewPet } from '../../src/adapters/http/request-body.js';
 import { readIdempotencyKey } from '../../src/adapters/http/request-headers.js';
 import { requirePetQuery } from '../../src/application/create-animal-store.js';

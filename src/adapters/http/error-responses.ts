@@ -23,11 +23,9 @@ export class HttpError extends Error {
   }
 }
 
-/** The body is larger than `bodyLimit` bytes. */
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
   new HttpError('payload_too_large', messageOf('payload_too_large', { bodyLimit }));
 
-/** The client sends its body too slowly. */
 export const lateBody = (): HttpError => new HttpError('request_timeout', 'The body did not come in time.');
 
 /** A body parser of the host has read the body, and kept no exact copy. */
@@ -37,14 +35,10 @@ export const bodyAlreadyRead = (): HttpError =>
     'A body parser of the host has read the body. Mount the animal store before it, or let it keep the bytes as rawBody.',
   );
 
-/** The client disconnected before it got its response. */
 export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client disconnected.');
 
-/** A response in the Error shape. */
-export interface ErrorResponse extends HttpResponse {
-  /** The same as in the body. */
-  readonly code: ErrorCode;
-}
+/** A response in the Error shape, and the code in its body. */
+export type ErrorResponse = HttpResponse & { readonly code: ErrorCode };
 
 /** The response to an error, with the headers of every response. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {

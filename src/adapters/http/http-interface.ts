@@ -128,7 +128,7 @@ export class HttpInterface {
     const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);
-    if (route ? !route.open : this.#isBelowBasePath(request.path)) {
+    if (route ? !route.open : `${request.path}/`.startsWith(`${this.settings.basePath}/`)) {
       context.principal = await authenticate(authenticator, request, deadline);
       deadline.signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
@@ -172,10 +172,6 @@ export class HttpInterface {
   #linkBase(request: HttpRequest, route: Route | undefined): string {
     const { publicUrl, basePath } = this.settings;
     return publicUrl ?? (route && !route.open ? mountOf(request, route) : '') + basePath;
-  }
-
-  #isBelowBasePath(path: string): boolean {
-    return `${path}/`.startsWith(`${this.settings.basePath}/`);
   }
 }
 

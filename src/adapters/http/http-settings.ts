@@ -53,10 +53,8 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
 
 /** These settings and no other members, completed by the defaults. `undefined` means the default. */
 export function completeSettings(given: Partial<HttpSettings> = {}): HttpSettings {
-  const set = Object.entries(DEFAULT_HTTP_SETTINGS).map(([name, usual]) => [
-    name,
-    given[name as keyof HttpSettings] ?? usual,
-  ]);
+  const names = Object.keys(DEFAULT_HTTP_SETTINGS) as Array<keyof HttpSettings>;
+  const set = names.map((name) => [name, given[name] ?? DEFAULT_HTTP_SETTINGS[name]]);
   const { publicUrl, ...settings } = Object.fromEntries(set) as HttpSettings;
   return { ...settings, publicUrl: publicUrl && inAscii(publicUrl) };
 }

@@ -1,7 +1,4 @@
-import type { AnimalStore, ChangeCall, ExperimentalAnimalStore } from '../../application/animal-store.js';
-import { PetNotFoundError } from '../../domain/errors.js';
-import { parseInt64 } from '../../domain/int64.js';
-import type { PetStatus } from '../../domain/pet-status.js';
+import type { AnimalStore, ExperimentalAnimalStore } from '../../application/animal-store.js';
 import { lateBody } from './error-responses.js';
 import { JSON_TYPE, REVALIDATED } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
@@ -15,7 +12,7 @@ import {
 } from './operations.js';
 import { petJson, petsJson } from './pet-json.js';
 import { changeConditionally, conditional, entityTagOf } from './preconditions.js';
-import { nextLink, readFrom, readPetQuery } from './query.js';
+import { nextLink, readFrom, readPetId, readPetQuery } from './parameters.js';
 import { readJsonText, readNewPet, readStatusChange } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
 import type { Endpoint, RequestContext, Route } from './routes.js';
@@ -71,18 +68,6 @@ const handlersOf = (
   const readBody = ({ request, deadline, permit }: RequestContext): Promise<string> =>
     permit.whileClient(() => deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody));
 
-  /** Changes the animal of the path, if it is as the request requires. Resolves to what the change resolves to. */
-  const changed = <Result>(
-    { request, parameters, deadline }: RequestContext,
-    required: PetStatus | undefined,
-    change: (id: bigint, call: ChangeCall) => Promise<Result>,
-  ): Promise<Result> => {
-    const id = requireInt64(parameters['petId']);
-    const find = () => animalStore.getPet(id, deadline);
-    const { signal } = deadline;
-    return changeConditionally(request, find, required, (from) => change(id, { from, signal }));
-  };
-
   return {
     async listPets({ request, deadline, linkBase }) {
       const { pets, next } = await animalStore.listPets(readPetQuery(request.query), deadline);
@@ -104,29 +89,25 @@ const handlersOf = (
     },
 
     async getPet({ parameters, deadline }) {
-      return { body: petJson(await animalStore.getPet(requireInt64(parameters['petId']), deadline)) };
+      return { body: petJson(await animalStore.getPet(readPetId(parameters), deadline)) };
     },
 
     async changeStatus(context) {
       const required = readFrom(context.request.query);
       const status = readStatusChange(await readBody(context));
-      const body = petJson(
-        await changed(context, required, (id, call) => animalStore.changeStatus(id, status, call)),
+      const pet = await changeConditionally(context, animalStore, required, (id, call) =>
+        animalStore.changeStatus(id, status, call),
       );
+      const body = petJson(pet);
       return { headers: { ETag: await entityTagOf(body) }, body };
     },
 
     async removePet(context) {
       const required = readFrom(context.request.query);
-      await changed(context, required, (id, call) => animalStore.removePet(id, call));
+      await changeConditionally(context, animalStore, required, (id, call) =>
+        animalStore.removePet(id, call),
+      );
       return { body: '' };
     },
   };
 };
-
-/** @throws {PetNotFoundError} the text is no int64, so no animal has it as its id */
-function requireInt64(petId = ''): bigint {
-  const id = parseInt64(petId);
-  if (id === undefined) throw new PetNotFoundError(petId);
-  return id;
-}

@@ -1,9 +1,11 @@
+import type { AnimalStore, ChangeCall } from '../../application/animal-store.js';
 import { StatusConflictError, isAnimalStoreError } from '../../domain/errors.js';
-import type { Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { petJson } from './pet-json.js';
+import { readPetId } from './parameters.js';
+import type { RequestContext } from './routes.js';
 
 /**
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
@@ -25,26 +27,28 @@ export async function conditional(
 }
 
 /**
- * Makes a change under the request's preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. An animal's tag
+ * Changes the animal of the path under the preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. An animal's tag
  * follows from its status, as nothing else of it changes: so the change is made only from the status that the tag was
  * compared with.
  * @throws {HttpError} `precondition_failed`
- * @throws {StatusConflictError} the tag matches, but the animal does not have the status `from`
+ * @throws {StatusConflictError} the tag matches, but the animal does not have the required status
  */
 export async function changeConditionally<Result>(
-  request: HttpRequest,
-  find: () => Promise<Pet>,
-  from: PetStatus | undefined,
-  change: (from: PetStatus | undefined) => Promise<Result>,
+  { request, parameters, deadline: { signal } }: RequestContext,
+  animalStore: AnimalStore,
+  required: PetStatus | undefined,
+  change: (id: bigint, call: ChangeCall) => Promise<Result>,
 ): Promise<Result> {
+  const id = readPetId(parameters);
   const ifNoneMatch = request.header('if-none-match');
-  if (isAny(request.header('if-match') ?? '*') && ifNoneMatch === undefined) return change(from);
-  const pet = await find();
+  if (isAny(request.header('if-match') ?? '*') && ifNoneMatch === undefined)
+    return change(id, { from: required, signal });
+  const pet = await animalStore.getPet(id, { signal });
   const entityTag = await entityTagOf(petJson(pet));
   requireMatch(request, entityTag);
   if (isMatch(ifNoneMatch, entityTag)) throw preconditionFailed('If-None-Match names the animal as it is.');
-  if (from !== undefined && from !== pet.status) throw new StatusConflictError(pet.status);
-  return change(pet.status).catch((error: unknown) => {
+  if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
+  return change(id, { from: pet.status, signal }).catch((error: unknown) => {
     throw isAnimalStoreError(error) && error.code === 'status_conflict' ? preconditionFailed() : error;
   });
 }

@@ -41,7 +41,7 @@ export async function countRequest(
     RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
   };
   if (allowed) return headers;
-  const message = messageOf('rate_limited', { requests, seconds });
+  const message = messageOf('rate_limited', limiter.limit);
   throw new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(resetsIn)) });
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { splitRequestTarget } from '../../../src/adapters/http/http-message.js';
-import { readPetQuery } from '../../../src/adapters/http/query.js';
+import { readPetQuery } from '../../../src/adapters/http/parameters.js';
 import { readNewPet } from '../../../src/adapters/http/request-body.js';
 import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
 

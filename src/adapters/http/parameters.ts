@@ -1,6 +1,6 @@
 import type { PetQuery } from '../../application/animal-store.js';
 import { petQueryFaults, requireFrom } from '../../application/create-animal-store.js';
-import { InvalidParameterError } from '../../domain/errors.js';
+import { InvalidParameterError, PetNotFoundError } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { encodedForLink } from './http-message.js';
@@ -41,6 +41,16 @@ export function readFrom(query: string): PetStatus | undefined {
   if (more.length > 0) throw new InvalidParameterError([{ field: 'from', message: 'must be given once' }]);
   requireFrom(from as PetStatus | undefined);
   return from as PetStatus | undefined;
+}
+
+/**
+ * Reads the id in a path.
+ * @throws {PetNotFoundError} it is no int64, so no animal has it
+ */
+export function readPetId({ petId = '' }: Readonly<Record<string, string>>): bigint {
+  const id = parseInt64(petId);
+  if (id === undefined) throw new PetNotFoundError(petId);
+  return id;
 }
 
 /** An integer in plain decimal, else NaN. */
