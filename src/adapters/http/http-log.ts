@@ -1,7 +1,6 @@
 import type { ErrorCode } from './error-codes.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { OperationId } from './operations.js';
-import type { KeyFault } from './request-headers.js';
 
 /** Receives a report of every response, never with a key, a body or a query. Its errors are ignored. */
 export interface HttpLog {
@@ -31,8 +30,8 @@ export interface RespondedRequest {
   readonly traceparent?: string | undefined;
   /** Identifies the API key, if it is valid. */
   readonly keyId?: string | undefined;
-  /** Why the API key is invalid, if the request was refused for it. */
-  readonly keyFault?: KeyFault | undefined;
+  /** Why the API key is invalid, if the request was refused for it. `malformed`: more than one was sent. */
+  readonly keyFault?: 'unknown' | 'expired' | 'revoked' | 'malformed' | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */

@@ -5,9 +5,6 @@ import { ERRORS, messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
-/** Why an API key is not valid. `malformed`: more than one was sent. */
-export type KeyFault = 'unknown' | 'expired' | 'revoked' | 'malformed';
-
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
 export const requestId = (sent?: string): string =>
   sent !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
@@ -18,9 +15,9 @@ const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
 /** The API key is not valid. Only the log says why: the response must not reveal which keys existed. */
 export class InvalidKeyError extends HttpError {
-  readonly fault: KeyFault;
+  readonly fault: 'unknown' | 'expired' | 'revoked' | 'malformed';
 
-  constructor(fault: KeyFault, challenge = INVALID_TOKEN) {
+  constructor(fault: InvalidKeyError['fault'], challenge = INVALID_TOKEN) {
     super('invalid_api_key', ERRORS.invalid_api_key.message, { 'WWW-Authenticate': challenge });
     this.fault = fault;
   }

@@ -8,9 +8,6 @@ const EXPOSED =
 /** Request headers that such pages may send, beyond those that the standard always allows. */
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id';
 
-/** How long a browser may cache a preflight response, in seconds. Two hours is the most that all browsers honour. */
-const PREFLIGHT_LIFETIME = 7200;
-
 /**
  * The headers by which a browser lets pages of these origins use the interface (CORS, Fetch 3.3). No cookies: a page
  * has a key or not.
@@ -37,6 +34,6 @@ export function crossOriginHeaders(
     ...allowed,
     'Access-Control-Allow-Methods': allowedMethods(route),
     'Access-Control-Allow-Headers': SENDABLE + (isChangeable ? ', If-Match' : ''),
-    'Access-Control-Max-Age': String(PREFLIGHT_LIFETIME),
+    'Access-Control-Max-Age': '7200', // in seconds: the most that all browsers honour
   };
 }
