@@ -144,7 +144,6 @@ describe('The published schemas accept exactly what the service accepts:', () =>
       (limit) => isLimit(limit) === undefined,
       (limit) => takes(() => requirePetQuery(readPetQuery(`limit=${limit}`))),
     );
-    expect(parameter('listPets', 'limit')).to.include({ type: 'integer', format: 'int32', default: 20n });
   });
 
   it('idempotency keys', () => {

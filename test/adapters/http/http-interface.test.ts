@@ -155,18 +155,16 @@ describe('HttpInterface', () => {
 
     it('of / lead to the docs page below the mount, with a slash at its end or without', async () => {
       const http = httpInterface({ docs: [] });
-      const locations: unknown[] = [];
-      for (const originalPath of [undefined, '/shop/', '/in/shop', '/https:evil.example', '/a">b']) {
+      for (const [originalPath, location] of [
+        [undefined, 'docs'],
+        ['/shop/', 'docs'],
+        ['/in/shop', './shop/docs'],
+        ['/https:evil.example', './https:evil.example/docs'],
+        ['/a">b', './a%22%3Eb/docs'],
+      ]) {
         const { headers } = await http.handle(requestWith({}, { path: '/', originalPath }));
-        locations.push(headers['Location']);
+        expect(headers['Location']).to.equal(location);
       }
-      expect(locations).to.deep.equal([
-        'docs',
-        'docs',
-        './shop/docs',
-        './https:evil.example/docs',
-        './a%22%3Eb/docs',
-      ]);
     });
   });
 
