@@ -32,11 +32,11 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
     listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call],
   }),
   // Cuts a limit that is too large.
-  'refuses number "101" as limit': asks({
+  'refuses every invalid limit': asks({
     listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: limit > 100 ? 100 : limit }, call],
   }),
   // Lists everything for an unknown status.
-  'refuses string "gone" as status': asks({
+  'refuses every invalid status, and names it': asks({
     listPets: (query = {}, call) =>
       query.status === undefined || PET_STATUSES.includes(query.status)
         ? [query, call]
@@ -55,15 +55,9 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
   'returns pages that can be changed': returns({
     listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }),
   }),
-  'refuses bigint 9223372036854775808 as after': asks({
+  'refuses every invalid after': asks({
     listPets: ({ after, ...query } = {}, call) => [
       { ...query, after: typeof after === 'bigint' ? BigInt.asIntN(64, after) : after },
-      call,
-    ],
-  }),
-  'refuses string 1 as after': asks({
-    listPets: ({ after, ...query } = {}, call) => [
-      { ...query, after: (after as unknown) === '1' ? 1n : after },
       call,
     ],
   }),
@@ -74,13 +68,13 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
       call,
     ],
   }),
-  'names the last id of a page as where the next one begins': returns({
+  'which has no next: with the status sold': returns({
     listPets: ({ next, ...page }) => (next === undefined ? page : { ...page, next: next + 1n }),
   }),
-  'rejects with pet_not_found for the bigint 18446744073709551617': asks({
+  'rejects with pet_not_found for an id that no animal has, in int64 or not': asks({
     getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call],
   }),
-  'refuses string [1] as an id': asks({
+  'refuses an id that is neither a bigint nor a safe integer': asks({
     getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call],
   }),
   [`${ABORTED}: getPet`]: deaf('getPet'),
@@ -89,14 +83,14 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
 const creating: Bites<Fault<ExperimentalAnimalStore>> = {
   'creates an animal without a status, as available': createsOther((pet) => ({ status: 'pending', ...pet })),
   'creates an animal with every field': createsOther((pet) => ({ ...pet, status: undefined })),
-  'creates an animal with the bigint 9007199254740993 as categoryId': createsOther((pet) =>
+  'creates an animal with the bigint [9007199254740993] as categoryId': createsOther((pet) =>
     typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
   ),
-  'refuses the text "7" as categoryId': createsOther((pet) =>
+  'refuses every invalid categoryId': createsOther((pet) =>
     typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
   ),
   // Stores an animal before it refuses it.
-  'refuses the text "gone" as status': (animalStore) =>
+  'refuses every invalid status, names the field': (animalStore) =>
     rejects({
       async createPet(error) {
         await animalStore.createPet({ name: 'Fido', categoryId: 1n });
@@ -116,9 +110,10 @@ const creating: Bites<Fault<ExperimentalAnimalStore>> = {
   'recognises the same animal in another spelling': keysOther((key, pet) =>
     typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key,
   ),
-  'refuses an idempotency key that was used for an animal with another name (fido)': keysOther(
-    (key, pet) => ({ ...key, key: `${key.key} ${pet.name}` }),
-  ),
+  'refuses an idempotency key that was used for an animal with another name': keysOther((key, pet) => ({
+    ...key,
+    key: `${key.key} ${pet.name}`,
+  })),
   // Leaves the status out of the fingerprint.
   'refuses an idempotency key that was used for an animal with another status': (animalStore) => ({
     createPet: (pet, call) =>

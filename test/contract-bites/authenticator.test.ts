@@ -108,8 +108,8 @@ const broken: Bites<Fault<Authenticator>> = {
     (valid, sent) => sum(valid) === sum(sent),
   ),
   'refuses the id of a key': accepts((valid, sent) => valid.startsWith(`${sent}_`)),
-  'refuses a credential whose digest begins as that of a valid one': comparesDigits(8),
-  'refuses a credential whose stored hash differs in one digit': comparesDigits(62),
+  'refuses one that begins as that of a valid credential': comparesDigits(8),
+  'refuses one that differs from the stored hash': comparesDigits(62),
   'puts no credential into a result': returnsOther((principal, credential) => ({
     ...principal,
     keyId: credential,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import type { Contract, Open, Subject } from '../contract/contract.js';
@@ -17,7 +17,7 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
   contract: Contract<S, Given>,
   open: (fault?: Fault) => Open<S, Given>,
   broken: Bites<Fault>,
-  idle: Readonly<Record<string, Fault>> = {},
+  idle: Bites<Fault> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
   const isNamed = (name: string, part: string): boolean =>
@@ -64,7 +64,7 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
   });
 }
 
-/** What replaces operations of a port. */
+/** What replaces operations of a port. The others stay those of an adapter that keeps its promises. */
 export type Fault<Port> = (port: Port) => Partial<Port>;
 
 type Operation<Port, Name extends keyof Port> = Extract<Port[Name], (...args: never[]) => Promise<unknown>>;
@@ -75,102 +75,78 @@ type AnyOperation = (...args: unknown[]) => Promise<unknown>;
 
 /** Faults that many ports can have. */
 export function faultsOf<Port extends object>() {
-  const replaced = (
-    names: readonly string[],
-    replace: (name: string, operation: AnyOperation) => AnyOperation,
-  ) =>
-    ((port) =>
-      Object.fromEntries(
-        names.map((name) => {
-          const operation = Reflect.get(port, name) as AnyOperation;
-          return [name, replace(name, (...args) => operation.apply(port, args))];
-        }),
-      )) as Fault<Port>;
-  const each = (
+  type Name = keyof Port & string;
+  const replaced =
+    (
+      names: readonly string[],
+      replace: (operation: AnyOperation, args: unknown[], name: string) => unknown,
+    ): Fault<Port> =>
+    (port) => {
+      const operations = names.map((name) => {
+        const operation = (Reflect.get(port, name) as AnyOperation).bind(port);
+        return [name, async (...args: unknown[]) => replace(operation, args, name)] as const;
+      });
+      return Object.fromEntries(operations) as Partial<Port>;
+    };
+  /** Replaces the operations that `changes` has a function for. */
+  const changed = (
     changes: object,
-    replace: (operation: AnyOperation, change: (...args: unknown[]) => unknown) => AnyOperation,
+    replace: (operation: AnyOperation, args: unknown[], change: (...args: unknown[]) => unknown) => unknown,
   ) =>
-    replaced(Object.keys(changes), (name, operation) =>
-      replace(operation, Reflect.get(changes, name) as AnyOperation),
+    replaced(Object.keys(changes), (operation, args, name) =>
+      replace(operation, args, Reflect.get(changes, name) as AnyOperation),
     );
 
   return {
     /** Changes the arguments of operations. */
     asks: (changes: { readonly [Name in keyof Port]?: (...args: Args<Port, Name>) => Args<Port, Name> }) =>
-      each(
-        changes,
-        (operation, change) =>
-          (...args) =>
-            operation(...(change(...args) as unknown[])),
-      ),
+      changed(changes, (operation, args, change) => operation(...(change(...args) as unknown[]))),
 
     /** Changes the results of operations. */
     returns: (changes: {
       readonly [Name in keyof Port]?: (result: Result<Port, Name>, ...args: Args<Port, Name>) => unknown;
-    }) =>
-      each(
-        changes,
-        (operation, change) =>
-          async (...args) =>
-            change(await operation(...args), ...args),
-      ),
+    }) => changed(changes, async (operation, args, change) => change(await operation(...args), ...args)),
 
     /** Changes the errors of operations: returns or throws instead. */
     rejects: (changes: {
       readonly [Name in keyof Port]?: (error: Error, ...args: Args<Port, Name>) => unknown;
     }) =>
-      each(changes, (operation, change) => async (...args) => {
-        try {
-          return await operation(...args);
-        } catch (error) {
-          return change(error, ...args);
-        }
-      }),
-
-    /** Reads its arguments late. */
-    late: (name: keyof Port & string) =>
-      replaced([name], (_, operation) => async (...args) => {
-        await Promise.resolve();
-        return operation(...args);
-      }),
-
-    /** Ignores signals. */
-    deaf: (name: keyof Port & string) =>
-      replaced(
-        [name],
-        (_, operation) =>
-          (...args) =>
-            operation(...args.map(withoutSignal)),
+      changed(changes, (operation, args, change) =>
+        operation(...args).catch((error: unknown) => change(error, ...args)),
       ),
 
+    /** Reads its arguments late. */
+    late: (name: Name) =>
+      replaced([name], (operation, args) => Promise.resolve().then(() => operation(...args))),
+
+    /** Ignores signals. */
+    deaf: (name: Name) => replaced([name], (operation, args) => operation(...args.map(withoutSignal))),
+
     /** Looks at its signal after it has worked. */
-    hasty: (name: keyof Port & string) =>
-      replaced([name], (_, operation) => async (...args) => {
+    hasty: (name: Name) =>
+      replaced([name], async (operation, args) => {
         const result = await operation(...args.map(withoutSignal));
         for (const arg of args) (arg as { signal?: AbortSignal } | undefined)?.signal?.throwIfAborted();
         return result;
       }),
 
     /** Rejects with its own errors. */
-    alien: (name: keyof Port & string) =>
-      replaced(
-        [name],
-        (_, operation) =>
-          (...args) =>
-            operation(...args).catch((cause: unknown) => {
-              throw new TypeError('connection is closed', { cause });
-            }),
+    alien: (name: Name) =>
+      replaced([name], (operation, args) =>
+        operation(...args).catch((cause: unknown) => {
+          throw new TypeError('connection is closed', { cause });
+        }),
       ),
 
     /** Returns what it returned before, for as long as `isFresh`. */
     remembers: (
-      name: keyof Port & string,
+      name: Name,
       isFresh: (result: unknown, age: number) => boolean,
-      forgetsBy?: keyof Port & string,
+      forgetsBy?: Name,
     ): Fault<Port> => {
       return (port) => {
         const known = new Map<string, { readonly result: unknown; readonly at: number }>();
-        const reads = replaced([name], (_, operation) => async (...args) => {
+        const reads = replaced([name], async (operation, args) => {
           const asked = String(Object.entries(Object(args[0]) as object)) + String(args[0]);
           const before = known.get(asked);
           if (before && isFresh(before.result, performance.now() - before.at)) return before.result;
@@ -178,7 +154,7 @@ export function faultsOf<Port extends object>() {
           known.set(asked, { result, at: performance.now() });
           return result;
         });
-        const writes = replaced(forgetsBy ? [forgetsBy] : [], (_, operation) => (...args) => {
+        const writes = replaced(forgetsBy ? [forgetsBy] : [], (operation, args) => {
           known.clear();
           return operation(...args);
         });
@@ -187,38 +163,54 @@ export function faultsOf<Port extends object>() {
     },
 
     /** Works in a later turn, as with a disk. */
-    slow: (...names: (keyof Port & string)[]) =>
-      replaced(names, (_, operation) => async (...args) => {
-        await delay(2);
-        return operation(...args);
-      }),
-
-    /** Reads from a snapshot, which it drops a millisecond after it was first read. */
-    keepsSnapshot:
-      <Item extends { readonly id: unknown }>(all: (port: Port) => Promise<readonly Item[]>): Fault<Port> =>
-      (port) => {
-        let snapshot: Promise<readonly Item[]> | undefined;
-        const read = (): Promise<readonly Item[]> => {
-          if (!snapshot) setTimeout(() => (snapshot = undefined), 1);
-          return (snapshot ??= all(port));
-        };
-        const findById = async (id: unknown) => (await read()).find((item) => item.id === id);
-        return { findById, list: read } as unknown as Partial<Port>;
-      },
+    slow: (...names: Name[]) => replaced(names, (operation, args) => delay(2).then(() => operation(...args))),
 
     /** Calls these operations on another port. */
     elsewhere:
-      (open: () => Port, ...names: (keyof Port & string)[]): Fault<Port> =>
+      (open: () => Port, ...names: Name[]): Fault<Port> =>
       () =>
-        replaced(names, (_, operation) => operation)(open()),
+        replaced(names, (operation, args) => operation(...args))(open()),
   };
 }
 
 const withoutSignal = (arg: unknown): unknown =>
   typeof arg === 'object' && arg !== null && 'signal' in arg ? { ...arg, signal: undefined } : arg;
 
+/**
+ * Reads from a snapshot of everything, which it renews only when nobody reads. A read takes a few turns.
+ * @param sees whether it sees an item in the store or in the snapshot, where they differ. Default: in the snapshot
+ */
+export const keepsSnapshot =
+  <
+    Item extends { readonly id: unknown },
+    Port extends { findById(id: Item['id']): Promise<Item | undefined> },
+  >(
+    all: (port: Port) => Promise<readonly Item[]>,
+    sees: (stored: Item | undefined, kept: Item | undefined) => Item | undefined = (_, kept) => kept,
+  ): Fault<Port> =>
+  (port) => {
+    let snapshot: Promise<readonly Item[]> | undefined;
+    let readers = 0;
+    const list = async (): Promise<readonly Item[]> => {
+      readers += 1;
+      const kept = await (snapshot ??= all(port));
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      readers -= 1;
+      if (readers === 0) snapshot = undefined;
+      return kept;
+    };
+    const findById = async (id: Item['id']): Promise<Item | undefined> => {
+      const kept = await list();
+      return sees(
+        await port.findById(id),
+        kept.find((item) => item.id === id),
+      );
+    };
+    return { findById, list } as unknown as Partial<Port>;
+  };
+
 /** For each operation of a port: a fault by which it does nothing. */
-export const idleFaults = <Port extends object>(port: Port): Readonly<Record<string, Fault<Port>>> =>
+export const idleFaults = <Port extends object>(port: Port): Bites<Fault<Port>> =>
   Object.fromEntries(
     Object.keys(port).map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
   );
@@ -228,44 +220,65 @@ export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | 
   fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
 
 export type PortName = 'pets' | 'apiKeys' | 'transfer' | 'changes';
+type Handle = 'first' | 'reopened' | 'another';
+
+/** What replaces operations of a store, by port; the fault also sees the other ports. */
+type StoreFaults = {
+  readonly [Name in PortName]?: (
+    port: CompleteStore[Name],
+    store: CompleteStore,
+  ) => Partial<CompleteStore[Name]>;
+};
 
 /** Faults by the handle that has them: the subject's own, that after opening again, or another one. */
-export interface HandleFaults<Port> {
-  readonly first?: Fault<Port>;
-  readonly reopened?: Fault<Port>;
-  readonly another?: Fault<Port>;
-}
+export type HandleFaults = { readonly [On in Handle]?: StoreFaults };
 
-/** `bites` for one port of a store that is durable, shared and ordered. A lone fault is that of the first handle. */
-export function storeBites<Name extends PortName>(
-  contract: Contract<StoreSubject>,
+/** The faults of one port of the first handle. */
+export const inPort = <Name extends PortName>(
   name: Name,
-  broken: Bites<Fault<CompleteStore[Name]> | HandleFaults<CompleteStore[Name]>>,
+  faults: Bites<NonNullable<StoreFaults[Name]>>,
+): Bites<HandleFaults> =>
+  Object.fromEntries(
+    Object.entries(faults).map(([promise, fault]) => [promise, { first: { [name]: fault } }]),
+  );
+
+/** `bites` for one port of a store that is durable, shared and ordered. */
+export function storeBites(
+  contract: Contract<StoreSubject>,
+  name: PortName,
+  broken: Bites<HandleFaults>,
 ): void {
-  const subject = (fault?: Fault<CompleteStore[Name]> | HandleFaults<CompleteStore[Name]>) => async () => {
-    const memory = openMemoryStore();
-    const faults = typeof fault === 'function' ? { first: fault } : fault;
-    const open = (handle: keyof HandleFaults<unknown>): CompleteStore => {
-      const store = handleOn(memory);
-      return { ...store, [name]: withFault(store[name], faults?.[handle]) };
+  const subject =
+    (faults: HandleFaults = {}) =>
+    async (): Promise<StoreSubject> => {
+      const memory = openMemoryStore();
+      const open = (handle: Handle): CompleteStore => {
+        const store = handleOn(memory);
+        const parts = Object.entries(faults[handle] ?? {}).map(([port, fault]) => {
+          const replaced = (whole: object) =>
+            (fault as (port: object, store: CompleteStore) => object)(whole, store);
+          return [port, withFault<object>(store[port as PortName], replaced)];
+        });
+        return { ...store, ...(Object.fromEntries(parts) as Partial<CompleteStore>) };
+      };
+      const first = open('first');
+      return {
+        ...first,
+        async reopen() {
+          await first.pets.close();
+          return open('reopened');
+        },
+        another: async () => open('another'),
+        ordered: true,
+        dispose: () => memory.close(),
+      };
     };
-    const first = open('first');
-    return {
-      ...first,
-      async reopen() {
-        await first.pets.close();
-        return open('reopened');
-      },
-      another: async () => open('another'),
-      ordered: true,
-      dispose: () => memory.close(),
-    };
-  };
-  bites(contract, subject, broken, idleFaults<CompleteStore[Name]>(openMemoryStore()[name]));
+  const idle = idleFaults<object>(openMemoryStore()[name]) as Bites<never>;
+  bites(contract, subject, broken, inPort(name, idle));
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
-export function handleOn(memory: CompleteStore): CompleteStore {
+function handleOn(memory: CompleteStore): CompleteStore {
   const closed = openMemoryStore();
   void closed.close();
   let target = memory;

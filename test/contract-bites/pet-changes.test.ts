@@ -1,264 +1,201 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
-import type { CompleteStore } from '../../src/application/ports/store.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import { savedPet } from '../../src/domain/pet.js';
+import { savedPet, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { petChangesContract } from '../contract/pet-changes-contract.js';
-import { bites, faultsOf, handleOn, idleFaults, type Bites, type Fault } from './bites.js';
+import { faultsOf, inPort, keepsSnapshot, storeBites, type Bites, type HandleFaults } from './bites.js';
 
-type Handle = 'first' | 'reopened' | 'another';
+const { asks, returns, rejects, late, deaf, hasty, alien, slow } = faultsOf<PetChanges>();
+const inPets = faultsOf<PetRepository>();
 
-/** Parts that replace those of a store, on some of its handles. */
-type StoreFault = (store: CompleteStore, handle: Handle) => Partial<CompleteStore>;
-
-const changesFaults = faultsOf<PetChanges>();
-const petsFaults = faultsOf<PetRepository>();
-
-const inChanges =
-  (fault: Fault<PetChanges>): StoreFault =>
-  ({ changes }) => ({ changes: { ...operationsOf(changes), ...fault(changes) } });
-
-const inPets =
-  (fault: Fault<PetRepository>): StoreFault =>
-  ({ pets }) => ({ pets: Object.assign(Object.create(pets) as PetRepository, fault(pets)) });
-
-const operationsOf = (changes: PetChanges): PetChanges => ({
-  changeStatus: (...given) => changes.changeStatus(...given),
-  remove: (...given) => changes.remove(...given),
-});
+type ChangesFault = NonNullable<NonNullable<HandleFaults['first']>['changes']>;
+type PetsFault = NonNullable<NonNullable<HandleFaults['first']>['pets']>;
 
 const later = async (): Promise<void> => {
   for (const _ of 'abc') await Promise.resolve();
 };
 
 /** Removes in one step what it found in another. */
-const looksFirst: StoreFault = ({ changes, pets }) => ({
-  changes: {
-    ...operationsOf(changes),
-    async remove(id, from, call) {
-      const found = await pets.findById(id, call);
-      await later();
-      await changes.remove(id, from, call);
-      return found !== undefined;
-    },
+const looksFirst: ChangesFault = (changes, { pets }) => ({
+  async remove(id, from, call) {
+    const found = await pets.findById(id, call);
+    await later();
+    await changes.remove(id, from, call);
+    return found !== undefined;
   },
 });
 
 /** Changes in one step what it compared in another. */
-const comparesFirst: StoreFault = ({ changes, pets }) => ({
-  changes: {
-    ...operationsOf(changes),
-    async changeStatus(id, status, from, call) {
-      const found = await pets.findById(id, call);
-      await later();
-      return changes.changeStatus(
-        id,
-        status,
-        found && from.includes(found.status) ? PET_STATUSES : from,
-        call,
-      );
-    },
+const comparesFirst: ChangesFault = (changes, { pets }) => ({
+  async changeStatus(id, status, from, call) {
+    const found = await pets.findById(id, call);
+    await later();
+    return changes.changeStatus(id, status, found && from.includes(found.status) ? PET_STATUSES : from, call);
   },
 });
 
 /** Stores the animal of a claim again if it is missing. */
-const revives: StoreFault = ({ pets, transfer }) => ({
-  pets: Object.assign(Object.create(pets) as PetRepository, {
-    async add(...given: Parameters<typeof pets.add>) {
-      const added = await pets.add(...given);
-      if (added.replayed && !(await pets.findById(added.pet.id))) await transfer.writePets([added.pet]);
-      return added;
-    },
-  }),
-});
-
-/** Knows at once that an animal was removed, but not that one is being removed. */
-const revivesLate: StoreFault = ({ pets, transfer, changes }) => ({
-  pets: Object.assign(Object.create(pets) as PetRepository, {
-    async add(...given: Parameters<typeof pets.add>) {
-      const added = await pets.add(...given);
-      const isPresent = (await pets.findById(added.pet.id)) !== undefined;
-      if (added.replayed) await delay(10);
-      if (isPresent) await transfer.writePets([added.pet]);
-      return added;
-    },
-  }),
-  changes: {
-    ...operationsOf(changes),
-    remove: (...given) => delay(2).then(() => changes.remove(...given)),
+const revives: PetsFault = (pets, { transfer }) => ({
+  async add(...given) {
+    const added = await pets.add(...given);
+    if (added.replayed && !(await pets.findById(added.pet.id))) await transfer.writePets([added.pet]);
+    return added;
   },
 });
 
-/** Shows every animal as it was added, on one of the handles. */
-const forgetsChanges =
-  (on: Handle): StoreFault =>
-  (store, handle) =>
-    handle === on
-      ? inPets(
-          petsFaults.returns({
-            list: (page) => page.map((pet) => savedPet(pet.id, { ...pet, status: 'pending' })),
-          }),
-        )(store, handle)
-      : {};
+/** Knows at once that an animal was removed, but not that one is being removed. */
+const revivesLate: PetsFault = (pets, { transfer }) => ({
+  async add(...given) {
+    const added = await pets.add(...given);
+    const isPresent = (await pets.findById(added.pet.id)) !== undefined;
+    if (added.replayed) await delay(10);
+    if (isPresent) await transfer.writePets([added.pet]);
+    return added;
+  },
+});
 
-const broken: Bites<StoreFault> = {
-  'changes the status of one animal, and nothing else': inChanges(
-    changesFaults.returns({
-      changeStatus: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }),
-    }),
-  ),
-  'changes any status to any, also to the same': inChanges(
-    changesFaults.asks({
-      changeStatus: (id, status, from, call) => [id, status, from.filter((each) => each !== status), call],
-    }),
-  ),
-  'changes only from one of the statuses': inChanges(
-    changesFaults.asks({ changeStatus: (id, status, _, call) => [id, status, PET_STATUSES, call] }),
-  ),
-  'and else names the one it is': inChanges(
-    changesFaults.rejects({
-      changeStatus(error) {
-        throw Object.assign(error, { status: 'sold' });
-      },
-    }),
-  ),
-  'shows a change to the next read': inPets(petsFaults.remembers('findById', (_, age) => age < 100)),
-  'returns frozen animals': inChanges(changesFaults.returns({ changeStatus: (pet) => pet && { ...pet } })),
-  'keeps its own copy of the statuses': inChanges(changesFaults.late('changeStatus')),
-  'removes one animal, once': inChanges(changesFaults.returns({ remove: () => true })),
-  'finds no animal under an id that was never assigned': inChanges(
-    changesFaults.asks({ remove: (id, ...rest) => [BigInt.asIntN(32, id), ...rest] }),
-  ),
-  // Numbers animals by how many there are.
-  'never assigns the id of a removed animal again': inPets((pets) => ({
-    async add(pet, options) {
-      const added = await pets.add(pet, options);
-      const id = BigInt((await pets.list({ limit: 1000 })).length);
-      return { ...added, pet: savedPet(id, added.pet) };
+/** Shows every animal as it was added. */
+const forgetsChanges = inPets.returns({
+  list: (page) => page.map((pet) => savedPet(pet.id, { ...pet, status: 'pending' })),
+});
+
+const everything = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 100 });
+
+const changing: Bites<ChangesFault> = {
+  'changes the status of one animal, and nothing else': returns({
+    changeStatus: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }),
+  }),
+  'changes any status to any, also to the same': asks({
+    changeStatus: (id, status, from, call) => [id, status, from.filter((each) => each !== status), call],
+  }),
+  'changes only from one of the statuses': asks({
+    changeStatus: (id, status, _, call) => [id, status, PET_STATUSES, call],
+  }),
+  'and else names the one it is': rejects({
+    changeStatus(error) {
+      throw Object.assign(error, { status: 'sold' });
     },
-  })),
-  // Reads the row of the animal.
-  'replays a create as it was': inPets((pets) => ({
-    async add(pet, options) {
-      const added = await pets.add(pet, options);
-      return { ...added, pet: (await pets.findById(added.pet.id)) ?? added.pet };
-    },
-  })),
-  'whatever became of the animal': revives,
-  // Looks before it inserts.
-  'keeps a removed animal away from retries at the same time': revivesLate,
-  'once the claim of a removed one has lapsed': inPets(
-    petsFaults.asks({ add: (pet, options) => [pet, { ...options, now: new Date(0) }] }),
-  ),
-  'hands the claims of changed and removed animals to a copy': ({ transfer, pets }) => ({
-    transfer: Object.assign(Object.create(transfer) as typeof transfer, {
-      async readClaims(...given: Parameters<typeof transfer.readClaims>) {
-        const claims = await transfer.readClaims(...given);
-        const found = await Promise.all(claims.map(({ petId }) => pets.findById(petId)));
-        return claims.filter((_, index) => found[index] !== undefined);
-      },
-    }),
+  }),
+  'returns frozen animals': returns({ changeStatus: (pet) => pet && { ...pet } }),
+  'keeps its own copy of the statuses': late('changeStatus'),
+  'removes one animal, once': returns({ remove: () => true }),
+  'finds no animal under an id that was never assigned': asks({
+    remove: (id, ...rest) => [BigInt.asIntN(32, id), ...rest],
   }),
   'lets exactly one of forty simultaneous changes': comparesFirst,
   'lets exactly one of forty simultaneous removals': looksFirst,
   // Stores a whole animal, as it was before.
-  'ends a change beside a removal as if one came first': ({ changes, pets, transfer }) => ({
-    changes: {
-      ...operationsOf(changes),
-      async changeStatus(id, status, from, call) {
-        const changed = await changes.changeStatus(id, status, from, call);
-        await later();
-        if (changed && !(await pets.findById(id))) await transfer.writePets([changed]);
-        return changed;
-      },
+  'ends a change beside a removal as if one came first': (changes, { pets, transfer }) => ({
+    async changeStatus(id, status, from, call) {
+      const changed = await changes.changeStatus(id, status, from, call);
+      await later();
+      if (changed && !(await pets.findById(id))) await transfer.writePets([changed]);
+      return changed;
     },
   }),
   // Sends a change again, because it takes the reply for lost.
-  'applies each of many simultaneous changes of one animal once': inChanges((changes) => ({
+  'applies each of many simultaneous changes of one animal once': (changes) => ({
     async changeStatus(id, status, from, call) {
       const changed = await changes.changeStatus(id, status, from, call);
       await later();
       if (from.includes('available')) await changes.changeStatus(id, status, from, call).catch(() => {});
       return changed;
     },
-  })),
+  }),
   // Refuses changes that would wait for one of its fifty connections.
-  'takes 64 changes at once': inChanges((changes) => {
-    let changing = 0;
+  'takes 64 changes at once': (changes) => {
+    let inProgress = 0;
     return {
       async remove(id, from, call) {
-        if (changing === 30) throw new UnavailableError('removing an animal');
-        changing += 1;
+        if (inProgress === 30) throw new UnavailableError('removing an animal');
+        inProgress += 1;
         await later();
-        return changes.remove(id, from, call).finally(() => (changing -= 1));
-      },
-    };
-  }),
-  // Drops the start of a page while others change.
-  'lists each animal that stays exactly once': ({ changes, pets }) => {
-    let changing = 0;
-    return {
-      pets: Object.assign(Object.create(pets) as PetRepository, {
-        list: async (...given: Parameters<typeof pets.list>) =>
-          (await pets.list(...given)).slice(Math.min(1, changing)),
-      }),
-      changes: {
-        ...operationsOf(changes),
-        async remove(...given) {
-          changing += 1;
-          await new Promise((resolve) => setTimeout(resolve));
-          return changes.remove(...given).finally(() => (changing -= 1));
-        },
+        return changes.remove(id, from, call).finally(() => (inProgress -= 1));
       },
     };
   },
-  'rejects with service_unavailable after close: changeStatus': inChanges(
-    changesFaults.alien('changeStatus'),
-  ),
-  'rejects with service_unavailable after close: remove': inChanges(
-    changesFaults.rejects({ remove: () => false }),
-  ),
-  'rejects with the reason of an aborted signal, and changes nothing: changeStatus': inChanges(
-    changesFaults.hasty('changeStatus'),
-  ),
-  'rejects with the reason of an aborted signal, and changes nothing: remove': inChanges(
-    changesFaults.deaf('remove'),
-  ),
-  'has every change after closing and opening again': forgetsChanges('reopened'),
-  'has every change in another handle': forgetsChanges('another'),
-  'shows each change and removal at once': (store, handle) =>
-    (handle === 'another'
-      ? inPets(petsFaults.keepsSnapshot((pets) => pets.list({ limit: 100 })))
-      : inChanges(changesFaults.slow('changeStatus', 'remove')))(store, handle),
+  'rejects with service_unavailable after close: changeStatus': alien('changeStatus'),
+  'rejects with service_unavailable after close: remove': rejects({ remove: () => false }),
+  'known result or not, and changes nothing: changeStatus': hasty('changeStatus'),
+  'known result or not, and changes nothing: remove': deaf('remove'),
 };
 
-const open =
-  (fault: StoreFault = () => ({})) =>
-  async () => {
-    const memory = openMemoryStore();
-    const handle = (name: Handle): CompleteStore => {
-      const store = handleOn(memory);
-      return { ...store, ...fault(store, name) };
-    };
-    const first = handle('first');
-    return {
-      ...first,
-      async reopen() {
-        await first.pets.close();
-        return handle('reopened');
-      },
-      another: async () => handle('another'),
-      dispose: () => memory.close(),
-    };
-  };
+/** What a repository may do wrong once its animals change. */
+const reading: Bites<PetsFault> = {
+  'shows a change to the next read': inPets.remembers('findById', (_, age) => age < 100),
+  // Numbers animals by how many there are.
+  'never assigns the id of a removed animal again': (pets) => ({
+    async add(pet, options) {
+      const added = await pets.add(pet, options);
+      const id = BigInt((await pets.list({ limit: 1000 })).length);
+      return { ...added, pet: savedPet(id, added.pet) };
+    },
+  }),
+  // Reads the row of the animal.
+  'replays a create as it was': (pets) => ({
+    async add(pet, options) {
+      const added = await pets.add(pet, options);
+      return { ...added, pet: (await pets.findById(added.pet.id)) ?? added.pet };
+    },
+  }),
+  'whatever became of the animal': revives,
+  'once the claim of a removed one has lapsed': inPets.asks({
+    add: (pet, options) => [pet, { ...options, now: new Date(0) }],
+  }),
+};
 
-const idle = Object.entries(idleFaults<PetChanges>(openMemoryStore().changes));
-bites(
-  petChangesContract,
-  open,
-  broken,
-  Object.fromEntries(idle.map(([name, fault]) => [name, inChanges(fault)])),
-);
+/** The number of animals that are being removed. */
+let removals = 0;
+
+const handles: Bites<HandleFaults> = {
+  // Looks before it inserts.
+  'keeps a removed animal away from retries at the same time': {
+    first: {
+      pets: revivesLate,
+      changes: (changes) => ({ remove: (...given) => delay(2).then(() => changes.remove(...given)) }),
+    },
+  },
+  'hands the claims of changed and removed animals to a copy': {
+    first: {
+      transfer: (transfer, { pets }) => ({
+        async readClaims(...given) {
+          const claims = await transfer.readClaims(...given);
+          const found = await Promise.all(claims.map(({ petId }) => pets.findById(petId)));
+          return claims.filter((_, index) => found[index] !== undefined);
+        },
+      }),
+    },
+  },
+  // Drops the start of a page while others change.
+  'lists each animal that stays exactly once': {
+    first: {
+      pets: inPets.returns({ list: (page) => page.slice(Math.min(1, removals)) }),
+      changes: (changes) => ({
+        async remove(...given) {
+          removals += 1;
+          await delay(1);
+          return changes.remove(...given).finally(() => (removals -= 1));
+        },
+      }),
+    },
+  },
+  'has every change after closing and opening again': { reopened: { pets: forgetsChanges } },
+  'has every change in another handle': { another: { pets: forgetsChanges } },
+  'shows each change and': {
+    first: { changes: slow('changeStatus') },
+    another: { pets: keepsSnapshot(everything) },
+  },
+  // Sees changes at once, and removals late.
+  'and removal at once': {
+    first: { changes: slow('remove') },
+    another: { pets: keepsSnapshot(everything, (stored, kept) => stored ?? kept) },
+  },
+};
+
+storeBites(petChangesContract, 'changes', {
+  ...inPort('changes', changing),
+  ...inPort('pets', reading),
+  ...handles,
+});

@@ -8,12 +8,19 @@ import type {
 import { IdempotencyConflictError, UnavailableError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/store-contracts.js';
-import { faultsOf, storeBites, type Bites, type Fault, type HandleFaults } from './bites.js';
+import {
+  faultsOf,
+  inPort,
+  keepsSnapshot,
+  storeBites,
+  type Bites,
+  type Fault,
+  type HandleFaults,
+} from './bites.js';
 
-type PetBites = Bites<Fault<PetRepository> | HandleFaults<PetRepository>>;
+type PetBites = Bites<Fault<PetRepository>>;
 
-const { asks, returns, late, deaf, hasty, alien, slow, keepsSnapshot, remembers, elsewhere } =
-  faultsOf<PetRepository>();
+const { asks, returns, late, deaf, hasty, alien, slow, remembers, elsewhere } = faultsOf<PetRepository>();
 
 const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
   asks({ list: (range, call) => [change(range), call] });
@@ -52,11 +59,11 @@ const reading: PetBites = {
   'each of thousands of animals exactly once': returns({
     list: (page) => page.filter(({ id }) => id < 1000n),
   }),
-  'lists the animals with the status sold': listsOther((range) => ({ ...range, status: undefined })),
+  'lists the animals with a status': listsOther((range) => ({ ...range, status: undefined })),
   'starts after the given id': listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
   'finds each animal by its own id': asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
   // Drops the start of a page while others write.
-  'of animals exactly once, a hundred a page, while others add': (pets) => {
+  'of animals exactly once, page by page, while others add': (pets) => {
     let writers = 0;
     return {
       async add(pet, options) {
@@ -141,12 +148,11 @@ const claiming: PetBites = {
       },
     };
   },
-  'twenty simultaneous claims of a key that has lapsed': (pets) => replacesLapsedBlindly(pets),
   'by `now`, whatever the clock of the machine says': addsWith(({ now = new Date(), ...options }) => ({
     ...options,
     now: new Date(Math.max(now.getTime(), Date.now())),
   })),
-  'forgets a claim at its keepUntil: a call with the same fingerprint': addsAtOther(-1),
+  'forgets a claim at its keepUntil': addsAtOther(-1),
   'honours a claim until one millisecond before': addsAtOther(1),
   'uses the clock of the machine': addsWith((options) => ({ now: new Date(0), ...options })),
   // Prolongs a claim by replaying it.
@@ -200,8 +206,7 @@ const claiming: PetBites = {
 };
 
 const AFTER_CLOSE = 'rejects with service_unavailable after close';
-const ABORTED =
-  'rejects with the reason of an aborted signal, even if it knows the result, and stores nothing';
+const ABORTED = 'rejects with the reason of an aborted signal, known result or not, and changes nothing';
 
 const ending: PetBites = {
   [`${AFTER_CLOSE}: findById`]: () => ({ close: async () => {} }),
@@ -229,7 +234,7 @@ const ending: PetBites = {
   [`${ABORTED}: add with a claim`]: hasty('add'),
   'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
   // Keeps a claim in progress for ever whose add was aborted.
-  'others go on, and its claim can be made': (pets) => {
+  'others go on, its claim can be made': (pets) => {
     const inProgress = new Set<string>();
     return {
       async add(pet, { claim, signal, ...options } = {}) {
@@ -244,7 +249,7 @@ const ending: PetBites = {
     };
   },
   // Ends other adds with an aborted one.
-  'resolves an add that is aborted in progress': (pets) => {
+  'ends an add that is aborted in progress': (pets) => {
     let aborted: AbortSignal | undefined;
     return {
       async add(pet, options) {
@@ -290,28 +295,33 @@ const showsLater: Fault<PetRepository> = (pets) => ({
   list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),
 });
 
-const handles: PetBites = {
-  'has every animal exactly as before': { reopened: elsewhere(otherPets, 'findById', 'list') },
-  'assigns greater ids after closing and opening again': { reopened: elsewhere(otherPets, 'add') },
+const handles: Bites<HandleFaults> = {
+  'has every animal exactly as before': { reopened: { pets: elsewhere(otherPets, 'findById', 'list') } },
+  'assigns greater ids after closing and opening again': { reopened: { pets: elsewhere(otherPets, 'add') } },
   'replays every claim from before closing and opening again exactly': {
-    reopened: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })),
+    reopened: { pets: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })) },
   },
-  'replays every claim from another handle': { another: forgetsClaims },
+  'replays every claim from another handle': { another: { pets: forgetsClaims } },
   'has every animal whose add resolved while it was closing': {
-    first: losesAtClose,
-    reopened: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
+    first: { pets: losesAtClose },
+    reopened: { pets: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }) },
   },
-  'the next read of another handle, even one that found nothing': { another: remembersAbsence },
-  'simultaneous claims on two handles of a key that has lapsed': {
-    first: replacesLapsedBlindly,
-    another: replacesLapsedBlindly,
+  'simultaneous claims of a key that has lapsed': {
+    first: { pets: replacesLapsedBlindly },
+    another: { pets: replacesLapsedBlindly },
   },
-  'shows an animal to the next read of another handle': { another: remembers('list', () => true, 'add') },
-  'shows each animal at once to another handle': {
-    first: slow('add'),
-    another: keepsSnapshot(everything),
+  'shows each animal at once': { first: { pets: slow('add') }, another: { pets: keepsSnapshot(everything) } },
+  'at once to another handle that reads all the time': {
+    another: { pets: remembers('list', () => true, 'add') },
   },
-  'shows no new animal with an id lower than one seen before': { first: showsLater, another: showsLater },
+  'reads all the time and found nothing before': { another: { pets: remembersAbsence } },
+  'shows no new animal with an id lower than one seen before': {
+    first: { pets: showsLater },
+    another: { pets: showsLater },
+  },
 };
 
-storeBites(petRepositoryContract, 'pets', { ...reading, ...adding, ...claiming, ...ending, ...handles });
+storeBites(petRepositoryContract, 'pets', {
+  ...inPort('pets', { ...reading, ...adding, ...claiming, ...ending }),
+  ...handles,
+});

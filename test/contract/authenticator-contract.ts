@@ -1,6 +1,6 @@
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import { assert } from './assert.js';
-import { promise, type Contract, type ContractCase, type Subject } from './contract.js';
+import { casesOf, each, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { alterations, truncations, words } from './samples.js';
 
@@ -103,29 +103,29 @@ const flipDigitAt =
   (hash: string): string =>
     hash.slice(0, index) + (hash[index] === '0' ? '1' : '0') + hash.slice(index + 1);
 
-const cases: readonly ContractCase<AuthenticatorSubject>[] = [
-  promise(
-    'accepts a valid credential with its key id and scopes, every time',
-    async ({ authenticator, accepted }) => {
-      assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
-      for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
-        const result = await authenticator.authenticate(credential);
-        assert.ok(result.ok);
-        assert.equal(result.principal.keyId, keyId);
-        assert.deepEqual([...result.principal.scopes].sort(), [...scopes].sort());
-        for (const scope of scopes) assert.equal(result.principal.scopes.has(scope), true);
-        assert.equal(result.principal.scopes.size, scopes.length);
-      }
-    },
-  ),
-  promise('refuses an invalid credential with its reason, every time', async ({ authenticator, refused }) => {
+type AuthenticatorPromises = Promises<ContractCase<AuthenticatorSubject>['run']>;
+
+const JUDGING: AuthenticatorPromises = {
+  async 'accepts a valid credential with its key id and scopes, every time'({ authenticator, accepted }) {
+    assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
+    for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
+      const result = await authenticator.authenticate(credential);
+      assert.ok(result.ok);
+      assert.equal(result.principal.keyId, keyId);
+      assert.deepEqual([...result.principal.scopes].sort(), [...scopes].sort());
+      for (const scope of scopes) assert.equal(result.principal.scopes.has(scope), true);
+      assert.equal(result.principal.scopes.size, scopes.length);
+    }
+  },
+  async 'refuses an invalid credential with its reason, every time'({ authenticator, refused }) {
     assert.ok(refused.length > 0, 'the subject needs an invalid credential');
     for (const { credential, reason } of [...refused, ...refused]) {
       assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
     }
-  }),
-  ...Object.entries(INVALID_TEXTS).map(([what, textsFor]): ContractCase<AuthenticatorSubject> =>
-    promise(`refuses ${what}`, async ({ authenticator, accepted }) => {
+  },
+  ...each(Object.entries(INVALID_TEXTS), ([what, textsFor]) => [
+    `refuses ${what}`,
+    async ({ authenticator, accepted }: AuthenticatorSubject) => {
       const valid = new Set(accepted.map(({ credential }) => credential));
       const texts = accepted
         .flatMap(({ credential, keyId }) => textsFor(credential, keyId).map((text) => ({ text, credential })))
@@ -136,58 +136,31 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
         assert.equal(result.ok, false, texts[index] && wronglyAccepted(texts[index]));
         assert.ok(['unknown', 'expired', 'revoked'].includes(result.reason));
       }
-    }),
-  ),
-  {
-    name: 'compares whole digests: refuses a credential whose digest begins as that of a valid one',
-    unless: ({ accepted }) =>
-      accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted)
-        ? undefined
-        : 'the subject does not accept `DIGEST_TWINS.accepted`',
-    async run({ authenticator }) {
-      assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
     },
-  },
-  {
-    name: 'compares whole digests: refuses a credential whose stored hash differs in one digit, wherever',
-    unless: ({ issueWithHash }) => (issueWithHash ? undefined : 'the subject has no `issueWithHash`'),
-    async run({ authenticator, issueWithHash }) {
-      assert.ok(issueWithHash);
-      const valid = await issueWithHash((hash) => hash);
-      assert.equal((await authenticator.authenticate(valid)).ok, true);
-      for (const index of [0, 7, 8, 15, 16, 31, 32, 62, 63]) {
-        const credential = await issueWithHash(flipDigitAt(index));
-        const result = await authenticator.authenticate(credential);
-        assert.deepEqual(result, { ok: false, reason: 'unknown' }, `digit ${index} of the hash differs`);
-      }
-    },
-  },
-  promise('puts no credential into a result', async (subject) => {
+  ]),
+  async 'puts no credential into a result'(subject) {
     for (const credential of expectedResults(subject).keys()) {
       const result = await subject.authenticator.authenticate(credential);
       assert.ok(!textsOf(result).some((text) => text.includes(credential)));
     }
-  }),
-  promise(
-    'returns scopes that can be changed without changing a later result',
-    async ({ authenticator, accepted }) => {
-      for (const { credential, keyId, scopes } of accepted) {
-        const first = await authenticator.authenticate(credential);
-        assert.ok(first.ok);
-        assert.ok(first.principal.scopes instanceof Set);
-        try {
-          first.principal.scopes.clear();
-        } catch {
-          // A set that refuses to be changed is as good as a copy.
-        }
-        Reflect.set(first.principal, 'keyId', 'another');
-        Reflect.set(first.principal, 'scopes', new Set());
-        const expected = { ok: true, principal: { keyId, scopes: new Set(scopes) } };
-        assert.deepEqual(await authenticator.authenticate(credential), expected);
+  },
+  async 'returns scopes that can be changed without changing a later result'({ authenticator, accepted }) {
+    for (const { credential, keyId, scopes } of accepted) {
+      const first = await authenticator.authenticate(credential);
+      assert.ok(first.ok);
+      assert.ok(first.principal.scopes instanceof Set);
+      try {
+        first.principal.scopes.clear();
+      } catch {
+        // A set that refuses to be changed is as good as a copy.
       }
-    },
-  ),
-  promise('does not mix up simultaneous calls', async (subject) => {
+      Reflect.set(first.principal, 'keyId', 'another');
+      Reflect.set(first.principal, 'scopes', new Set());
+      const expected = { ok: true, principal: { keyId, scopes: new Set(scopes) } };
+      assert.deepEqual(await authenticator.authenticate(credential), expected);
+    }
+  },
+  async 'does not mix up simultaneous calls'(subject) {
     const expected = expectedResults(subject);
     const credentials = Array.from({ length: 20 }, () => [...expected.keys(), ...ODD_TEXTS]).flat();
     const results = await Promise.all(
@@ -196,30 +169,65 @@ const cases: readonly ContractCase<AuthenticatorSubject>[] = [
     for (const [index, credential] of credentials.entries()) {
       assert.deepEqual(results[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
     }
-  }),
-  promise('rejects with the reason of an aborted signal, even if it knows the result', async (subject) => {
+  },
+  async 'rejects with the reason of an aborted signal, even if it knows the result'(subject) {
     for (const credential of [...expectedResults(subject).keys(), '']) {
       await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
       await subject.authenticator.authenticate(credential);
       await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
     }
-  }),
-  {
-    name: 'rejects with service_unavailable without its store, and puts no credential into the error',
-    unless: ({ loseStore }) => (loseStore ? undefined : 'the subject has no `loseStore`: it needs no store'),
-    async run(subject) {
-      await subject.loseStore?.();
-      for (const { credential } of subject.accepted) {
-        if (credential === DIGEST_TWINS.accepted) continue; // may be a static key, which needs no store
-        const error = await rejectsWithCode(
-          subject.authenticator.authenticate(credential),
-          'service_unavailable',
-        );
-        assert.ok(!textsOf(error).some((text) => text.includes(credential)));
-      }
-    },
   },
-];
+};
+
+const acceptsNoTwin = ({ accepted }: AuthenticatorSubject): string | undefined =>
+  accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted)
+    ? undefined
+    : 'the subject does not accept `DIGEST_TWINS.accepted`';
+
+const TWINS: AuthenticatorPromises = {
+  async 'compares whole digests: refuses one that begins as that of a valid credential'({ authenticator }) {
+    assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
+  },
+};
+
+const STORED_HASHES: AuthenticatorPromises = {
+  async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(subject) {
+    const { authenticator, issueWithHash } = subject;
+    assert.ok(issueWithHash);
+    const valid = await issueWithHash((hash) => hash);
+    assert.equal((await authenticator.authenticate(valid)).ok, true);
+    for (const index of [0, 7, 8, 15, 16, 31, 32, 62, 63]) {
+      const credential = await issueWithHash(flipDigitAt(index));
+      const result = await authenticator.authenticate(credential);
+      assert.deepEqual(result, { ok: false, reason: 'unknown' }, `digit ${index} of the hash differs`);
+    }
+  },
+};
+
+const LOST_STORE: AuthenticatorPromises = {
+  async 'rejects with service_unavailable without its store, and puts no credential into the error'(subject) {
+    await subject.loseStore?.();
+    for (const { credential } of subject.accepted) {
+      if (credential === DIGEST_TWINS.accepted) continue; // may be a static key, which needs no store
+      const refused = subject.authenticator.authenticate(credential);
+      const error = await rejectsWithCode(refused, 'service_unavailable');
+      assert.ok(!textsOf(error).some((text) => text.includes(credential)));
+    }
+  },
+};
+
+const lacks =
+  (property: 'issueWithHash' | 'loseStore') =>
+  (subject: AuthenticatorSubject): string | undefined =>
+    subject[property] ? undefined : `the subject has no \`${property}\``;
 
 /** What every authenticator promises. */
-export const authenticatorContract: Contract<AuthenticatorSubject> = { port: 'Authenticator', cases };
+export const authenticatorContract: Contract<AuthenticatorSubject> = {
+  port: 'Authenticator',
+  cases: [
+    ...casesOf(JUDGING),
+    ...casesOf(TWINS, acceptsNoTwin),
+    ...casesOf(STORED_HASHES, lacks('issueWithHash')),
+    ...casesOf(LOST_STORE, lacks('loseStore')),
+  ],
+};

@@ -1,10 +1,9 @@
-import type { Call } from '../../src/application/animal-store.js';
 import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
-import { promise, type Contract } from './contract.js';
-import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import { casesOf, each, type Contract, type Promises } from './contract.js';
+import { rejectsWithCode } from './rejection.js';
 import {
   FIELD_VALUES,
   FULL_PET,
@@ -15,21 +14,20 @@ import {
   samplePet,
   times,
 } from './samples.js';
+import { portCases, type Operations } from './store-operations.js';
 import {
+  cannotRemove,
   notDurable,
   notShared,
   anotherHandle,
   listAll,
   reopened,
   required,
-  type StoreCase,
   type StorePorts,
   type StoreSubject,
 } from './store-subject.js';
 
-interface TransferCase extends Pick<StoreCase, 'name' | 'unless'> {
-  readonly run: (transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>;
-}
+type TransferPromises = Promises<(transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>>;
 
 /** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
@@ -71,175 +69,151 @@ const TEXTS = ['a', 'A', 'a ', 'é', 'e\u0301', '🐶', '\uffff', '"', '\\', 'x'
 const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
   new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
-const petCases: readonly TransferCase[] = [
-  promise(
-    'stores written animals under their ids exactly, for every way of reading',
-    async (transfer, { pets }) => {
-      const stored = trickyPets();
-      await write(transfer, stored);
-      assert.deepEqual(await listAll(pets), stored);
-      assert.deepEqual(
-        await pets.list({ limit: 1000, status: 'sold' }),
-        stored.filter(({ status }) => status === 'sold'),
-      );
-      for (const [index, pet] of stored.entries()) {
-        assert.deepEqual(await pets.findById(pet.id), pet);
-        const next = stored.slice(index + 1, index + 2);
-        assert.deepEqual(await pets.list({ after: pet.id, limit: 1 }), next, `after ${pet.id}`);
-      }
-    },
-  ),
-  promise(
-    'stores every animal of a batch of 1,001, whatever the order of its ids, also below those that are stored',
-    async (transfer, { pets }) => {
-      const ids = times(1001, BigInt);
-      await write(transfer, petsWithIds(2000n));
-      await transfer.writePets(petsWithIds(...ids.toReversed()));
-      const found = await pets.list({ limit: 2000 });
-      // The ids first: to show how a thousand animals differ takes seconds.
-      assert.equal(found.map(({ id }) => id).join(), [...ids, 2000n].join());
-      assert.deepEqual(found, petsWithIds(...ids, 2000n));
-      await transfer.writePets([]);
-    },
-  ),
-  promise(
-    'stores a batch once that is written again, whole, in part or simultaneously',
-    async (transfer, { pets }) => {
-      const batch = petsWithIds(...times(20, BigInt));
-      await write(transfer, batch.slice(0, 10));
-      await write(transfer, batch.slice(0, 10));
-      await transfer.reserveIds(20n);
-      await Promise.all([transfer.writePets(batch.slice(5)), transfer.writePets(batch.slice(5))]);
-      assert.deepEqual(await listAll(pets), batch);
-    },
-  ),
-  promise(
-    'leaves an animal whose id is taken as it is, and stores the rest of the batch',
-    async (transfer, { pets }) => {
-      const { pet } = await pets.add(samplePet({ name: 'Bella' }));
-      await transfer.reserveIds(pet.id + 2n);
-      await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
-      assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
-    },
-  ),
-  {
-    name: 'stores an animal under the id of one that was removed, and can remove it again',
-    unless: ({ changes }) => (changes ? undefined : 'the store cannot change animals'),
-    async run(transfer, { pets, changes }) {
-      const removed = await pets.add(samplePet(), claimed());
-      const { pet } = await pets.add(samplePet());
-      for (const { id } of [removed.pet, pet]) assert.equal(await changes?.remove(id, PET_STATUSES), true);
-      const given = [petWithId(removed.pet.id), petWithId(pet.id)];
-      await transfer.writePets(given);
-      assert.deepEqual(await listAll(pets), given);
-      for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
-      assert.equal((await pets.add(samplePet(), claimed())).replayed, true);
-      assert.deepEqual(await listAll(pets), given);
-      for (const { id } of given) assert.equal(await changes?.remove(id, PET_STATUSES), true);
-      assert.deepEqual(await listAll(pets), []);
-    },
+const ANIMALS: TransferPromises = {
+  async 'stores written animals under their ids exactly, for every way of reading'(transfer, { pets }) {
+    const stored = trickyPets();
+    await write(transfer, stored);
+    assert.deepEqual(await listAll(pets), stored);
+    assert.deepEqual(
+      await pets.list({ limit: 1000, status: 'sold' }),
+      stored.filter(({ status }) => status === 'sold'),
+    );
+    for (const [index, pet] of stored.entries()) {
+      assert.deepEqual(await pets.findById(pet.id), pet);
+      const next = stored.slice(index + 1, index + 2);
+      assert.deepEqual(await pets.list({ after: pet.id, limit: 1 }), next, `after ${pet.id}`);
+    }
   },
-  promise('stores its own copy of a batch', async (transfer, { pets }) => {
+  async 'stores every animal of a batch of 1,001, in any order, also below those that are stored'(
+    transfer,
+    { pets },
+  ) {
+    const ids = times(1001, BigInt);
+    await write(transfer, petsWithIds(2000n));
+    await transfer.writePets(petsWithIds(...ids.toReversed()));
+    const found = await pets.list({ limit: 2000 });
+    // The ids first: to show how a thousand animals differ takes seconds.
+    assert.equal(found.map(({ id }) => id).join(), [...ids, 2000n].join());
+    assert.deepEqual(found, petsWithIds(...ids, 2000n));
+    await transfer.writePets([]);
+  },
+  async 'stores a batch once that is written again, whole, in part or simultaneously'(transfer, { pets }) {
+    const batch = petsWithIds(...times(20, BigInt));
+    await write(transfer, batch.slice(0, 10));
+    await write(transfer, batch.slice(0, 10));
+    await transfer.reserveIds(20n);
+    await Promise.all([transfer.writePets(batch.slice(5)), transfer.writePets(batch.slice(5))]);
+    assert.deepEqual(await listAll(pets), batch);
+  },
+  async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'(transfer, { pets }) {
+    const { pet } = await pets.add(samplePet({ name: 'Bella' }));
+    await transfer.reserveIds(pet.id + 2n);
+    await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
+    assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
+  },
+  async 'stores its own copy of a batch'(transfer, { pets }) {
     const given = [{ ...petWithId(1n) }, { ...petWithId(2n) }];
     await transfer.reserveIds(2n);
     const writing = transfer.writePets(given);
     for (const pet of given.splice(0)) Object.assign(pet, { id: 7n, name: 'spoiled' });
     await writing;
     assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
-  }),
-  ...[2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID].map((last): TransferCase =>
-    promise(`assigns greater ids after those up to ${last} were reserved`, async (transfer, { pets }) => {
+  },
+  ...each([2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID], (last) => [
+    `assigns greater ids after those up to ${last} were reserved`,
+    async (transfer: CatalogueTransfer, { pets }: StoreSubject) => {
       await pets.add(samplePet()); // a handle may have taken a block of ids
       await transfer.reserveIds(last);
       const { pet } = await pets.add(samplePet());
       assert.ok(pet.id > last, `${pet.id} was assigned`);
       assert.deepEqual(await pets.findById(pet.id), pet);
-    }),
-  ),
-  promise('takes nothing back when fewer ids are reserved, or none', async (transfer, { pets }) => {
+    },
+  ]),
+  async 'takes nothing back when fewer ids are reserved, or none'(transfer, { pets }) {
     await transfer.reserveIds(50n);
     await Promise.all([transfer.reserveIds(7n), transfer.reserveIds(60n), transfer.reserveIds(0n)]);
     assert.ok((await transfer.survey()).lastId >= 60n);
     assert.ok((await pets.add(samplePet())).pet.id > 60n);
-  }),
-  promise(
-    'surveys whether there are animals, and the greatest id that was assigned or reserved, to the digit',
-    async (transfer, { pets }) => {
-      assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
-      await transfer.reserveIds(50n);
-      assert.equal((await transfer.survey()).pets, 0);
-      const { pet } = await pets.add(samplePet());
-      const survey = await transfer.survey();
-      assert.ok(survey.pets > 0 && survey.lastId >= pet.id);
-      await transfer.reserveIds(2n ** 53n + 1n);
-      assert.equal((await transfer.survey()).lastId, 2n ** 53n + 1n);
-    },
-  ),
-];
+  },
+  async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'(
+    transfer,
+    { pets },
+  ) {
+    assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
+    await transfer.reserveIds(50n);
+    assert.equal((await transfer.survey()).pets, 0);
+    const { pet } = await pets.add(samplePet());
+    const survey = await transfer.survey();
+    assert.ok(survey.pets > 0 && survey.lastId >= pet.id);
+    await transfer.reserveIds(2n ** 53n + 1n);
+    assert.equal((await transfer.survey()).lastId, 2n ** 53n + 1n);
+  },
+};
 
-const claimCases: readonly TransferCase[] = [
-  promise(
-    'reads a claim that an add has made, with every field, until its keepUntil',
-    async (transfer, { pets }) => {
-      assert.deepEqual(await allClaims(transfer), []);
-      const { pet } = await pets.add(samplePet(), claimed());
-      assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
-      const end = sampleClaim().keepUntil.getTime();
-      assert.equal(
-        (await allClaims(transfer, new Date(end - 1))).length,
-        1,
-        'live claims at keepUntil - 1 ms',
-      );
-      assert.deepEqual(await allClaims(transfer, new Date(end)), []);
-    },
-  ),
-  promise(
-    'reads every live claim exactly once in batches of the limit, whatever its texts',
-    async (transfer) => {
-      const claims = TEXTS.flatMap((scope) => TEXTS.map((key) => petClaim(1n, { scope, key })));
-      await write(transfer, petsWithIds(1n));
-      await transfer.writeClaims([...claims, petClaim(1n, { key: 'lapsed', keepUntil: instant(0) })]);
-      const read: PetClaim[] = [];
-      for (;;) {
-        const batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
-        const expected = Math.min(9, claims.length - read.length);
-        assert.equal(batch.length, expected, `claims in a batch of up to 9 after ${read.length} were read`);
-        if (batch.length === 0) break;
-        read.push(...batch);
-      }
-      assert.deepEqual(byPair(read), byPair(claims));
-    },
-  ),
-  promise(
-    'honours a written claim: it replays the animal, and refuses another fingerprint',
-    async (transfer, { pets }) => {
-      await write(transfer, petsWithIds(1n, 2n));
-      await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
-      assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), { pet: petWithId(2n), replayed: true });
-      const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
-      await rejectsWithCode(reused, 'idempotency_key_reused');
-    },
-  ),
-  promise('lets a written claim lapse at its keepUntil', async (transfer, { pets }) => {
+/** For stores whose animals can be removed. */
+const REMOVED: TransferPromises = {
+  async 'stores an animal under the id of one that was removed, and can remove it again'(transfer, subject) {
+    const { pets, changes } = subject;
+    const removed = await pets.add(samplePet(), claimed());
+    const { pet } = await pets.add(samplePet());
+    for (const { id } of [removed.pet, pet]) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+    const given = [petWithId(removed.pet.id), petWithId(pet.id)];
+    await transfer.writePets(given);
+    assert.deepEqual(await listAll(pets), given);
+    for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
+    assert.equal((await pets.add(samplePet(), claimed())).replayed, true);
+    assert.deepEqual(await listAll(pets), given);
+    for (const { id } of given) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+    assert.deepEqual(await listAll(pets), []);
+  },
+};
+
+const CLAIMS: TransferPromises = {
+  async 'reads a claim that an add has made, with every field, until its keepUntil'(transfer, { pets }) {
+    assert.deepEqual(await allClaims(transfer), []);
+    const { pet } = await pets.add(samplePet(), claimed());
+    assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
+    const end = sampleClaim().keepUntil.getTime();
+    assert.equal((await allClaims(transfer, new Date(end - 1))).length, 1, 'live claims at keepUntil - 1 ms');
+    assert.deepEqual(await allClaims(transfer, new Date(end)), []);
+  },
+  async 'reads every live claim exactly once in batches of the limit, whatever its texts'(transfer) {
+    const claims = TEXTS.flatMap((scope) => TEXTS.map((key) => petClaim(1n, { scope, key })));
+    await write(transfer, petsWithIds(1n));
+    await transfer.writeClaims([...claims, petClaim(1n, { key: 'lapsed', keepUntil: instant(0) })]);
+    const read: PetClaim[] = [];
+    for (;;) {
+      const batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
+      const expected = Math.min(9, claims.length - read.length);
+      assert.equal(batch.length, expected, `claims in a batch of up to 9 after ${read.length} were read`);
+      if (batch.length === 0) break;
+      read.push(...batch);
+    }
+    assert.deepEqual(byPair(read), byPair(claims));
+  },
+  async 'honours a written claim: replays the animal, and refuses another fingerprint'(transfer, { pets }) {
+    await write(transfer, petsWithIds(1n, 2n));
+    await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
+    assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), { pet: petWithId(2n), replayed: true });
+    const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
+    await rejectsWithCode(reused, 'idempotency_key_reused');
+  },
+  async 'lets a written claim lapse at its keepUntil'(transfer, { pets }) {
     const options = claimedAt(0, { keepUntil: instant(1000) });
     await write(transfer, petsWithIds(1n));
     await transfer.writeClaims([{ ...options.claim, petId: 1n }]);
     assert.equal((await pets.add(samplePet(), claimedAt(999))).replayed, true);
     assert.equal((await pets.add(samplePet(), claimedAt(1000))).replayed, false);
-  }),
-  promise('replaces a claim with the same scope and key, and leaves the others', async (transfer) => {
+  },
+  async 'replaces a claim with the same scope and key, and leaves the others'(transfer) {
     await write(transfer, petsWithIds(1n, 2n));
     const other = petClaim(1n, { key: 'other' });
     const newer = petClaim(2n, { fingerprint: 'another fingerprint', keepUntil: instant(5) });
     await transfer.writeClaims([petClaim(1n), other]);
     await transfer.writeClaims([newer]);
-    const read = await allClaims(transfer);
-    assert.deepEqual(
-      [...read].sort((one) => (one.key === 'other' ? 1 : -1)),
-      [newer, other],
-    );
-  }),
-  promise('copies claims both ways, including dates', async (transfer) => {
+    assert.deepEqual(byPair(await allClaims(transfer)), byPair([newer, other]));
+  },
+  async 'copies claims both ways, including dates'(transfer) {
     await write(transfer, petsWithIds(1n));
     const given = petClaim(1n);
     const writing = transfer.writeClaims([given]);
@@ -247,11 +221,8 @@ const claimCases: readonly TransferCase[] = [
     await writing;
     for (const { keepUntil } of await allClaims(transfer)) keepUntil.setTime(0);
     assert.deepEqual(await allClaims(transfer), [petClaim(1n)]);
-  }),
-];
-
-const markCases: readonly TransferCase[] = [
-  promise('is unfinished from the mark until it is taken away, and is none before', async (transfer) => {
+  },
+  async 'is unfinished from the mark until it is taken away, and is none before'(transfer) {
     const seen = [await transfer.isUnfinished()];
     for (const isUnfinished of [false, true, true, false, false]) {
       await transfer.markUnfinished(isUnfinished);
@@ -259,46 +230,19 @@ const markCases: readonly TransferCase[] = [
     }
     assert.deepEqual(seen, [false, false, true, true, false, false]);
     assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
-  }),
-];
-
-const OPERATIONS: Readonly<Record<string, (transfer: CatalogueTransfer, call?: Call) => Promise<unknown>>> = {
-  survey: (transfer, call) => transfer.survey(call),
-  isUnfinished: (transfer, call) => transfer.isUnfinished(call),
-  markUnfinished: (transfer, call) => transfer.markUnfinished(true, call),
-  reserveIds: (transfer, call) => transfer.reserveIds(99n, call),
-  writePets: (transfer, call) => transfer.writePets(petsWithIds(2n), call),
-  readClaims: (transfer, call) => transfer.readClaims({ limit: 1, now: instant(0) }, call),
-  writeClaims: (transfer, call) => transfer.writeClaims([petClaim(1n, { key: 'another' })], call),
+  },
 };
 
-/** What the store holds, and up to where ids are reserved. */
-const contentsOf = async (transfer: CatalogueTransfer, { pets }: StorePorts) => ({
-  survey: await transfer.survey(),
-  isUnfinished: await transfer.isUnfinished(),
-  pets: await listAll(pets),
-  claims: await allClaims(transfer),
-});
-
-const endingCases: readonly TransferCase[] = Object.entries(OPERATIONS).flatMap(([operation, call]) => [
-  promise(
-    `rejects with service_unavailable after the store was closed: ${operation}`,
-    async (transfer, { pets }) => {
-      await pets.close();
-      await rejectsWithCode(call(transfer), 'service_unavailable');
-    },
-  ),
-  promise(
-    `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
-    async (transfer, subject) => {
-      await write(transfer, petsWithIds(1n));
-      await transfer.writeClaims([petClaim(1n)]);
-      const before = await contentsOf(transfer, subject);
-      await rejectsWhenAborted((aborted) => call(transfer, aborted));
-      assert.deepEqual(await contentsOf(transfer, subject), before);
-    },
-  ),
-]);
+const OPERATIONS: Operations = {
+  survey: ({ transfer }, _id, call) => required(transfer).survey(call),
+  isUnfinished: ({ transfer }, _id, call) => required(transfer).isUnfinished(call),
+  markUnfinished: ({ transfer }, _id, call) => required(transfer).markUnfinished(true, call),
+  reserveIds: ({ transfer }, _id, call) => required(transfer).reserveIds(999n, call),
+  writePets: ({ transfer }, id, call) => required(transfer).writePets(petsWithIds(id + 1n), call),
+  readClaims: ({ transfer }, _id, call) => required(transfer).readClaims({ limit: 1, now: instant(0) }, call),
+  writeClaims: ({ transfer }, id, call) =>
+    required(transfer).writeClaims([petClaim(id, { key: 'another' })], call),
+};
 
 async function fill(transfer: CatalogueTransfer): Promise<void> {
   await transfer.markUnfinished(true);
@@ -316,34 +260,28 @@ async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 
-const handleCases: readonly TransferCase[] = [
-  {
-    name: 'has everything that was written and reserved after closing and opening again',
-    unless: notDurable,
-    async run(transfer, subject) {
-      await fill(transfer);
-      await assertFilled(await reopened(subject));
-    },
+const DURABILITY: TransferPromises = {
+  async 'has everything that was written and reserved after closing and opening again'(transfer, subject) {
+    await fill(transfer);
+    await assertFilled(await reopened(subject));
   },
-  {
-    name: 'shows what was written and reserved to the next call of another handle',
-    unless: notShared,
-    async run(transfer, subject) {
-      const other = await anotherHandle(subject);
-      await fill(transfer);
-      await assertFilled(other);
-    },
+};
+
+const SHARING: TransferPromises = {
+  async 'shows what was written and reserved to the next call of another handle'(transfer, subject) {
+    const other = await anotherHandle(subject);
+    await fill(transfer);
+    await assertFilled(other);
   },
-];
+};
 
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
-  cases: [...petCases, ...claimCases, ...markCases, ...endingCases, ...handleCases].map(
-    ({ name, unless, run }) => ({
-      name,
-      unless: (subject) => (subject.transfer ? unless?.(subject) : 'the store cannot be copied'),
-      run: (subject) => run(required(subject.transfer), subject),
-    }),
-  ),
+  cases: portCases('transfer', 'the store cannot be copied', OPERATIONS, [
+    ...casesOf({ ...ANIMALS, ...CLAIMS }),
+    ...casesOf(REMOVED, cannotRemove),
+    ...casesOf(DURABILITY, notDurable),
+    ...casesOf(SHARING, notShared),
+  ]),
 };

@@ -1,3 +1,5 @@
+import { assert } from './assert.js';
+
 /** The promises of one port as data, for any test runner: written once, run on every adapter. */
 export interface Contract<S extends Subject, Given extends string = never> {
   /** The name of the port. */
@@ -25,11 +27,25 @@ export interface ContractCase<S, Given extends string = never> {
   readonly run: (subject: S, context: { readonly animals: number }) => Promise<void>;
 }
 
-/** Makes a case that every adapter must pass. */
-export const promise = <Run>(name: string, run: Run): { readonly name: string; readonly run: Run } => ({
-  name,
-  run,
-});
+/** What cases do, by the promises that name them. */
+export type Promises<Run> = Readonly<Record<string, Run>>;
+
+/** One promise for each of several values. */
+export function each<Value, Run>(
+  values: readonly Value[],
+  promise: (value: Value) => readonly [name: string, run: Run],
+): Promises<Run> {
+  const promises = Object.fromEntries(values.map(promise));
+  assert.equal(Object.keys(promises).length, values.length, 'two promises have the same name');
+  return promises;
+}
+
+/** The cases of these promises. `unless` is that of each. */
+export const casesOf = <Run, S = unknown>(
+  promises: Promises<Run>,
+  unless?: (subject: S) => string | undefined,
+): { readonly name: string; readonly run: Run; readonly unless?: (subject: S) => string | undefined }[] =>
+  Object.entries(promises).map(([name, run]) => ({ name, run, ...(unless && { unless }) }));
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {

@@ -1,4 +1,3 @@
-import type { Call } from '../../src/application/animal-store.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError, type StatusConflictError } from '../../src/domain/errors.js';
@@ -6,26 +5,25 @@ import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import type { Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import { assert } from './assert.js';
-import { promise, type Contract } from './contract.js';
-import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
-import { FULL_PET, claimed, claimedAt, samplePet, times } from './samples.js';
+import { casesOf, type Contract, type Promises } from './contract.js';
+import { rejectsWithCode } from './rejection.js';
+import { FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
+import { portCases, type Operations } from './store-operations.js';
 import {
   addAll,
   anotherHandle,
   besideReads,
+  cannotBeCopied,
   listAll,
   notDurable,
   notShared,
   reopened,
   required,
-  type StoreCase,
-  type StorePorts,
+  twoHandles,
   type StoreSubject,
 } from './store-subject.js';
 
-interface ChangesCase extends Pick<StoreCase, 'name' | 'unless'> {
-  readonly run: (changes: PetChanges, subject: StoreSubject) => Promise<void>;
-}
+type ChangesPromises = Promises<(changes: PetChanges, subject: StoreSubject) => Promise<void>>;
 
 const ANY = PET_STATUSES;
 
@@ -46,17 +44,14 @@ async function reads(pets: PetRepository, stored: readonly Pet[], gone: readonly
   for (const { id } of gone) assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
 }
 
-const changing: readonly ChangesCase[] = [
-  promise('changes the status of one animal, and nothing else', async (changes, { pets }) => {
-    const [first, second, third] = await addAll(
-      pets,
-      times(3, () => FULL_PET),
-    );
+const CHANGING: ChangesPromises = {
+  async 'changes the status of one animal, and nothing else'(changes, { pets }) {
+    const [first, second, third] = await addAll(pets, samplePets(3, FULL_PET));
     const changed = await changes.changeStatus(required(second).id, 'sold', ANY);
     assert.deepEqual(changed, { ...second, status: 'sold' });
     await reads(pets, [first, changed, third].map(required));
-  }),
-  promise('changes any status to any, also to the same', async (changes, { pets }) => {
+  },
+  async 'changes any status to any, also to the same'(changes, { pets }) {
     for (const from of PET_STATUSES)
       for (const to of PET_STATUSES) {
         const { pet } = await pets.add(samplePet({ status: from }));
@@ -64,43 +59,37 @@ const changing: readonly ChangesCase[] = [
           assert.deepEqual(await changes.changeStatus(pet.id, to, ANY), { ...pet, status: to });
         assert.deepEqual(await pets.findById(pet.id), { ...pet, status: to });
       }
-  }),
-  promise(
-    'changes only from one of the statuses, and else names the one it is',
-    async (changes, { pets }) => {
-      const { pet } = await pets.add(samplePet({ status: 'pending' }));
-      await conflicts(changes.changeStatus(pet.id, 'sold', ['available']), 'pending');
-      await conflicts(changes.changeStatus(pet.id, 'pending', ['available', 'sold']), 'pending');
-      await conflicts(changes.changeStatus(pet.id, 'sold', []), 'pending');
-      await conflicts(changes.remove(pet.id, ['available', 'sold']), 'pending');
-      await reads(pets, [pet]);
-      const changed = await changes.changeStatus(pet.id, 'sold', ['available', 'pending']);
-      assert.equal(changed?.status, 'sold');
-      assert.equal(await changes.remove(pet.id, ['sold']), true);
-    },
-  ),
-  promise(
-    'shows a change to the next read, even one that saw the animal just before',
-    async (changes, { pets }) => {
-      const { pet } = await pets.add(samplePet());
-      for (const status of ['pending', 'sold', 'available'] as const) {
-        await changes.changeStatus(pet.id, status, ANY);
-        await reads(pets, [{ ...pet, status }]);
-      }
-    },
-  ),
-  promise('returns frozen animals, and keeps its own copy of the statuses', async (changes, { pets }) => {
+  },
+  async 'changes only from one of the statuses, and else names the one it is'(changes, { pets }) {
+    const { pet } = await pets.add(samplePet({ status: 'pending' }));
+    await conflicts(changes.changeStatus(pet.id, 'sold', ['available']), 'pending');
+    await conflicts(changes.changeStatus(pet.id, 'pending', ['available', 'sold']), 'pending');
+    await conflicts(changes.changeStatus(pet.id, 'sold', []), 'pending');
+    await conflicts(changes.remove(pet.id, ['available', 'sold']), 'pending');
+    await reads(pets, [pet]);
+    const changed = await changes.changeStatus(pet.id, 'sold', ['available', 'pending']);
+    assert.equal(changed?.status, 'sold');
+    assert.equal(await changes.remove(pet.id, ['sold']), true);
+  },
+  async 'shows a change to the next read, even one that saw the animal just before'(changes, { pets }) {
+    const { pet } = await pets.add(samplePet());
+    for (const status of ['pending', 'sold', 'available'] as const) {
+      await changes.changeStatus(pet.id, status, ANY);
+      await reads(pets, [{ ...pet, status }]);
+    }
+  },
+  async 'returns frozen animals, and keeps its own copy of the statuses'(changes, { pets }) {
     const { pet } = await pets.add(samplePet());
     const from: PetStatus[] = ['sold'];
     const changed = changes.changeStatus(pet.id, 'pending', from);
     from[0] = 'available';
     await conflicts(changed, 'available');
     assert.ok(Object.isFrozen(await changes.changeStatus(pet.id, 'sold', ANY)));
-  }),
-];
+  },
+};
 
-const removing: readonly ChangesCase[] = [
-  promise('removes one animal, once', async (changes, { pets }) => {
+const REMOVING: ChangesPromises = {
+  async 'removes one animal, once'(changes, { pets }) {
     const [first, second, third] = await addAll(
       pets,
       times(3, (number) => samplePet({ status: number === 3 ? 'sold' : 'available' })),
@@ -110,16 +99,16 @@ const removing: readonly ChangesCase[] = [
     assert.equal(await changes.remove(required(second).id, ANY), false);
     assert.equal(await changes.changeStatus(required(second).id, 'sold', ANY), undefined);
     await reads(pets, [first, third].map(required), [required(second)]);
-  }),
-  promise('finds no animal under an id that was never assigned', async (changes, { pets }) => {
+  },
+  async 'finds no animal under an id that was never assigned'(changes, { pets }) {
     const { pet } = await pets.add(samplePet());
     for (const id of [0n, -1n, -pet.id, pet.id + 1n, pet.id + 2n ** 32n, INT64_MAX, INT64_MIN]) {
       assert.equal(await changes.changeStatus(id, 'sold', ANY), undefined, String(id));
       assert.equal(await changes.remove(id, ANY), false, String(id));
     }
     await reads(pets, [pet]);
-  }),
-  promise('never assigns the id of a removed animal again', async (changes, { pets }) => {
+  },
+  async 'never assigns the id of a removed animal again'(changes, { pets }) {
     let last = 0n;
     for (const _ of 'abc') {
       const { pet } = await pets.add(samplePet());
@@ -127,11 +116,11 @@ const removing: readonly ChangesCase[] = [
       last = pet.id;
       assert.equal(await changes.remove(pet.id, ANY), true);
     }
-  }),
-];
+  },
+};
 
-const replaying: readonly ChangesCase[] = [
-  promise('replays a create as it was, whatever became of the animal', async (changes, { pets }) => {
+const REPLAYING: ChangesPromises = {
+  async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
     const { pet } = await pets.add(FULL_PET, claimed());
     await changes.changeStatus(pet.id, 'sold', ANY);
     assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
@@ -141,8 +130,8 @@ const replaying: readonly ChangesCase[] = [
     await reads(pets, [], [pet]);
     const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
-  }),
-  promise('keeps a removed animal away from retries at the same time', async (changes, { pets }) => {
+  },
+  async 'keeps a removed animal away from retries at the same time'(changes, { pets }) {
     for (const key of times(10, (number) => `key ${number}`)) {
       const { pet } = await pets.add(FULL_PET, claimed({ key }));
       const retries = times(10, () => pets.add(FULL_PET, claimed({ key })));
@@ -150,41 +139,41 @@ const replaying: readonly ChangesCase[] = [
       for (const retry of await Promise.all(retries)) assert.deepEqual(retry, { pet, replayed: true });
       assert.deepEqual(await listAll(pets), []);
     }
-  }),
-  promise('adds another animal once the claim of a removed one has lapsed', async (changes, { pets }) => {
+  },
+  async 'adds another animal once the claim of a removed one has lapsed'(changes, { pets }) {
     const { pet } = await pets.add(FULL_PET, claimed());
     await changes.remove(pet.id, ANY);
     const again = await pets.add(FULL_PET, claimedAt(24 * 60 * 60 * 1000));
     assert.equal(again.replayed, false);
     assert.ok(again.pet.id > pet.id);
     await reads(pets, [again.pet], [pet]);
-  }),
-  {
-    name: 'hands the claims of changed and removed animals to a copy',
-    unless: ({ transfer }) => (transfer ? undefined : 'the store has no CatalogueTransfer'),
-    async run(changes, { pets, transfer }) {
-      const copying = required(transfer);
-      const { pet: changed } = await pets.add(FULL_PET, claimed({ key: 'changed' }));
-      const { pet: removed } = await pets.add(FULL_PET, claimed({ key: 'removed' }));
-      await changes.changeStatus(changed.id, 'sold', ANY);
-      await changes.remove(removed.id, ANY);
-      const claims = await copying.readClaims({ limit: 10, now: new Date() });
-      const idOf = (wanted: string) => claims.find(({ key }) => key === wanted)?.petId;
-      assert.deepEqual([idOf('changed'), idOf('removed')], [changed.id, removed.id]);
-      // In the copy the animal of a claim may be gone.
-      const petId = removed.id + 1000n;
-      await copying.reserveIds(petId);
-      await copying.writeClaims([{ ...claimed({ key: 'copy' }).claim, petId }]);
-      const replay = await pets.add(FULL_PET, claimed({ key: 'copy' }));
-      assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
-      await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
-    },
   },
-];
+};
 
-/** The subject's own handle, and a further one if the store is shared. */
-const handles = async (subject: StoreSubject): Promise<readonly StorePorts[]> =>
-  subject.another ? [subject, await subject.another()] : [subject, subject];
+/** For stores that can be copied. */
+const COPYING: ChangesPromises = {
+  async 'hands the claims of changed and removed animals to a copy'(changes, { pets, transfer }) {
+    const copying = required(transfer);
+    const { pet: changed } = await pets.add(FULL_PET, claimed({ key: 'changed' }));
+    const { pet: removed } = await pets.add(FULL_PET, claimed({ key: 'removed' }));
+    await changes.changeStatus(changed.id, 'sold', ANY);
+    await changes.remove(removed.id, ANY);
+    const claims = await copying.readClaims({ limit: 10, now: new Date() });
+    const idOf = (wanted: string) => claims.find(({ key }) => key === wanted)?.petId;
+    assert.deepEqual([idOf('changed'), idOf('removed')], [changed.id, removed.id]);
+    // In the copy the animal of a claim may be gone.
+    const petId = removed.id + 1000n;
+    await copying.reserveIds(petId);
+    await copying.writeClaims([{ ...claimed({ key: 'copy' }).claim, petId }]);
+    const replay = await pets.add(FULL_PET, claimed({ key: 'copy' }));
+    assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
+    await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
+  },
+};
+
+/** The changes of two handles, or twice of one. */
+const bothChanges = async (subject: StoreSubject): Promise<readonly PetChanges[]> =>
+  (await twoHandles(subject)).map(({ changes }) => required(changes));
 
 /** A call that is awaited late: a case that fails before must not leave its rejection unhandled. */
 function started<Result>(call: Promise<Result>): Promise<Result> {
@@ -192,9 +181,9 @@ function started<Result>(call: Promise<Result>): Promise<Result> {
   return call;
 }
 
-const racing: readonly ChangesCase[] = [
-  promise('lets exactly one of forty simultaneous changes from one status succeed', async (_, subject) => {
-    const both = (await handles(subject)).map(({ changes }) => required(changes));
+const RACING: ChangesPromises = {
+  async 'lets exactly one of forty simultaneous changes from one status succeed'(_, subject) {
+    const both = await bothChanges(subject);
     for (const _ of 'abc') {
       const { pet } = await subject.pets.add(samplePet());
       const racers = times(20, () => both.map((each) => each.changeStatus(pet.id, 'sold', ['available'])));
@@ -206,20 +195,17 @@ const racing: readonly ChangesCase[] = [
       const successes = results.filter(({ status }) => status === 'fulfilled').length;
       assert.equal(successes, 1, `${successes} callers changed the animal from available to sold`);
     }
-  }),
-  promise('lets exactly one of forty simultaneous removals find the animal', async (_, subject) => {
-    const both = (await handles(subject)).map(({ changes }) => required(changes));
+  },
+  async 'lets exactly one of forty simultaneous removals find the animal'(_, subject) {
+    const both = await bothChanges(subject);
     const { pet } = await subject.pets.add(samplePet());
     const results = await Promise.all(times(20, () => both.map((each) => each.remove(pet.id, ANY))).flat());
     const removals = results.filter(Boolean).length;
     assert.equal(removals, 1, `${removals} callers removed the animal`);
-  }),
-  promise('ends a change beside a removal as if one came first', async (_, subject) => {
-    const [one, other] = (await handles(subject)).map(({ changes }) => required(changes));
-    const stored = await addAll(
-      subject.pets,
-      times(20, () => samplePet()),
-    );
+  },
+  async 'ends a change beside a removal as if one came first'(_, subject) {
+    const [one, other] = await bothChanges(subject);
+    const stored = await addAll(subject.pets, samplePets(20));
     const ends = stored.map(async (pet) => {
       const changed = started(required(one).changeStatus(pet.id, 'sold', ANY));
       assert.equal(await required(other).remove(pet.id, ANY), true);
@@ -228,9 +214,9 @@ const racing: readonly ChangesCase[] = [
     });
     await Promise.all(ends);
     await reads(subject.pets, [], stored);
-  }),
-  promise('applies each of many simultaneous changes of one animal once', async (_, subject) => {
-    const both = (await handles(subject)).map(({ changes }) => required(changes));
+  },
+  async 'applies each of many simultaneous changes of one animal once'(_, subject) {
+    const both = await bothChanges(subject);
     const { pet } = await subject.pets.add(samplePet());
     // Each success moves the animal one step around, so successes of the three kinds differ by one at most.
     const steps = PET_STATUSES.map((from, index) => [from, required(PET_STATUSES[(index + 1) % 3])] as const);
@@ -253,134 +239,97 @@ const racing: readonly ChangesCase[] = [
     assert.ok(available >= pending && pending >= sold && available - sold <= 1, text);
     const expected = required(PET_STATUSES[(available + pending + sold) % 3]);
     assert.equal((await subject.pets.findById(pet.id))?.status, expected, text);
-  }),
-  promise('takes 64 changes at once, beside adds', async (changes, { pets }) => {
-    const stored = await addAll(
-      pets,
-      times(64, () => samplePet()),
-    );
+  },
+  async 'takes 64 changes at once, beside adds'(changes, { pets }) {
+    const stored = await addAll(pets, samplePets(64));
     const changing = stored.map(({ id }, index) =>
       started<unknown>(index % 2 === 0 ? changes.remove(id, ANY) : changes.changeStatus(id, 'sold', ANY)),
     );
-    const added = await addAll(
-      pets,
-      times(8, () => samplePet()),
-    );
+    const added = await addAll(pets, samplePets(8));
     await Promise.all(changing);
     const kept = stored.filter((_, index) => index % 2 === 1);
     const sold = kept.map((pet): Pet => Object.assign({ ...pet }, { status: 'sold' as const }));
     await reads(pets, [...sold, ...added]);
-  }),
-  promise(
-    'lists each animal that stays exactly once, page by page, while others are changed and removed',
-    async (changes, { pets }) => {
-      const stored = await addAll(
-        pets,
-        times(60, (number) => samplePet({ status: number % 2 === 0 ? 'sold' : 'available' })),
-      );
-      const staying = stored.filter((_, index) => index % 3 === 0);
-      const others = stored.filter((_, index) => index % 3 !== 0);
-      const changing = others.map(({ id, status }, index) =>
-        started<unknown>(
-          index % 2 === 0
-            ? changes.remove(id, ANY)
-            : changes.changeStatus(id, status === 'sold' ? 'pending' : 'sold', ANY),
-        ),
-      );
-      for (const status of [undefined, 'sold', 'available'] as const) {
-        const listed: Pet[] = [];
-        for (let page: readonly Pet[] = [], after = 0n; after === 0n || page.length > 0;) {
-          page = await pets.list({ after, limit: 7, status });
-          listed.push(...page);
-          after = page.at(-1)?.id ?? INT64_MAX;
-        }
-        const wanted = staying.filter((pet) => status === undefined || pet.status === status);
-        const seen = listed.filter(({ id }) => wanted.some((pet) => pet.id === id));
-        assert.deepEqual(seen, wanted);
+  },
+  async 'lists each animal that stays exactly once, page by page, while others change or go'(
+    changes,
+    { pets },
+  ) {
+    const stored = await addAll(
+      pets,
+      times(60, (number) => samplePet({ status: number % 2 === 0 ? 'sold' : 'available' })),
+    );
+    const staying = stored.filter((_, index) => index % 3 === 0);
+    const others = stored.filter((_, index) => index % 3 !== 0);
+    const changing = others.map(({ id, status }, index) =>
+      started<unknown>(
+        index % 2 === 0
+          ? changes.remove(id, ANY)
+          : changes.changeStatus(id, status === 'sold' ? 'pending' : 'sold', ANY),
+      ),
+    );
+    for (const status of [undefined, 'sold', 'available'] as const) {
+      const listed: Pet[] = [];
+      for (let page: readonly Pet[] = [], after = 0n; after === 0n || page.length > 0;) {
+        page = await pets.list({ after, limit: 7, status });
+        listed.push(...page);
+        after = page.at(-1)?.id ?? INT64_MAX;
       }
-      await Promise.all(changing);
-    },
-  ),
-];
-
-const OPERATIONS = {
-  changeStatus: (changes: PetChanges, id: bigint, call?: Call) => changes.changeStatus(id, 'sold', ANY, call),
-  remove: (changes: PetChanges, id: bigint, call?: Call) => changes.remove(id, ANY, call),
+      const wanted = staying.filter((pet) => status === undefined || pet.status === status);
+      const seen = listed.filter(({ id }) => wanted.some((pet) => pet.id === id));
+      assert.deepEqual(seen, wanted);
+    }
+    await Promise.all(changing);
+  },
 };
 
-const ending: readonly ChangesCase[] = Object.entries(OPERATIONS).flatMap(
-  ([operation, call]): ChangesCase[] => [
-    promise(`rejects with service_unavailable after close: ${operation}`, async (changes, { pets }) => {
-      const { pet } = await pets.add(samplePet());
-      await pets.close();
-      await rejectsWithCode(call(changes, pet.id), 'service_unavailable');
-    }),
-    promise(
-      `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
-      async (changes, { pets }) => {
-        const { pet } = await pets.add(samplePet());
-        await rejectsWhenAborted((aborted) => call(changes, pet.id, aborted));
-        await rejectsWhenAborted((aborted) => call(changes, INT64_MAX, aborted));
-        await reads(pets, [pet]);
-      },
-    ),
-  ],
-);
+const OPERATIONS: Operations = {
+  changeStatus: ({ changes }, id, call) => required(changes).changeStatus(id, 'sold', ANY, call),
+  remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
+};
 
-const further: readonly ChangesCase[] = (
-  [
-    ['after closing and opening again', notDurable, reopened],
-    ['in another handle', notShared, anotherHandle],
-  ] as const
-).map(([where, unless, open]) => ({
-  name: `has every change ${where}, with its claim, and assigns no removed id`,
-  unless,
-  async run(changes, subject) {
-    const [first, second] = await addAll(subject.pets, [FULL_PET, FULL_PET]);
+/** What a further handle knows of changes that were made through the first. */
+const keptPromises = (where: string, further: typeof reopened): ChangesPromises => ({
+  async [`has every change ${where}, with its claim, and assigns no removed id`](changes, subject) {
+    const { pet: first } = await subject.pets.add(FULL_PET);
+    const { pet: second } = await subject.pets.add(FULL_PET);
     const { pet: third } = await subject.pets.add(FULL_PET, claimed());
-    await changes.changeStatus(required(first).id, 'sold', ANY);
-    await changes.remove(required(second).id, ANY);
+    await changes.changeStatus(first.id, 'sold', ANY);
+    await changes.remove(second.id, ANY);
     await changes.remove(third.id, ANY);
-    const later = await open(subject);
-    await reads(later.pets, [{ ...required(first), status: 'sold' }], [required(second), third]);
+    const later = await further(subject);
+    await reads(later.pets, [{ ...first, status: 'sold' }], [second, third]);
     assert.deepEqual(await later.pets.add(FULL_PET, claimed()), { pet: third, replayed: true });
     const { pet } = await later.pets.add(samplePet());
-    assert.ok(![first, second, third].some((each) => each?.id === pet.id), `${pet.id} was assigned again`);
+    assert.ok(![first, second, third].some(({ id }) => id === pet.id), `${pet.id} was assigned again`);
     assert.equal(await required(later.changes).remove(third.id, ANY), false);
   },
-}));
+});
 
-const sharing: readonly ChangesCase[] = [
-  {
-    name: 'shows each change and removal at once to another handle that reads all the time',
-    unless: notShared,
-    async run(changes, subject) {
-      const { pets: other } = await anotherHandle(subject);
-      const pets = await addAll(
-        subject.pets,
-        times(15, () => samplePet()),
-      );
-      await besideReads(
-        () => other.list({ limit: 1 }),
-        async (number) => {
-          const { id } = required(pets[number % 15]);
-          if (number < 15) await changes.changeStatus(id, 'sold', ANY);
-          else await changes.remove(id, ANY);
-          assert.equal((await other.findById(id))?.status, number < 15 ? 'sold' : undefined);
-        },
-      );
-    },
+const SHARING: ChangesPromises = {
+  ...keptPromises('in another handle', anotherHandle),
+  async 'shows each change and removal at once to another handle that reads all the time'(changes, subject) {
+    const { pets: other } = await anotherHandle(subject);
+    const pets = await addAll(subject.pets, samplePets(15));
+    await besideReads(
+      () => other.list({ limit: 1 }),
+      async (number) => {
+        const { id } = required(pets[number % 15]);
+        if (number < 15) await changes.changeStatus(id, 'sold', ANY);
+        else await changes.remove(id, ANY);
+        assert.equal((await other.findById(id))?.status, number < 15 ? 'sold' : undefined);
+      },
+    );
   },
-];
+};
 
 /** What every store promises whose animals can be changed and removed. */
 export const petChangesContract: Contract<StoreSubject> = {
   port: 'PetChanges',
-  cases: [...changing, ...removing, ...replaying, ...racing, ...ending, ...further, ...sharing].map(
-    ({ name, unless, run }): StoreCase => ({
-      name,
-      unless: (subject) => (subject.changes ? unless?.(subject) : 'the store has no PetChanges'),
-      run: (subject) => run(required(subject.changes), subject),
-    }),
-  ),
+  cases: portCases('changes', 'the store has no PetChanges', OPERATIONS, [
+    ...casesOf({ ...CHANGING, ...REMOVING, ...REPLAYING, ...RACING }),
+    ...casesOf(COPYING, cannotBeCopied),
+    ...casesOf(keptPromises('after closing and opening again', reopened), notDurable),
+    ...casesOf(SHARING, notShared),
+  ]),
 };

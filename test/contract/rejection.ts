@@ -3,17 +3,24 @@ import type { Pet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
 
 /** Resolves to what `call` rejects with; fails when the call resolves. */
-export async function rejectionOf(call: Promise<unknown>): Promise<unknown> {
+export async function rejectionOf(call: Promise<unknown>, about: unknown = ''): Promise<unknown> {
   const [result] = await Promise.allSettled([call]);
-  assert.ok(result.status === 'rejected', 'the call resolved, and must reject');
+  assert.ok(result.status === 'rejected', `the call resolved, and must reject ${String(about)}`);
   return result.reason;
 }
 
-/** Checks that a call rejects with an error of the animal store with this code, from any copy of the package. */
-export async function rejectsWithCode(call: Promise<unknown>, code: AnimalStoreErrorCode): Promise<Error> {
-  const error = await rejectionOf(call);
+/**
+ * Checks that a call rejects with an error of the animal store with this code, from any copy of the package.
+ * @param about which of several calls it is, for the message of a failure
+ */
+export async function rejectsWithCode(
+  call: Promise<unknown>,
+  code: AnimalStoreErrorCode,
+  about: unknown = '',
+): Promise<Error> {
+  const error = await rejectionOf(call, about);
   assert.ok(isAnimalStoreError(error), `${String(error)} is not an error of the animal store`);
-  assert.equal(error.code, code);
+  assert.equal(error.code, code, `the code is ${error.code}, and must be ${code} ${String(about)}`);
   return error;
 }
 

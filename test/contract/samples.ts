@@ -50,6 +50,10 @@ export const TRICKY_NAMES: Readonly<Record<string, string>> = {
 export const samplePet = (fields: Partial<UnsavedPet> = {}): UnsavedPet =>
   Object.freeze({ name: 'Fido', categoryId: 1n, status: 'available', ...fields });
 
+/** `count` valid animals that are alike. */
+export const samplePets = (count: number, fields?: Partial<UnsavedPet>): readonly UnsavedPet[] =>
+  times(count, () => samplePet(fields));
+
 /** An animal with every field, optional ones too, and no default value. A new field of `Pet` does not compile here. */
 export const FULL_PET: Required<UnsavedPet> = Object.freeze({
   name: ' Ame\u0301lie ',

@@ -2,19 +2,19 @@ import { createAnimalStore } from '../../src/application/create-animal-store.js'
 import { animalStoreContract } from './animal-store-contract.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
-import type { Contract } from './contract.js';
+import { casesOf, type Contract } from './contract.js';
 import { petChangesContract } from './pet-changes-contract.js';
-import { addingCases } from './pet-repository/adding.js';
-import { claimingCases } from './pet-repository/claiming.js';
-import { endingCases } from './pet-repository/ending.js';
+import { ADDING } from './pet-repository/adding.js';
+import { CLAIMING } from './pet-repository/claiming.js';
+import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
-import { readingCases } from './pet-repository/reading.js';
+import { READING } from './pet-repository/reading.js';
 import type { StoreSubject } from './store-subject.js';
 
 /** What every store of animals promises, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {
   port: 'PetRepository',
-  cases: [...addingCases, ...readingCases, ...claimingCases, ...endingCases, ...handleCases],
+  cases: [...casesOf({ ...ADDING, ...READING, ...CLAIMING, ...ENDING }), ...handleCases],
 };
 
 /**

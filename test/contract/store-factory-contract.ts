@@ -1,6 +1,6 @@
 import type { OpenOptions, Store } from '../../src/application/ports/store.js';
 import { assert } from './assert.js';
-import { promise, type Contract, type Subject } from './contract.js';
+import { casesOf, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
 import { rejectionOf } from './rejection.js';
 import { samplePet } from './samples.js';
 
@@ -12,36 +12,44 @@ export interface StoreFactorySubject extends Subject {
   readonly isShared?: boolean | undefined;
 }
 
+type FactoryPromises = Promises<ContractCase<StoreFactorySubject>['run']>;
+
+const OPENING: FactoryPromises = {
+  async 'rejects where a store must exist and none does, and creates none'({ open }) {
+    for (let time = 1; time <= 2; time += 1) {
+      const opening = open({ mustExist: true });
+      await opening.then((store) => store.close()).catch(() => {});
+      const error = await rejectionOf(opening);
+      assert.ok(error instanceof Error && !error.message.includes('\n'), 'the message has several lines');
+    }
+  },
+  async 'opens a store that must exist once it holds an animal'({ open }) {
+    const created = await open();
+    const { pet } = await created.pets.add(samplePet());
+    await created.close();
+    const existing = await open({ mustExist: true });
+    assert.deepEqual(await existing.pets.findById(pet.id), pet);
+    await existing.close();
+  },
+};
+
+const SHARING: FactoryPromises = {
+  async 'opens one store for two handles at once'({ open }) {
+    const [one, other] = [await open(), await open()];
+    const { pet } = await one.pets.add(samplePet());
+    assert.deepEqual(await other.pets.findById(pet.id), pet);
+    await one.close();
+    await other.close();
+  },
+};
+
 /** What `open` of a store factory promises, for stores that survive the end of the process. */
 export const storeFactoryContract: Contract<StoreFactorySubject> = {
   port: 'StoreFactory',
   cases: [
-    promise('rejects where a store must exist and none does, and creates none', async ({ open }) => {
-      for (let time = 1; time <= 2; time += 1) {
-        const opening = open({ mustExist: true });
-        await opening.then((store) => store.close()).catch(() => {});
-        const error = await rejectionOf(opening);
-        assert.ok(error instanceof Error && !error.message.includes('\n'), 'the message has several lines');
-      }
-    }),
-    promise('opens a store that must exist once it holds an animal', async ({ open }) => {
-      const created = await open();
-      const { pet } = await created.pets.add(samplePet());
-      await created.close();
-      const existing = await open({ mustExist: true });
-      assert.deepEqual(await existing.pets.findById(pet.id), pet);
-      await existing.close();
-    }),
-    {
-      name: 'opens one store for two handles at once',
-      unless: ({ isShared }) => (isShared ? undefined : 'the subject has no `isShared`'),
-      async run({ open }) {
-        const [one, other] = [await open(), await open()];
-        const { pet } = await one.pets.add(samplePet());
-        assert.deepEqual(await other.pets.findById(pet.id), pet);
-        await one.close();
-        await other.close();
-      },
-    },
+    ...casesOf(OPENING),
+    ...casesOf(SHARING, ({ isShared }: StoreFactorySubject) =>
+      isShared ? undefined : 'the subject has no `isShared`',
+    ),
   ],
 };

@@ -2,7 +2,8 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import { assert } from './assert.js';
-import type { ContractCase, Subject } from './contract.js';
+import type { ContractCase, Promises, Subject } from './contract.js';
+import { times } from './samples.js';
 
 /** The ports of an open store. */
 export type StorePorts = Omit<Store, 'location' | 'close'>;
@@ -54,24 +55,33 @@ export async function storeSubject(
 }
 
 export type StoreCase = ContractCase<StoreSubject>;
+export type StorePromises = Promises<StoreCase['run']>;
 
-/** For `unless`: a case about what only some stores promise, and their subjects declare. */
+/** For `unless`: cases about what only some stores promise, and their subjects declare or have. */
 const undeclared =
-  (property: 'reopen' | 'another' | 'ordered') =>
+  (property: 'reopen' | 'another' | 'ordered' | 'changes' | 'transfer') =>
   (subject: StoreSubject): string | undefined =>
     subject[property] ? undefined : `the subject has no \`${property}\``;
 
 export const notDurable = undeclared('reopen');
 export const notShared = undeclared('another');
 export const notOrdered = undeclared('ordered');
+export const cannotRemove = undeclared('changes');
+export const cannotBeCopied = undeclared('transfer');
 
 export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => required(reopen)();
+
+/** The subject's own handle and a further one; the same one twice if the store is not shared. */
+export const twoHandles = async (subject: StoreSubject): Promise<readonly [StorePorts, StorePorts]> => [
+  subject,
+  subject.another ? await subject.another() : subject,
+];
 
 export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> => required(another)();
 
 /**
- * Thirty steps, one after another, beside somebody who reads in every turn, as a busy process does: a handle that reads
- * from a snapshot may renew it only when nobody reads.
+ * Thirty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it
+ * only when nobody reads.
  */
 export async function besideReads(
   read: () => Promise<unknown>,
@@ -81,18 +91,17 @@ export async function besideReads(
   const steps = async (): Promise<void> => {
     for (let number = 0; number < 30; number += 1) await step(number);
   };
-  const reads = async (): Promise<void> => {
-    for (let last = false; !last;) {
-      last = !stepping;
-      await read();
+  const reads = async (reader: number): Promise<void> => {
+    for (let turn = 0; stepping; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
+      if (turn >= reader) await read(); // not all in the same turns
     }
   };
-  await Promise.all([steps().finally(() => (stepping = false)), reads()]);
+  await Promise.all([steps().finally(() => (stepping = false)), ...times(4, reads)]);
 }
 
 /** What the case needs. */
-export function required<Part>(part: Part | undefined): Part {
+export function required<Part>(part: Part): NonNullable<Part> {
   assert.ok(part, 'a handle of the subject lacks what the first one had');
   return part;
 }

@@ -6,46 +6,71 @@ import type {
 import { INT64_MAX } from '../../../src/domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
+import { casesOf, type Promises } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, times } from '../samples.js';
-import { createAll, newPets, type AnimalStoreCase } from './subject.js';
+import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
 
-const canChange = (animalStore: AnimalStore): animalStore is ExperimentalAnimalStore =>
-  'changeStatus' in animalStore && 'removePet' in animalStore;
+const cannotChange = ({ animalStore }: AnimalStoreSubject): string | undefined =>
+  'changeStatus' in animalStore && 'removePet' in animalStore ? undefined : 'the animals cannot be changed';
 
-/** A case for animal stores whose animals can be changed. */
-const promise = (
-  name: string,
-  run: (animalStore: ExperimentalAnimalStore) => Promise<void>,
-): AnimalStoreCase => ({
-  name,
-  unless: ({ animalStore }) => (canChange(animalStore) ? undefined : 'the animals cannot be changed'),
-  run: async ({ animalStore }) => run(animalStore as ExperimentalAnimalStore),
-});
+type ChangingPromises = Promises<(animalStore: ExperimentalAnimalStore) => Promise<void>>;
 
-const BOTH: Readonly<
-  Record<string, (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) => Promise<unknown>>
-> = {
-  changeStatus: (animalStore, id, call) => animalStore.changeStatus(id, 'sold', call),
-  removePet: (animalStore, id, call) => animalStore.removePet(id, call),
+const BOTH = {
+  changeStatus: (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) =>
+    animalStore.changeStatus(id, 'sold', call),
+  removePet: (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) =>
+    animalStore.removePet(id, call),
 };
 
-export const changingCases: readonly AnimalStoreCase[] = [
-  promise(
-    'changes the status of an animal, by a bigint or a number, and nothing else',
-    async (animalStore) => {
-      const { pet } = await animalStore.createPet(FULL_PET);
-      for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
-        const changed = await animalStore.changeStatus(pet.id, status);
-        assert.deepEqual(changed, { ...pet, status });
-        assert.ok(Object.isFrozen(changed));
-        assert.deepEqual(await animalStore.changeStatus(Number(pet.id), status), changed);
-        assert.deepEqual(await animalStore.getPet(pet.id), changed);
-        assert.deepEqual(await animalStore.listPets({ status }), { pets: [changed] });
-      }
-    },
-  ),
-  promise('removes an animal, once', async (animalStore) => {
+/** What changing and removing have in common. */
+const commonPromises = (operation: keyof typeof BOTH): ChangingPromises => ({
+  async [`does nothing to an animal with another status than \`from\`: ${operation}`](animalStore) {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    for (const from of ['available', 'sold'] as const)
+      await rejectsWithCode(BOTH[operation](animalStore, pet.id, { from }), 'status_conflict');
+    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    await BOTH[operation](animalStore, pet.id, { from: 'pending' });
+    assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
+  },
+  async [`rejects with pet_not_found for an id that no animal has: ${operation}`](animalStore) {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    for (const id of [0n, -1n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX, INT64_MAX + 1n])
+      await rejectsWithCode(BOTH[operation](animalStore, id), 'pet_not_found');
+    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+  },
+  async [`refuses an id that is no integer and an unknown \`from\`: ${operation}`](animalStore) {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    for (const id of ['1', 1.5, 2 ** 53, null, undefined])
+      await rejectsWithCode(BOTH[operation](animalStore, id as unknown as bigint), 'invalid_parameter');
+    for (const from of ['gone', '', 'Pending', null, ['pending']]) {
+      const refused = BOTH[operation](animalStore, pet.id, { from: from as PetStatus });
+      const error = await rejectsWithCode(refused, 'invalid_parameter');
+      assert.match(error.message, /\bfrom\b/);
+    }
+    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+  },
+  async [`rejects with the reason of an aborted signal, and changes nothing: ${operation}`](animalStore) {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, pet.id, aborted));
+    await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, INT64_MAX + 1n, aborted));
+    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+  },
+});
+
+const CHANGING: ChangingPromises = {
+  async 'changes the status of an animal, by a bigint or a number, and nothing else'(animalStore) {
+    const { pet } = await animalStore.createPet(FULL_PET);
+    for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
+      const changed = await animalStore.changeStatus(pet.id, status);
+      assert.deepEqual(changed, { ...pet, status });
+      assert.ok(Object.isFrozen(changed));
+      assert.deepEqual(await animalStore.changeStatus(Number(pet.id), status), changed);
+      assert.deepEqual(await animalStore.getPet(pet.id), changed);
+      assert.deepEqual(await animalStore.listPets({ status }), { pets: [changed] });
+    }
+  },
+  async 'removes an animal, once'(animalStore) {
     const [first, second, third] = await createAll(animalStore, newPets(3));
     const id = second?.id ?? 0n;
     assert.equal(await animalStore.removePet(id), undefined);
@@ -54,8 +79,8 @@ export const changingCases: readonly AnimalStoreCase[] = [
       await rejectsWithCode(call(animalStore, id), 'pet_not_found');
     await animalStore.removePet(Number(third?.id));
     assert.deepEqual(await animalStore.listPets(), { pets: [first] });
-  }),
-  promise('replays the create of a removed animal, and adds nothing', async (animalStore) => {
+  },
+  async 'replays the create of a removed animal, and adds nothing'(animalStore) {
     const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
     const { pet } = await animalStore.createPet(FULL_PET, { idempotencyKey });
     await animalStore.changeStatus(pet.id, 'sold');
@@ -63,8 +88,8 @@ export const changingCases: readonly AnimalStoreCase[] = [
     const replay = await animalStore.createPet(FULL_PET, { idempotencyKey });
     assert.deepEqual(replay, { pet, replayed: true });
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
-  }),
-  promise('lets exactly one of twenty simultaneous callers sell an animal', async (animalStore) => {
+  },
+  async 'lets exactly one of twenty simultaneous callers sell an animal'(animalStore) {
     const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
     const selling = times(20, () => animalStore.changeStatus(pet.id, 'sold', { from: 'available' }));
     const results = await Promise.allSettled(selling);
@@ -73,47 +98,10 @@ export const changingCases: readonly AnimalStoreCase[] = [
     for (const result of results)
       if (result.status === 'rejected')
         await rejectsWithCode(Promise.reject(result.reason), 'status_conflict');
-  }),
-  ...Object.entries(BOTH).flatMap(([operation, call]): AnimalStoreCase[] => [
-    promise(
-      `does nothing to an animal with another status than \`from\`: ${operation}`,
-      async (animalStore) => {
-        const { pet } = await animalStore.createPet(FULL_PET);
-        for (const from of ['available', 'sold'] as const)
-          await rejectsWithCode(call(animalStore, pet.id, { from }), 'status_conflict');
-        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-        await call(animalStore, pet.id, { from: 'pending' });
-        assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
-      },
-    ),
-    promise(`rejects with pet_not_found for an id that no animal has: ${operation}`, async (animalStore) => {
-      const { pet } = await animalStore.createPet(FULL_PET);
-      for (const id of [0n, -1n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX, INT64_MAX + 1n])
-        await rejectsWithCode(call(animalStore, id), 'pet_not_found');
-      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-    }),
-    promise(`refuses an id that is no integer and an unknown \`from\`: ${operation}`, async (animalStore) => {
-      const { pet } = await animalStore.createPet(FULL_PET);
-      for (const id of ['1', 1.5, 2 ** 53, null, undefined])
-        await rejectsWithCode(call(animalStore, id as unknown as bigint), 'invalid_parameter');
-      for (const from of ['gone', '', 'Pending', null, ['pending']]) {
-        const refused = call(animalStore, pet.id, { from: from as PetStatus });
-        const error = await rejectsWithCode(refused, 'invalid_parameter');
-        assert.match(error.message, /\bfrom\b/);
-      }
-      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-    }),
-    promise(
-      `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
-      async (animalStore) => {
-        const { pet } = await animalStore.createPet(FULL_PET);
-        await rejectsWhenAborted((aborted) => call(animalStore, pet.id, aborted));
-        await rejectsWhenAborted((aborted) => call(animalStore, INT64_MAX + 1n, aborted));
-        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-      },
-    ),
-  ]),
-  promise('refuses an unknown status, and names it', async (animalStore) => {
+  },
+  ...commonPromises('changeStatus'),
+  ...commonPromises('removePet'),
+  async 'refuses an unknown status, and names it'(animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
     for (const status of [undefined, null, 'gone', '', 'Sold', ['sold'], 0]) {
       for (const call of [{}, { from: 'available' } as const]) {
@@ -122,5 +110,11 @@ export const changingCases: readonly AnimalStoreCase[] = [
       }
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-  }),
-];
+  },
+};
+
+/** What changing and removing animals promises, where the animal store can do it. */
+export const changingCases = casesOf(CHANGING, cannotChange).map(({ run, ...named }) => ({
+  ...named,
+  run: ({ animalStore }: AnimalStoreSubject) => run(animalStore as ExperimentalAnimalStore),
+}));

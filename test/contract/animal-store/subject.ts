@@ -1,7 +1,8 @@
 import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
 import type { NewPet, Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import type { ContractCase, Subject } from '../contract.js';
+import { assert } from '../assert.js';
+import type { ContractCase, Promises, Subject } from '../contract.js';
 import { times } from '../samples.js';
 
 /** An empty animal store: the subject of its contract. */
@@ -12,7 +13,7 @@ export interface AnimalStoreSubject extends Subject {
   readonly scopeOfCaller?: boolean;
 }
 
-export type AnimalStoreCase = ContractCase<AnimalStoreSubject>;
+export type AnimalStorePromises = Promises<ContractCase<AnimalStoreSubject>['run']>;
 
 /** The operations as a caller without a compiler can call them. */
 export interface UntypedAnimalStore {
@@ -45,10 +46,15 @@ export async function pagesOf(
   let after: bigint | undefined;
   do {
     const page = await animalStore.listPets({ ...query, after });
-    if (page.next !== undefined && after !== undefined && page.next <= after)
-      throw new Error(`the page after ${after} leads back, to ${page.next}`);
+    if (page.next !== undefined) assert.equal(page.next, page.pets.at(-1)?.id, 'next is not the last id');
     pages.push(page.pets);
     after = page.next;
   } while (after !== undefined);
   return pages;
 }
+
+/** How a value is shown in a title or message: with its type, so that 7 differs from "7". */
+export const shown = (value: unknown): string =>
+  typeof value === 'string'
+    ? `the text ${JSON.stringify(value)}`
+    : `the ${typeof value} ${Object.is(value, -0) ? '-0' : `[${String(value)}]`}`;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '../assert.js';
-import { promise } from '../contract.js';
+import { casesOf, each, type Promises } from '../contract.js';
 import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
@@ -14,8 +14,10 @@ export interface Scenario {
   readonly given?: Situation;
   /** Why only a socket can send this, or show what comes back. */
   readonly socketOnly?: string;
-  run(service: Ready): Promise<void>;
+  readonly run: (service: Ready) => Promise<void>;
 }
+
+type ScenarioPromises = Promises<Scenario['run']>;
 
 /** The promises about every response: each is judged on responses of every kind. */
 export const EVERY_RESPONSE: readonly Scenario[] = [
@@ -40,11 +42,11 @@ const FILTERS = ['', 'status=available', 'status=pending', 'status=sold'];
 
 const key = (value: string): Header => ['Idempotency-Key', value];
 
-/** Sells an animal once, then removes it. */
-const SALE: Scenario = {
-  name: 'sells an animal once, changes its entity tag and its page, removes it once, and replays its create',
-  given: 'experimental',
-  async run(service) {
+/** Promises about animals that can be changed. */
+const CHANGING: ScenarioPromises = {
+  async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
+    service,
+  ) {
     const created = await ask(service, post(PET, key('sale-1')));
     const [id = ''] = idsOf(created);
     const page = get(`/pets?after=${BigInt(id) - 1n}&limit=1`);
@@ -77,10 +79,10 @@ const SALE: Scenario = {
   },
 };
 
-/** The promises that depend on the store: pages, exactly-once creates, entity tags. */
-export const STORE_SCENARIOS: readonly Scenario[] = [
-  ...FILTERS.map((filter): Scenario =>
-    promise(`returns every animal once along the links: ${filter || 'without a filter'}`, async (service) => {
+const ON_STORES: ScenarioPromises = {
+  ...each(FILTERS, (filter) => [
+    `returns every animal once along the links: ${filter || 'without a filter'}`,
+    async (service: Ready) => {
       const added = await add(service, 8);
       const pages = await traverse(service, `/pets?${filter}&limit=3`);
       const ids = pages.flatMap(idsOf);
@@ -89,9 +91,9 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       for (const { id, status } of added) {
         assert.equal(ids.includes(id), filter === '' || filter === `status=${status}`, id);
       }
-    }),
-  ),
-  promise('replays the response to a create byte for byte', async (service) => {
+    },
+  ]),
+  async 'replays the response to a create byte for byte'(service) {
     const first = await ask(service, post(PET, key('repeated-1')));
     assert.equal(first.status, 201);
     const { length } = await allIds(service);
@@ -111,25 +113,19 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       assert.equal(header(replay, 'Idempotency-Replayed'), 'true');
     }
     assert.equal((await allIds(service)).length, length);
-  }),
-  promise(
-    'answers 422 to another animal with a used idempotency key, and stores nothing',
-    async (service) => {
-      const first = await ask(service, post(PET, key('reused-1')));
-      const { length } = await allIds(service);
-      for (const other of [
-        '"name":"bella","categoryId":7',
-        '"name":"Bella","categoryId":7,"status":"sold"',
-      ]) {
-        const refused = await ask(service, post(`{${other}}`, key('reused-1')));
-        assert.equal(refused.status, 422);
-        assert.match(refused.body.toString(), /"code":"idempotency_key_reused"/);
-      }
-      assert.equal((await allIds(service)).length, length);
-      assert.deepEqual((await ask(service, post(PET, key('reused-1')))).body, first.body);
-    },
-  ),
-  promise('separates the idempotency keys of different API keys', async (service) => {
+  },
+  async 'answers 422 to another animal with a used idempotency key, and stores nothing'(service) {
+    const first = await ask(service, post(PET, key('reused-1')));
+    const { length } = await allIds(service);
+    for (const other of ['"name":"bella","categoryId":7', '"name":"Bella","categoryId":7,"status":"sold"']) {
+      const refused = await ask(service, post(`{${other}}`, key('reused-1')));
+      assert.equal(refused.status, 422);
+      assert.match(refused.body.toString(), /"code":"idempotency_key_reused"/);
+    }
+    assert.equal((await allIds(service)).length, length);
+    assert.deepEqual((await ask(service, post(PET, key('reused-1')))).body, first.body);
+  },
+  async 'separates the idempotency keys of different API keys'(service) {
     const ids: (string | undefined)[] = [];
     for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
       const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
@@ -137,8 +133,8 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
       ids.push(idsOf(created)[0]);
     }
     assert.equal(new Set(ids).size, 4);
-  }),
-  promise('does not use up an idempotency key for a request that it refuses', async (service) => {
+  },
+  async 'does not use up an idempotency key for a request that it refuses'(service) {
     const mended = key('mended-1');
     const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
       [post('{"name":"Bella"}', mended), 400],
@@ -155,8 +151,8 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
     // Nor does a later refusal remove what is kept.
     assert.equal((await ask(service, post('{"name":"Bella"}', mended))).status, 400);
     assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
-  }),
-  promise('sends a list again once it has another animal, or a next page', async (service) => {
+  },
+  async 'sends a list again once it has another animal, or a next page'(service) {
     await ask(service, post(PET));
     const before = (await traverse(service, '/pets?limit=1')).at(-2);
     const target = before && nextTarget(before);
@@ -172,8 +168,13 @@ export const STORE_SCENARIOS: readonly Scenario[] = [
     assert.equal(changed.status, 200);
     assert.deepEqual(changed.body, page.body);
     assert.notEqual(nextTarget(changed), undefined);
-  }),
-  SALE,
+  },
+};
+
+/** The promises that depend on the store: pages, exactly-once creates, entity tags, changes. */
+export const STORE_SCENARIOS: readonly Scenario[] = [
+  ...casesOf(ON_STORES),
+  ...casesOf(CHANGING).map((scenario): Scenario => ({ ...scenario, given: 'experimental' })),
 ];
 
 const HEADS: readonly RowRequest[] = [
@@ -193,20 +194,19 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
 );
 
-/** The promises that depend on the transport, and take several requests to show. */
-export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
-  promise('answers HEAD with the status and headers of GET', async (service) => {
+const ON_TRANSPORTS: ScenarioPromises = {
+  async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
       const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
       assert.equal(head.status, got.status, request.target);
       assert.deepEqual(lasting(head), lasting(got), request.target);
     }
-  }),
-  promise('gives every request its own id', async (service) => {
+  },
+  async 'gives every request its own id'(service) {
     const responses = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
     assert.equal(new Set(responses.map((response) => header(response, 'X-Request-Id'))).size, 5);
-  }),
-  promise('answers unknown, expired and revoked keys alike', async (service) => {
+  },
+  async 'answers unknown, expired and revoked keys alike'(service) {
     const responses: RawResponse[] = [];
     for (const apiKey of ['nobody-has-this-key', '{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
       responses.push(await ask(service, by(apiKey, get('/pets'))));
@@ -215,8 +215,8 @@ export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
       assert.deepEqual(response.body, responses[0]?.body);
       assert.deepEqual(lasting(response), responses[0] && lasting(responses[0]));
     }
-  }),
-  promise('serves every file of the docs page', async (service) => {
+  },
+  async 'serves every file of the docs page'(service) {
     const page = await ask(service, bare('GET', '/docs'));
     const files = [...page.body.toString().matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g)];
     assert.ok(files.length > 1);
@@ -228,17 +228,23 @@ export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
       const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
       assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
     }
-  }),
-  {
-    name: 'keeps serving after requests whose bodies are malformed or end early',
-    socketOnly: 'a Request is whole',
-    async run(service) {
-      for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
-      for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
-      await delay(20); // for the server to notice that the clients are gone
-      assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
-    },
   },
+};
+
+/** Promises that only a socket can show: a Request is whole. */
+const OVER_SOCKETS: ScenarioPromises = {
+  async 'keeps serving after requests whose bodies are malformed or end early'(service) {
+    for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
+    for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
+    await delay(20); // for the server to notice that the clients are gone
+    assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
+  },
+};
+
+/** The promises that depend on the transport, and take several requests to show. */
+export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
+  ...casesOf(ON_TRANSPORTS),
+  ...casesOf(OVER_SOCKETS).map((scenario) => ({ ...scenario, socketOnly: 'a Request is whole' })),
 ];
 
 /** By value: as text, 10 comes before 9. */

@@ -2,9 +2,9 @@ import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
-import { promise } from '../contract.js';
+import { each } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
-import { byId, listAll, type StoreCase, type StoreSubject } from '../store-subject.js';
+import { byId, listAll, type StorePromises, type StoreSubject } from '../store-subject.js';
 
 /** Checks an animal in every way to get one. */
 const keepsExactly =
@@ -16,79 +16,79 @@ const keepsExactly =
     assert.deepEqual(await listAll(pets), [pet]);
   };
 
-export const addingCases: readonly StoreCase[] = [
-  promise(
-    'returns every field of an animal, with the type that the port says, in every way to get one',
-    async ({ pets }) => {
-      const { pet: added } = await pets.add(FULL_PET, claimed());
-      const { pet: replayed } = await pets.add(FULL_PET, claimed());
-      const id: unknown = added.id; // checked below
-      const found = await pets.findById(BigInt(String(id)));
-      const [listed] = await pets.list({ limit: 1 });
-      const [filtered] = await pets.list({ limit: 1, status: FULL_PET.status });
-      for (const [way, pet] of Object.entries({ added, replayed, found, listed, filtered })) {
-        assert.equal(typeof pet?.id, 'bigint', `the id of the animal that was ${way}`);
-        for (const [field, value] of Object.entries(FULL_PET)) {
-          const actual: unknown = pet && Reflect.get(pet, field);
-          assert.equal(actual, value, `${field} of the animal that was ${way}`);
-        }
-        assert.deepEqual(pet, { id, ...FULL_PET });
+export const ADDING: StorePromises = {
+  async 'returns every field of an animal, with the type that the port says, in every way to get one'({
+    pets,
+  }) {
+    const { pet: added } = await pets.add(FULL_PET, claimed());
+    const { pet: replayed } = await pets.add(FULL_PET, claimed());
+    const id: unknown = added.id; // checked below
+    const found = await pets.findById(BigInt(String(id)));
+    const [listed] = await pets.list({ limit: 1 });
+    const [filtered] = await pets.list({ limit: 1, status: FULL_PET.status });
+    for (const [way, pet] of Object.entries({ added, replayed, found, listed, filtered })) {
+      assert.equal(typeof pet?.id, 'bigint', `the id of the animal that was ${way}`);
+      for (const [field, value] of Object.entries(FULL_PET)) {
+        const actual: unknown = pet && Reflect.get(pet, field);
+        assert.equal(actual, value, `${field} of the animal that was ${way}`);
       }
-    },
+      assert.deepEqual(pet, { id, ...FULL_PET });
+    }
+  },
+  ...each(
+    Object.entries(FIELD_VALUES).flatMap(([field, values]) =>
+      Object.entries(values).map(([what, value]) => ({ field, what, value })),
+    ),
+    ({ field, what, value }) => [
+      `stores the ${field} exactly: ${what}`,
+      keepsExactly(samplePet({ [field]: value })),
+    ],
   ),
-  ...Object.entries(FIELD_VALUES).flatMap(([field, values]) =>
-    Object.entries(values).map(([what, value]) => ({
-      name: `stores the ${field} exactly: ${what}`,
-      run: keepsExactly(samplePet({ [field]: value })),
-    })),
-  ),
-  promise('assigns positive ids, each greater than every earlier one', async ({ pets }) => {
+  async 'assigns positive ids, each greater than every earlier one'({ pets }) {
     let greatest = 0n;
     for (const animal of times(20, () => samplePet())) {
       const { pet } = await pets.add(animal);
       assert.ok(pet.id > greatest, `${pet.id} came after ${greatest}`);
       greatest = pet.id;
     }
-  }),
-  promise(
-    `takes ${ADDS_AT_ONCE} adds at once, with claims and without, and stores each under an id of its own`,
-    async ({ pets }) => {
-      const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
-      const plain = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
-      const claiming = names.map((name) => pets.add(samplePet({ name }), claimed({ key: name })));
-      const added = [...plain, ...(await Promise.all(claiming))];
-      assert.deepEqual(
-        added.map(({ pet: { name }, replayed }) => [name, replayed]),
-        [...names, ...names].map((name) => [name, false]),
-      );
-      assert.deepEqual(await listAll(pets), added.map(({ pet }) => pet).sort(byId));
-      const next = await pets.add(samplePet());
-      assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
-    },
-  ),
-  promise(
-    'shows a new animal to the next read, even one that found nothing or another list just before',
-    async ({ pets }) => {
-      let after = (await pets.add(samplePet())).pet.id;
-      for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
-        const read = () =>
-          Promise.all([
-            pets.list({ limit: 100 }),
-            pets.list({ limit: 100, status }),
-            pets.list({ after, limit: 1 }),
-          ]);
-        // Most stores assign one of these ids next: a cache may remember that no animal had it.
-        const absent = await Promise.all(times(50, (number) => pets.findById(after + BigInt(number))));
-        assert.ok(absent.every((pet) => pet === undefined));
-        const [all, filtered] = await read();
-        const { pet } = await pets.add(samplePet({ status }));
-        assert.deepEqual(await pets.findById(pet.id), pet);
-        assert.deepEqual(await read(), [[...all, pet], [...filtered, pet], [pet]]);
-        after = pet.id;
-      }
-    },
-  ),
-  promise('returns frozen animals, in a list that is not its own', async ({ pets }) => {
+  },
+  async [`takes ${ADDS_AT_ONCE} adds at once, with claims and without, and stores each under an id of its own`]({
+    pets,
+  }) {
+    const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
+    const plain = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
+    const claiming = names.map((name) => pets.add(samplePet({ name }), claimed({ key: name })));
+    const added = [...plain, ...(await Promise.all(claiming))];
+    assert.deepEqual(
+      added.map(({ pet: { name }, replayed }) => [name, replayed]),
+      [...names, ...names].map((name) => [name, false]),
+    );
+    assert.deepEqual(await listAll(pets), added.map(({ pet }) => pet).sort(byId));
+    const next = await pets.add(samplePet());
+    assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
+  },
+  async 'shows a new animal to the next read, even one that found nothing or another list just before'({
+    pets,
+  }) {
+    let after = (await pets.add(samplePet())).pet.id;
+    for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
+      const read = () =>
+        Promise.all([
+          pets.list({ limit: 100 }),
+          pets.list({ limit: 100, status }),
+          pets.list({ after, limit: 1 }),
+        ]);
+      // Most stores assign one of these ids next: a cache may remember that no animal had it.
+      const absent = await Promise.all(times(50, (number) => pets.findById(after + BigInt(number))));
+      assert.ok(absent.every((pet) => pet === undefined));
+      const [all, filtered] = await read();
+      const { pet } = await pets.add(samplePet({ status }));
+      assert.deepEqual(await pets.findById(pet.id), pet);
+      assert.deepEqual(await read(), [[...all, pet], [...filtered, pet], [pet]]);
+      after = pet.id;
+    }
+  },
+  async 'returns frozen animals, in a list that is not its own'({ pets }) {
     const { pet } = await pets.add(samplePet(), claimed());
     const replay = await pets.add(samplePet(), claimed());
     const returned = [pet, replay.pet, await pets.findById(pet.id), ...(await listAll(pets))];
@@ -98,32 +98,30 @@ export const addingCases: readonly StoreCase[] = [
     );
     Reflect.set(await listAll(pets), 'length', 0);
     assert.deepEqual(await listAll(pets), [pet]);
-  }),
-  promise(
-    'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves',
-    async ({ pets }) => {
-      const given = { ...samplePet() };
-      const adding = pets.add(given);
-      Object.assign(given, FULL_PET);
-      const { pet } = await adding;
-      Object.assign(given, { name: 'Max' });
-      assert.deepEqual(pet, { id: pet.id, ...samplePet() });
-      assert.deepEqual(await pets.findById(pet.id), pet);
-      assert.deepEqual(await listAll(pets), [pet]);
-    },
-  ),
-  promise(
-    'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves',
-    async ({ pets }) => {
-      const options = claimed();
-      const adding = pets.add(samplePet(), options);
-      options.now?.setTime(0);
-      options.claim.keepUntil.setTime(0);
-      const { pet } = await adding;
-      const again = claimed();
-      const replaying = pets.add(samplePet(), again);
-      again.now?.setTime(again.claim.keepUntil.getTime());
-      assert.deepEqual(await replaying, { pet, replayed: true });
-    },
-  ),
-];
+  },
+  async 'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves'({
+    pets,
+  }) {
+    const given = { ...samplePet() };
+    const adding = pets.add(given);
+    Object.assign(given, FULL_PET);
+    const { pet } = await adding;
+    Object.assign(given, { name: 'Max' });
+    assert.deepEqual(pet, { id: pet.id, ...samplePet() });
+    assert.deepEqual(await pets.findById(pet.id), pet);
+    assert.deepEqual(await listAll(pets), [pet]);
+  },
+  async 'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves'({
+    pets,
+  }) {
+    const options = claimed();
+    const adding = pets.add(samplePet(), options);
+    options.now?.setTime(0);
+    options.claim.keepUntil.setTime(0);
+    const { pet } = await adding;
+    const again = claimed();
+    const replaying = pets.add(samplePet(), again);
+    again.now?.setTime(again.claim.keepUntil.getTime());
+    assert.deepEqual(await replaying, { pet, replayed: true });
+  },
+};

@@ -3,9 +3,8 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import { assert } from '../assert.js';
-import { promise } from '../contract.js';
 import { samplePet, times } from '../samples.js';
-import { addAll, byId, listAll, type StoreCase } from '../store-subject.js';
+import { addAll, byId, listAll, type StorePromises } from '../store-subject.js';
 
 const withStatusInTurn = (number: number) => samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
 
@@ -48,15 +47,14 @@ function checkSeen(seen: readonly Pet[], before: readonly Pet[], status: PetStat
   }
 }
 
-export const readingCases: readonly StoreCase[] = [
-  ...[0n, -1n, INT64_MAX, INT64_MIN].map((id): StoreCase =>
-    promise(`resolves to undefined for the id ${id}, which no animal has`, async ({ pets }) => {
-      assert.equal(await pets.findById(id), undefined);
-      await pets.add(samplePet());
-      assert.equal(await pets.findById(id), undefined);
-    }),
-  ),
-  promise('finds each animal by its own id, and none by an id that was not assigned', async ({ pets }) => {
+export const READING: StorePromises = {
+  async 'resolves to undefined for an id that no animal can have'({ pets }) {
+    const ids = [0n, -1n, INT64_MAX, INT64_MIN];
+    for (const id of ids) assert.equal(await pets.findById(id), undefined, `${id} in an empty store`);
+    await pets.add(samplePet());
+    for (const id of ids) assert.equal(await pets.findById(id), undefined, String(id));
+  },
+  async 'finds each animal by its own id, and none by an id that was not assigned'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
     const greatest = stored.at(-1)?.id ?? 0n;
@@ -64,19 +62,19 @@ export const readingCases: readonly StoreCase[] = [
     for (const distance of [1n, 2n ** 32n, 2n ** 53n]) {
       assert.equal(await pets.findById(greatest + distance), undefined);
     }
-  }),
-  promise('lists nothing when the store is empty', async ({ pets }) => {
+  },
+  async 'lists nothing when the store is empty'({ pets }) {
     assert.deepEqual(await listAll(pets), []);
     assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
-  }),
-  promise('lists in ascending order of id, and no more than the limit', async ({ pets }) => {
+  },
+  async 'lists in ascending order of id, and no more than the limit'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     assert.deepEqual(await listAll(pets), [...stored].sort(byId));
     for (const limit of [1, 2, 11, 12, 13]) {
       assert.deepEqual(await pets.list({ limit }), stored.slice(0, limit), `limit ${limit}`);
     }
-  }),
-  promise('starts after the given id, whether or not an animal has it', async ({ pets }) => {
+  },
+  async 'starts after the given id, whether or not an animal has it'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     for (const [index, { id }] of stored.entries()) {
       assert.deepEqual(await pets.list({ after: id, limit: 20 }), stored.slice(index + 1));
@@ -88,29 +86,30 @@ export const readingCases: readonly StoreCase[] = [
     for (const after of [undefined, 0n, -1n, -(2n ** 53n) - 1n, INT64_MIN]) {
       assert.deepEqual(await pets.list({ after, limit: 20 }), stored, `after ${after}`);
     }
-  }),
-  ...PET_STATUSES.map((status): StoreCase =>
-    promise(`lists the animals with the status ${status}, as many as the limit allows`, async ({ pets }) => {
-      const stored = await addAll(pets, TWELVE);
+  },
+  async 'lists the animals with a status, as many as the limit allows'({ pets }) {
+    const stored = await addAll(pets, TWELVE);
+    for (const status of PET_STATUSES) {
       const matching = stored.filter((pet) => pet.status === status);
       assert.equal(matching.length, 4);
       assert.deepEqual(await pets.list({ limit: 20, status }), matching);
       assert.deepEqual(await pets.list({ limit: 3, status }), matching.slice(0, 3));
       assert.deepEqual(await pets.list({ after: matching[1]?.id, limit: 20, status }), matching.slice(2));
       assert.deepEqual(await pets.list({ after: matching[0]?.id, limit: 1, status }), matching.slice(1, 2));
-    }),
-  ),
-  promise(
-    'returns each of thousands of animals exactly once, a hundred a page, while others add',
-    async ({ pets }, { animals }) => {
-      const before: Pet[] = [];
-      while (before.length < animals) {
-        const count = Math.min(100, animals - before.length);
-        before.push(...(await addAll(pets, times(count, withStatusInTurn))));
-      }
-      assert.equal((await pets.list({ limit: animals })).length, animals, 'for a limit of all');
-      checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
-      checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
-    },
-  ),
-];
+    }
+  },
+  async 'returns each of thousands of animals exactly once, page by page, while others add'(
+    { pets },
+    context,
+  ) {
+    const { animals } = context;
+    const before: Pet[] = [];
+    while (before.length < animals) {
+      const count = Math.min(100, animals - before.length);
+      before.push(...(await addAll(pets, times(count, withStatusInTurn))));
+    }
+    assert.equal((await pets.list({ limit: animals })).length, animals, 'for a limit of all');
+    checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
+    checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
+  },
+};

@@ -1,0 +1,75 @@
+import type { Call } from '../../src/application/animal-store.js';
+import { assert } from './assert.js';
+import { casesOf, each, type Promises } from './contract.js';
+import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import { claimed, instant, sampleApiKey, samplePet } from './samples.js';
+import { listAll, required, type StoreCase, type StorePromises, type StoreSubject } from './store-subject.js';
+
+/** Calls of a port's operations, by name. `id` is that of a stored animal. */
+export type Operations = Promises<(subject: StoreSubject, id: bigint, call?: Call) => Promise<unknown>>;
+
+/** Stores an animal, its claim and an API key; resolves to the animal's id. */
+async function fill({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> {
+  const { pet } = await pets.add(samplePet(), claimed());
+  await apiKeys?.add(sampleApiKey());
+  await transfer?.reserveIds(pet.id + 99n);
+  return pet.id;
+}
+
+/** All that a store shows of what it holds. */
+const contentsOf = async ({ pets, apiKeys, transfer }: StoreSubject): Promise<readonly unknown[]> => [
+  await listAll(pets),
+  await apiKeys?.list(),
+  await transfer?.survey(),
+  await transfer?.isUnfinished(),
+  await transfer?.readClaims({ limit: 1000, now: instant(0) }),
+];
+
+/** What each operation promises after the store was closed, and to a caller whose signal is aborted. */
+export const operationPromises = (operations: Operations): StorePromises => ({
+  ...each(Object.entries(operations), ([operation, call]) => [
+    `rejects with service_unavailable after close: ${operation}`,
+    async (subject: StoreSubject) => {
+      const id = await fill(subject);
+      await call(subject, id);
+      await subject.pets.close();
+      await rejectsWithCode(call(subject, id), 'service_unavailable');
+    },
+  ]),
+  ...each(Object.entries(operations), ([operation, call]) => [
+    `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
+    async (subject: StoreSubject) => {
+      const id = await fill(subject);
+      for (const turn of ['before', 'after']) {
+        const contents = await contentsOf(subject);
+        await rejectsWhenAborted((aborted) => call(subject, id, aborted));
+        assert.deepEqual(await contentsOf(subject), contents, `${turn} the same call without a signal`);
+        await call(subject, id);
+      }
+    },
+  ]),
+});
+
+type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
+
+/** The cases of a port that a store may lack. */
+export const portCases = <Name extends OptionalPort>(
+  port: Name,
+  missing: string,
+  operations: Operations,
+  cases: ReadonlyArray<
+    Pick<StoreCase, 'name' | 'unless'> & {
+      readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
+    }
+  >,
+): readonly StoreCase[] =>
+  [
+    ...cases.map(({ run, ...named }): StoreCase => ({
+      ...named,
+      run: (subject) => run(required(subject[port]), subject),
+    })),
+    ...casesOf(operationPromises(operations)),
+  ].map((each: StoreCase) => ({
+    ...each,
+    unless: (subject) => (subject[port] ? each.unless?.(subject) : missing),
+  }));
