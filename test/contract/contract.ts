@@ -22,7 +22,7 @@ export interface ContractCase<S, Given extends string = never> {
   /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
   readonly given?: Given;
   /** Returns why the case does not apply to this subject, or `undefined` if it does. */
-  readonly unless?: (subject: S) => string | undefined;
+  readonly unless?: ((subject: S) => string | undefined) | undefined;
   /** Rejects when the promise is broken. `animals` is how many to use where many are wanted. */
   readonly run: (subject: S, context: { readonly animals: number }) => Promise<void>;
 }
@@ -44,8 +44,7 @@ export function each<Value, Run>(
 export const casesOf = <Run, S = unknown>(
   promises: Promises<Run>,
   unless?: (subject: S) => string | undefined,
-): { readonly name: string; readonly run: Run; readonly unless?: (subject: S) => string | undefined }[] =>
-  Object.entries(promises).map(([name, run]) => ({ name, run, ...(unless && { unless }) }));
+) => Object.entries(promises).map(([name, run]) => ({ name, run, unless }));
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {

@@ -62,14 +62,15 @@ export const portCases = <Name extends OptionalPort>(
       readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
     }
   >,
-): readonly StoreCase[] =>
-  [
-    ...cases.map(({ run, ...named }): StoreCase => ({
-      ...named,
-      run: (subject) => run(required(subject[port]), subject),
-    })),
-    ...casesOf(operationPromises(operations)),
-  ].map((each: StoreCase) => ({
-    ...each,
-    unless: (subject) => (subject[port] ? each.unless?.(subject) : missing),
+): readonly StoreCase[] => {
+  const ofPort = cases.map(({ name, unless, run }): StoreCase => ({
+    name,
+    unless,
+    run: (subject) => run(required(subject[port]), subject),
   }));
+  return [...ofPort, ...casesOf(operationPromises(operations))].map(({ name, unless, run }: StoreCase) => ({
+    name,
+    unless: (subject) => (subject[port] ? unless?.(subject) : missing),
+    run,
+  }));
+};

@@ -87,17 +87,17 @@ export async function besideReads(
   read: () => Promise<unknown>,
   step: (number: number) => Promise<void>,
 ): Promise<void> {
-  let stepping = true;
+  const over = new AbortController();
   const steps = async (): Promise<void> => {
     for (let number = 0; number < 30; number += 1) await step(number);
   };
   const reads = async (reader: number): Promise<void> => {
-    for (let turn = 0; stepping; turn += 1) {
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       if (turn >= reader) await read(); // not all in the same turns
     }
   };
-  await Promise.all([steps().finally(() => (stepping = false)), ...times(4, reads)]);
+  await Promise.all([steps().finally(() => over.abort()), ...times(4, reads)]);
 }
 
 /** What the case needs. */

@@ -114,7 +114,8 @@ const CHANGING: ChangingPromises = {
 };
 
 /** What changing and removing animals promises, where the animal store can do it. */
-export const changingCases = casesOf(CHANGING, cannotChange).map(({ run, ...named }) => ({
-  ...named,
+export const changingCases = casesOf(CHANGING, cannotChange).map(({ name, unless, run }) => ({
+  name,
+  unless,
   run: ({ animalStore }: AnimalStoreSubject) => run(animalStore as ExperimentalAnimalStore),
 }));

@@ -174,7 +174,7 @@ const ON_STORES: ScenarioPromises = {
 /** The promises that depend on the store: pages, exactly-once creates, entity tags, changes. */
 export const STORE_SCENARIOS: readonly Scenario[] = [
   ...casesOf(ON_STORES),
-  ...casesOf(CHANGING).map((scenario): Scenario => ({ ...scenario, given: 'experimental' })),
+  ...casesOf(CHANGING).map(({ name, run }): Scenario => ({ name, run, given: 'experimental' })),
 ];
 
 const HEADS: readonly RowRequest[] = [
@@ -244,7 +244,7 @@ const OVER_SOCKETS: ScenarioPromises = {
 /** The promises that depend on the transport, and take several requests to show. */
 export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
   ...casesOf(ON_TRANSPORTS),
-  ...casesOf(OVER_SOCKETS).map((scenario) => ({ ...scenario, socketOnly: 'a Request is whole' })),
+  ...casesOf(OVER_SOCKETS).map(({ name, run }) => ({ name, run, socketOnly: 'a Request is whole' })),
 ];
 
 /** By value: as text, 10 comes before 9. */
