@@ -1,26 +1,8 @@
 import { InvalidParameterError, InvalidPetError, PetNotFoundError, type Fault } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
-import {
-  NEW_PET_FIELDS,
-  PET_RULES,
-  statusFaults,
-  unsavedPet,
-  type NewPet,
-  type Pet,
-  type UnsavedPet,
-} from '../domain/pet.js';
-import { PET_STATUSES, canChange, type PetStatus } from '../domain/pet-status.js';
-import type {
-  AnimalStore,
-  Call,
-  ChangeCall,
-  CreateCall,
-  CreatedPet,
-  ExperimentalAnimalStore,
-  IdempotencyKey,
-  PetPage,
-  PetQuery,
-} from './animal-store.js';
+import { NEW_PET_FIELDS, PET_RULES, statusFaults, unsavedPet, type UnsavedPet } from '../domain/pet.js';
+import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
+import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { Claim, PetRepository } from './ports/pet-repository.js';
@@ -55,67 +37,56 @@ export function createAnimalStore({
   sha256 = sha256ByWebCrypto,
 }: AnimalStoreDependencies): AnimalStore {
   return Object.freeze({
-    listPets: listPets(pets),
-    createPet: createPet(pets, clock, sha256),
-    getPet: getPet(pets),
-    ...(changes && { changeStatus: changeStatus(changes), removePet: removePet(changes) }),
-  });
+    async listPets(query = {}, call = {}) {
+      requirePetQuery(query);
+      const { limit = PAGE_LIMIT.default, status, after } = query;
+      // One more than requested: its existence tells whether there is a next page.
+      const found = await pets.list({ after, limit: limit + 1, status }, call);
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
+    },
+
+    async createPet(pet, { idempotencyKey, signal } = {}) {
+      const unsaved = unsavedPet(pet);
+      const now = timeOf(clock);
+      const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now, sha256));
+      return pets.add(unsaved, { claim, now, signal });
+    },
+
+    async getPet(id, call = {}) {
+      const petId = requirePetId(id);
+      call.signal?.throwIfAborted(); // an id beyond int64 reaches no repository, which would check it
+      const pet = isInt64(petId) ? await pets.findById(petId, call) : undefined;
+      if (pet === undefined) throw new PetNotFoundError(petId);
+      return pet;
+    },
+
+    ...(changes && changingAnimals(changes)),
+  } satisfies AnimalStore);
 }
 
-/** Bounds and default of `limit`. */
-export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
-
-const listPets =
-  (pets: PetRepository) =>
-  async (query: PetQuery = {}, call: Call = {}): Promise<PetPage> => {
-    requirePetQuery(query);
-    const { limit = PAGE_LIMIT.default, status, after } = query;
-    // One more than requested: its existence tells whether there is a next page.
-    const found = await pets.list({ after, limit: limit + 1, status }, call);
-    const last = found.length > limit ? found[limit - 1] : undefined;
-    return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
-  };
-
-const createPet =
-  (pets: PetRepository, clock: Clock, sha256: Sha256) =>
-  async (pet: NewPet, { idempotencyKey, signal }: CreateCall = {}): Promise<CreatedPet> => {
-    const unsaved = unsavedPet(pet);
-    const now = timeOf(clock);
-    const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now, sha256));
-    return pets.add(unsaved, { claim, now, signal });
-  };
-
-const getPet =
-  (pets: PetRepository) =>
-  async (id: bigint | number, call: Call = {}): Promise<Pet> => {
+const changingAnimals = (changes: PetChanges): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
+  async changeStatus(id, status, { from, signal } = {}) {
     const petId = requirePetId(id);
-    call.signal?.throwIfAborted(); // an id beyond int64 reaches no repository, which would check it
-    const pet = isInt64(petId) ? await pets.findById(petId, call) : undefined;
-    if (pet === undefined) throw new PetNotFoundError(petId);
-    return pet;
-  };
-
-const changeStatus =
-  (changes: PetChanges) =>
-  async (id: bigint | number, status: PetStatus, { from, signal }: ChangeCall = {}): Promise<Pet> => {
-    const petId = requirePetId(id);
-    const allowed = requireFrom(from).filter((each) => canChange(each, status));
+    const allowed = requireFrom(from);
     requireStatus(status);
     signal?.throwIfAborted();
     const pet = isInt64(petId) ? await changes.changeStatus(petId, status, allowed, { signal }) : undefined;
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
-  };
+  },
 
-const removePet =
-  (changes: PetChanges) =>
-  async (id: bigint | number, { from, signal }: ChangeCall = {}): Promise<void> => {
+  async removePet(id, { from, signal } = {}) {
     const petId = requirePetId(id);
     const allowed = requireFrom(from);
     signal?.throwIfAborted();
     const isRemoved = isInt64(petId) && (await changes.remove(petId, allowed, { signal }));
     if (!isRemoved) throw new PetNotFoundError(petId);
-  };
+  },
+});
+
+/** Bounds and default of `limit`. */
+export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /** @throws {InvalidPetError} the status of a change is unknown */
 export function requireStatus(status: PetStatus): void {

@@ -10,6 +10,3 @@ export const isPetStatus = (value: unknown): value is PetStatus =>
 
 /** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
 export const DEFAULT_STATUS: PetStatus = 'available';
-
-/** Whether an animal may change from one status to another. It always may: a rule of the catalogue would stand here. */
-export const canChange = (_from: PetStatus, _to: PetStatus): boolean => true;

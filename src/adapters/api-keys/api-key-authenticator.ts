@@ -55,9 +55,8 @@ export class ApiKeyAuthenticator implements Authenticator {
     for (const key of this.#staticKeys) if (isEqual(key.hash, hash)) staticId = key.id;
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
-    const id = this.#findManaged && readApiKeyId(credential);
-    if (id === undefined) return { ok: false, reason: 'unknown' };
-    const found = await this.#findManaged?.(id, hash);
+    const id = readApiKeyId(credential);
+    const found = id === undefined ? undefined : await this.#findManaged?.(id, hash);
     if (found === undefined) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, timeOf(this.#clock));
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };

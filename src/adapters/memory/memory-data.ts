@@ -41,9 +41,4 @@ export class MemoryData {
     const pet = this.pets[this.indexAfter(id) - 1];
     return pet?.id === id ? pet : undefined;
   }
-
-  /** Puts animals, one or none, in the place of this one. */
-  replace({ id }: Pet, ...pets: readonly Pet[]): void {
-    this.pets.splice(this.indexAfter(id) - 1, 1, ...pets);
-  }
 }

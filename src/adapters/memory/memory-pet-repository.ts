@@ -50,16 +50,15 @@ export const memoryChanges = (data: MemoryData): PetChanges => ({
   async changeStatus(id, status, from, { signal } = {}) {
     data.requireOpen('changing an animal', signal);
     const pet = findToChange(data, id, from);
-    if (pet === undefined) return undefined;
-    const changed = savedPet(id, { ...pet, status });
-    data.replace(pet, changed);
+    const changed = pet && savedPet(id, { ...pet, status });
+    if (changed) data.pets[data.indexAfter(id) - 1] = changed;
     return changed;
   },
 
   async remove(id, from, { signal } = {}) {
     data.requireOpen('removing an animal', signal);
     const pet = findToChange(data, id, from);
-    if (pet !== undefined) data.replace(pet);
+    if (pet) data.pets.splice(data.indexAfter(id) - 1, 1);
     return pet !== undefined;
   },
 });
