@@ -2,14 +2,6 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { assert } from '../contract/assert.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
-import {
-  NO_KEYS,
-  fetchSubjects,
-  listenerSubjects,
-  occupied,
-  serviceSubjects,
-} from '../contract/http/http-subjects.js';
-import { rejectionOf } from '../contract/rejection.js';
 import { runContract } from '../contract/run-contract.js';
 
 interface Counter extends Subject {
@@ -94,20 +86,13 @@ describe('runContract', () => {
     while (counters.disposed === 0) await Promise.resolve();
   });
 
-  it('runs the chosen cases, by name and topic, and reports each result with their number', async () => {
-    const reported: string[] = [];
+  it('runs the chosen cases, by name and topic', async () => {
     const cases = [counts, { ...fails, topic: 'faults' }, never];
-    await run(cases, {
-      only: (name, topic) => name.startsWith('starts') || topic === 'faults',
-      onResult: ({ name }, count) => void reported.push(`${name}, one of ${count}`),
-    });
-    expect(reported).to.deep.equal(['starts at 0, one of 2', 'fails, one of 2']);
-  });
-
-  it('begins no case after its signal is aborted, and rejects with the reason', async () => {
-    const stop = new AbortController();
-    const running = run([counts, never], { signal: stop.signal, onResult: () => stop.abort('enough') });
-    expect(await rejectionOf(running)).to.equal('enough');
+    const only = (name: string, topic?: string): boolean => name.startsWith('starts') || topic === 'faults';
+    expect(outcomes(await run(cases, { only }))).to.deep.equal([
+      'starts at 0: passed',
+      'fails: Error: broken',
+    ]);
   });
 
   it('tells a case how many animals are wanted', async () => {
@@ -130,11 +115,11 @@ describe('runContract', () => {
       cases: (['small', 'large', 'small'] as const).map((given, index) => ({
         name: `case ${index + 1}`,
         given,
-        run: async (counter) => void counted.push(`${given} ${(counter.count += 1)}`),
+        run: async (counter) => void counted.push(`${given} ${(counter.count += 1)} ${counters.disposed}`),
       })),
     };
-    await runContract(contract, counters.open, { onResult: () => expect(counters.disposed).to.equal(0) });
-    expect(counted).to.deep.equal(['small 1', 'large 1', 'small 2']);
+    await runContract(contract, counters.open);
+    expect(counted).to.deep.equal(['small 1 0', 'large 1 0', 'small 2 0']);
     expect(counters).to.include({ opened: 2, disposed: 2 });
     const halved = await runContract(contract, (given) => (given === 'small' ? noDisk() : counters.open()));
     expect(halved.map(({ outcome }) => outcome)).to.deep.equal(['failed', 'passed', 'failed']);
@@ -162,38 +147,5 @@ describe('The assertions of the contracts', () => {
     }
     expect(() => assert.deepEqual({ a: 1n }, { a: 1 })).to.throw(Error);
     expect(() => assert.deepEqual(new Error(), {})).to.throw(Error);
-  });
-});
-
-const failsWith = async (opening: Promise<unknown>, message: string): Promise<void> => {
-  expect(await rejectionOf(opening))
-    .to.have.property('message')
-    .that.includes(message);
-};
-
-describe('A service that must be busy', () => {
-  it('fails at once if the transport responds or fails before it reaches the store', async () => {
-    const responding = listenerSubjects(() => (_request, response) => void response.writeHead(500).end());
-    await failsWith(
-      responding('busy'),
-      'got HTTP/1.1 500 Internal Server Error, and never reached the store',
-    );
-    const dropping = listenerSubjects(() => (request) => void request.socket.destroy());
-    await failsWith(dropping('busy'), 'lost its connection');
-    const rejecting = fetchSubjects(() => () => Promise.reject(new RangeError('no such path')));
-    await failsWith(rejecting('busy'), 'was rejected with RangeError: no such path');
-  });
-
-  it('is stopped when it fails, and needs to say when its store is used', async () => {
-    let stopped = 0;
-    const service = { url: 'http://127.0.0.1:9/v1', keys: NO_KEYS, stop: async () => void (stopped += 1) };
-    const never = new Promise<never>(() => {});
-    await failsWith(
-      serviceSubjects(async () => ({ ...service, used: never }))('busy'),
-      'lost its connection',
-    );
-    await failsWith(serviceSubjects(async () => service)('busy'), 'needs `used`');
-    expect(stopped).to.equal(2);
-    await failsWith(occupied(never, never, 1), 'did not reach the store within 0.001 s');
   });
 });

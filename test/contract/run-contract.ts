@@ -18,32 +18,18 @@ const DEFAULT_ANIMALS = 10_000;
 
 /**
  * Runs the cases of a contract one after another, without a test runner. A case that fails or takes too long is a
- * result like others; so is a subject that does not open. `onResult` is called with each result and with the number of
- * results that there will be, and awaited. When `signal` is aborted, no other case begins, and the run rejects with its
- * reason.
+ * result like others; so is a subject that does not open.
  * @returns the results, in the order of the cases
  */
 export async function runContract<S extends Subject, Given extends string = never>(
   contract: Contract<S, Given>,
   open: Open<S, Given>,
-  {
-    onResult,
-    signal,
-    ...options
-  }: RunOptions & {
-    readonly onResult?: ((result: CaseResult, count: number) => unknown) | undefined;
-    readonly signal?: AbortSignal | undefined;
-  } = {},
+  options: RunOptions = {},
 ): Promise<readonly CaseResult[]> {
   const suite = suiteOf(contract, open, options);
   const results: CaseResult[] = [];
   try {
-    for (const { run } of suite.cases) {
-      signal?.throwIfAborted();
-      const result = await run();
-      results.push(result);
-      await onResult?.(result, suite.cases.length);
-    }
+    for (const { run } of suite.cases) results.push(await run());
     return results;
   } finally {
     await suite.close();

@@ -83,14 +83,6 @@ const FAULTS: readonly (readonly [text: string, message: string])[] = [
 ];
 
 describe('readJson', () => {
-  it('keeps the spelling of numbers', () => {
-    const { value } = readJson('[7, 7.0, 7e0, -0, 1E+400, 9223372036854775808]');
-    assert.deepEqual(
-      value,
-      ['7', '7.0', '7e0', '-0', '1E+400', '9223372036854775808'].map((text) => new JsonNumber(text)),
-    );
-  });
-
   it('says what it expected, and at which position', () => {
     for (const [text, message] of FAULTS) {
       const error = syntaxError(text);
@@ -151,15 +143,6 @@ describe('readJson', () => {
       expect(tooDeep).to.equal(true);
     });
 
-    it('checks the syntax below the limit too', () => {
-      for (const [text] of FAULTS) {
-        if (text.trim() !== '') expect(() => readJson(nested(20, text)), text).to.throw(JsonSyntaxError);
-      }
-      expect(readJson(nested(20, '{"a":[1.5e3,"\\u0041",true,null,{"b":{}}],"a":false}')).tooDeep).to.equal(
-        true,
-      );
-    });
-
     it('reads 50,000 levels without a stack overflow', () => {
       const levels = 50_000;
       expect(readJson(nested(levels)).tooDeep).to.equal(true);
@@ -172,11 +155,6 @@ describe('readJson', () => {
   });
 
   describe('on duplicate members', () => {
-    it('reports none if there are none', () => {
-      expect(duplicates('{"a":{"a":[{"a":1},{"a":1}]},"b":{"a":1},"A":1}')).to.deep.equal([]);
-      expect(duplicates('{"toString":1,"__proto__":1,"constructor":1}')).to.deep.equal([]);
-    });
-
     it('reports each repetition as a JSON pointer (RFC 6901), in the order of the text', () => {
       expect(duplicates('{"a":1,"b":2,"a":1,"b":3,"a":4}')).to.deep.equal(['/a', '/b', '/a']);
       expect(duplicates('{"x":[0,{"y":{"":1,"":2}}]}')).to.deep.equal(['/x/1/y/']);
@@ -224,17 +202,6 @@ describe('readJson', () => {
 
 const toInt64 = (text: string): bigint | undefined => new JsonNumber(text).toInt64();
 
-const INTEGERS: readonly (readonly [text: string, value: bigint])[] = [
-  ['0', 0n],
-  ['-0.000', 0n],
-  ['0e999999999', 0n],
-  ['-0e-999999999', 0n],
-  ['7E+2', 700n],
-  ['9.223372036854775807e18', INT64_MAX],
-  ['-92233720368547758080e-1', INT64_MIN],
-  ['1e0000000000000000000000000000000000000018', 10n ** 18n],
-];
-
 describe('JsonNumber', () => {
   it('is a JSON number and nothing else', () => {
     for (const text of ['', ' 1', '01', '1.', '+1', 'NaN', '0x1', '"1"', '1,2', '1\n']) {
@@ -243,13 +210,6 @@ describe('JsonNumber', () => {
   });
 
   const [many, most] = ['9'.repeat(5000), '0'.repeat(100_000)];
-
-  it('is an int64 by its value, not by its spelling', () => {
-    for (const [text, value] of INTEGERS) expect(toInt64(text), text).to.equal(value);
-    const others = '1.5 -0.1 1e-1 15e-1 9223372036854775808 -9223372036854775809 9223372036854775807.5';
-    const huge = '9.2233720368547758071e18 1e19 1e400 1e999999999 -1e999999999 1e-999999999';
-    for (const text of `${others} ${huge}`.split(' ')) expect(toInt64(text), text).to.equal(undefined);
-  });
 
   it('is exact with long runs of zeros', () => {
     expect(toInt64(`1${most}e-${most.length}`)).to.equal(1n);
@@ -314,6 +274,10 @@ describe('parse', () => {
         '[0,-0,7,7.0,7e2,9223372036854775807,-9223372036854775808,1.5,9223372036854775808,1e400,-1e-400]',
       ),
       [0n, 0n, 7n, 7n, 700n, INT64_MAX, INT64_MIN, 1.5, 9223372036854775808, Infinity, -0],
+    );
+    assert.deepEqual(
+      parse('[9.223372036854775807e18,-92233720368547758080e-1,-9223372036854775809,9223372036854775807.5]'),
+      [INT64_MAX, INT64_MIN, -9223372036854775809, 9223372036854775807.5],
     );
   });
 

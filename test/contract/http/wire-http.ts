@@ -15,7 +15,7 @@ import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/
 /** How a service is set up: settings that differ from the defaults, and the fault of its store. */
 interface SituationSetup {
   /** Settings of the HTTP interface that differ from the defaults. */
-  readonly settings?: Partial<HttpSettings>;
+  readonly settings?: Partial<Omit<HttpSettings, 'rateLimit'>>;
   /** How many requests may be in progress. Default: a service's own, which no case reaches. */
   readonly maxInFlight?: number;
   /** What the store of animals does. Default: it works. */
@@ -65,27 +65,19 @@ export const storeFault = (situation: Situation): StoreFault | undefined =>
 /** A situation's settings as the environment of a service that runs as a process. */
 export function environmentOf(situation: Situation): Readonly<Record<string, string>> {
   const { settings = {}, maxInFlight }: SituationSetup = SITUATIONS[situation];
-  const {
-    publicUrl,
-    basePath,
-    bodyLimit,
-    deprecatedSince,
-    getPet,
-    requestDeadline,
-    experimental,
-    corsOrigins,
-  } = settings;
-  return {
-    ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
-    ...(basePath !== undefined && { BASE_PATH: basePath }),
-    ...(bodyLimit !== undefined && { BODY_LIMIT: `${bodyLimit}b` }),
-    ...(deprecatedSince && { DEPRECATED_SINCE: deprecatedSince.toISOString().slice(0, 10) }),
-    ...(getPet && { GET_PET: getPet }),
-    ...(requestDeadline !== undefined && { REQUEST_DEADLINE: `${requestDeadline}ms` }),
-    ...(maxInFlight !== undefined && { MAX_IN_FLIGHT: String(maxInFlight) }),
-    ...(experimental && { EXPERIMENTAL: experimental.join(',') }),
-    ...(corsOrigins && { CORS_ORIGINS: corsOrigins.join(',') }),
+  const { bodyLimit, deprecatedSince, requestDeadline } = settings;
+  const texts = {
+    ...settings,
+    bodyLimit: bodyLimit && `${bodyLimit}b`,
+    deprecatedSince: deprecatedSince?.toISOString().slice(0, 10),
+    requestDeadline: requestDeadline && `${requestDeadline}ms`,
+    maxInFlight,
   };
+  return Object.fromEntries(
+    Object.entries(texts)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), String(value)]),
+  );
 }
 
 /** The API keys that a service has from its start. */
