@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ERRORS } from '../../src/adapters/http/error-codes.js';
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
 import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
@@ -14,13 +13,12 @@ import { bindContract } from '../contract/bind-contract.js';
 import { REQUEST_TABLE, STORE_TOPIC, httpContract } from '../contract/http-contract.js';
 import type { RawResponse } from '../contract/http/conversation.js';
 import {
-  fetchRequest,
   fetchSubjects,
   listenerSubjects,
   serviceSubjects,
   type OpenHttp,
 } from '../contract/http/http-subjects.js';
-import { fillRequest, type Row, type RowRequest } from '../contract/http/request-row.js';
+import { fillRequest, type Row } from '../contract/http/request-row.js';
 import { startReady } from '../contract/http/run-row.js';
 import {
   STATIC_KEYS,
@@ -34,43 +32,6 @@ import { heldToDocument, type Tally } from '../open-api/held-to-document.js';
 const ROWS = Object.values(REQUEST_TABLE).flat();
 const koa = listenerSubjects((http) => createKoaApp(http).callback());
 const fetch = fetchSubjects(createFetchHandler);
-
-/** Whether a Fetch Request can carry all of it. It joins two values of a header, and forbids some headers. */
-function fitsFetch(request: RowRequest): boolean {
-  const names = request.headers.map(([name]) => name.toLowerCase());
-  if (names.some((name) => name === 'expect' || name === 'connection')) return false;
-  if (names.indexOf('authorization') !== names.lastIndexOf('authorization')) return false;
-  try {
-    return fetchRequest(request).url.endsWith(request.target);
-  } catch {
-    return false;
-  }
-}
-
-describe('The table of requests', () => {
-  it('has 250 rows or more, no two of one name', () => {
-    const names = httpContract.cases.map(({ name }) => name);
-    expect(ROWS.length).to.be.at.least(250);
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).to.deep.equal([]);
-  });
-
-  it('needs a socket only for what no Request can say', () => {
-    const sayable = ROWS.filter(
-      ({ request, socketOnly }) => socketOnly && !('raw' in request) && fitsFetch(request),
-    );
-    expect(sayable.map(({ name }) => name)).to.deep.equal([]);
-    expect(ROWS.filter(({ request, socketOnly }) => 'raw' in request && !socketOnly)).to.deep.equal([]);
-  });
-
-  it('shows every code, but those that take a while or several requests', () => {
-    const shown = ROWS.flatMap(({ expect: first }) => [first, ...(first.further ?? [])]);
-    const codes = new Set(shown.map(({ code }) => code));
-    const missing = Object.keys(ERRORS).filter((code) => ![...codes].includes(code as never));
-    expect(
-      missing.filter((code) => !['idempotency_key_reused', 'rate_limited', 'request_timeout'].includes(code)),
-    ).to.deep.equal([]);
-  });
-});
 
 /** The contract. Every response is also checked against the OpenAPI document that the service publishes. */
 function bindHeldToDocument(open: OpenHttp): void {

@@ -60,7 +60,7 @@ const BAD_VALUES: { readonly [Field in keyof Required<NewPet>]: readonly unknown
 
 /** Another value for each field, so that the animal is another one. A new field does not compile here. */
 const OTHER_VALUES: { readonly [Field in keyof UnsavedPet]-?: readonly UnsavedPet[Field][] } = {
-  name: ['fido', 'Fido '],
+  name: ['fido', 'Fido ', 'Fido","1'],
   categoryId: [2n ** 53n, -(2n ** 53n) - 1n],
   status: ['sold'],
 };

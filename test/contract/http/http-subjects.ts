@@ -162,7 +162,7 @@ async function socketSubject(
 }
 
 /** The request that a runtime makes of such a message: its body is a stream, its length a header if it is known. */
-export function fetchRequest(
+function fetchRequest(
   { method, target, headers, body, chunked }: RowRequest,
   { signal }: RequestInit = {},
 ): Request {
