@@ -136,13 +136,6 @@ const changing: Bites<Fault<ExperimentalAnimalStore>> = {
   }),
   // Removes again what is gone.
   'removes an animal, once': rejects({ removePet: () => undefined }),
-  'replays the create of a removed animal': (animalStore) => ({
-    async createPet(pet, call) {
-      const created = await animalStore.createPet(pet, call);
-      const isGone = await animalStore.getPet(created.pet.id).catch(() => undefined);
-      return isGone ? created : animalStore.createPet(pet);
-    },
-  }),
   // Reads the status in one step and changes it in another.
   'lets exactly one of twenty simultaneous callers sell': (animalStore) => ({
     async changeStatus(id, status, { from, ...call } = {}) {

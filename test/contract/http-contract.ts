@@ -82,12 +82,7 @@ export const httpContract: Contract<HttpSubject, Situation> = {
   sharesSubjects: true,
   cases: [
     ...Object.entries(SCENARIOS).flatMap(([topic, scenarios]) =>
-      scenarios.map((scenario) =>
-        httpCase(topic, scenario, async (service) => {
-          service.catalogue?.forget();
-          await scenario.run(service);
-        }),
-      ),
+      scenarios.map((scenario) => httpCase(topic, scenario, scenario.run)),
     ),
     ...Object.entries(REQUEST_TABLE).flatMap(([topic, rows]) =>
       rows.map((row) => httpCase(topic, row, (service) => runRow(row, service))),

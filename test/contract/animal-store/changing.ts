@@ -80,15 +80,6 @@ const CHANGING: ChangingPromises = {
     await animalStore.removePet(Number(third?.id));
     assert.deepEqual(await animalStore.listPets(), { pets: [first] });
   },
-  async 'replays the create of a removed animal, and adds nothing'(animalStore) {
-    const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
-    const { pet } = await animalStore.createPet(FULL_PET, { idempotencyKey });
-    await animalStore.changeStatus(pet.id, 'sold');
-    await animalStore.removePet(pet.id);
-    const replay = await animalStore.createPet(FULL_PET, { idempotencyKey });
-    assert.deepEqual(replay, { pet, replayed: true });
-    assert.deepEqual(await animalStore.listPets(), { pets: [] });
-  },
   async 'lets exactly one of twenty simultaneous callers sell an animal'(animalStore) {
     const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
     const selling = times(20, () => animalStore.changeStatus(pet.id, 'sold', { from: 'available' }));
