@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'chai';
 import type { Call } from '../../src/application/animal-store.js';
 import type { Authentication, Authenticator, Principal } from '../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../src/domain/errors.js';
@@ -8,7 +7,6 @@ import {
   authenticatorContract,
   type AuthenticatorSubject,
 } from '../contract/authenticator-contract.js';
-import { runContract } from '../contract/run-contract.js';
 import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
 
 const { asks, returns, rejects, deaf, remembers } = faultsOf<Authenticator>();
@@ -151,12 +149,3 @@ const open = (fault?: Fault<Authenticator>) => async (): Promise<AuthenticatorSu
 };
 
 bites(authenticatorContract, open, broken);
-
-describe('the contract of Authenticator', () => {
-  it('says which character of an accepted text was changed', async () => {
-    const ignoresLast = accepts((valid, sent) => valid.slice(0, -1) === sent.slice(0, -1));
-    const results = await runContract(authenticatorContract, open(ignoresLast));
-    const failed = results.find(({ name }) => name.includes('any one character changed'));
-    expect(String(failed?.error)).to.match(/was accepted \("." in place of "0" at character 19 of 19\)/);
-  });
-});

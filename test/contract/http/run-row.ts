@@ -102,7 +102,8 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
   const isRead = 'method' in request && request.method === 'GET';
   const mayStore = !isRead && service.newest !== undefined;
   // Scenarios may have stored some.
-  for (let animals = ''; mayStore && animals !== '[]';) animals = await newAnimals(service);
+  let stored = mayStore ? '' : '[]';
+  while (stored !== '[]') stored = await newAnimals(service);
   const untilClosed = expected.some(({ closes }) => closes);
   const send = (): Promise<Conversation> =>
     service.send(request, { responses: expected.length, untilClosed });
