@@ -83,12 +83,16 @@ const ON_STORES: ScenarioPromises = {
   ...each(FILTERS, (filter) => [
     `returns every animal once along the links: ${filter || 'without a filter'}`,
     async (service: Ready) => {
-      const added = await add(service, 8);
+      const added = new Map<string | undefined, string>();
+      for (const status of ['available', 'pending', 'sold', 'available', 'pending', 'sold', 'available']) {
+        const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
+        added.set(idsOf(created)[0], status);
+      }
       const pages = await traverse(service, `/pets?${filter}&limit=3`);
       const ids = pages.flatMap(idsOf);
       assert.deepEqual(ids, [...new Set(ids)].sort(ascending));
       for (const page of pages.slice(0, -1)) assert.equal(idsOf(page).length, 3);
-      for (const { id, status } of added) {
+      for (const [id = '', status] of added) {
         assert.equal(ids.includes(id), filter === '' || filter === `status=${status}`, id);
       }
     },
@@ -249,23 +253,6 @@ async function ask(service: Ready, request: RowRequest): Promise<RawResponse> {
   const [response] = (await service.send(request)).responses;
   assert.ok(response, `no response to ${request.method} ${request.target}`);
   return response;
-}
-
-interface Added {
-  readonly id: string;
-  readonly status: string;
-}
-
-/** Adds animals of every status. */
-async function add(service: Ready, count: number): Promise<Added[]> {
-  const added: Added[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const status = ['available', 'pending', 'sold'][index % 3] ?? '';
-    const response = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
-    assert.equal(response.status, 201);
-    added.push({ id: idsOf(response)[0] ?? '', status });
-  }
-  return added;
 }
 
 /** The ids in a body, as text: an int64 does not survive JSON.parse. */
