@@ -310,14 +310,14 @@ const SHARING: ChangesPromises = {
   ...keptPromises('in another handle', anotherHandle),
   async 'shows each change and removal at once to another handle that reads all the time'(changes, subject) {
     const { pets: other } = await anotherHandle(subject);
-    const pets = await addAll(subject.pets, samplePets(15));
+    const pets = await addAll(subject.pets, samplePets(10));
     await besideReads(
       () => other.list({ limit: 1 }),
       async (number) => {
-        const { id } = required(pets[number % 15]);
-        if (number < 15) await changes.changeStatus(id, 'sold', ANY);
+        const { id } = required(pets[number % 10]);
+        if (number < 10) await changes.changeStatus(id, 'sold', ANY);
         else await changes.remove(id, ANY);
-        assert.equal((await other.findById(id))?.status, number < 15 ? 'sold' : undefined);
+        assert.equal((await other.findById(id))?.status, number < 10 ? 'sold' : undefined);
       },
     );
   },

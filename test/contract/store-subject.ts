@@ -80,7 +80,7 @@ export const twoHandles = async (subject: StoreSubject): Promise<readonly [Store
 export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> => required(another)();
 
 /**
- * Thirty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it
+ * Twenty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it
  * only when nobody reads.
  */
 export async function besideReads(
@@ -89,7 +89,7 @@ export async function besideReads(
 ): Promise<void> {
   const over = new AbortController();
   const steps = async (): Promise<void> => {
-    for (let number = 0; number < 30; number += 1) await step(number);
+    for (let number = 0; number < 20; number += 1) await step(number);
   };
   const reads = async (reader: number): Promise<void> => {
     for (let turn = 0; !over.signal.aborted; turn += 1) {
