@@ -1,38 +1,13 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
-import type { HttpError } from '../error-responses.js';
 
-/** A request that tells when its listener reads the body, and whose body can end in a fault. */
+/** A request that tells when its listener reads the body. */
 export class ServerRequest extends IncomingMessage {
   /** Called whenever the listener reads the body. */
   onRead: (() => void) | undefined;
-  #isRead = false;
-  #fault: HttpError | undefined;
-
-  /**
-   * Makes reading the body fail. Calls `unheard` if the reader does not listen for errors, or if the request is late
-   * and nobody reads it.
-   */
-  fail(fault: HttpError, unheard: () => void): void {
-    if (fault.code === 'request_timeout' && !this.#isRead) return unheard();
-    const deliver = (): void => {
-      if (this.listenerCount('error') === 0) return unheard();
-      this.#fault = fault;
-      this.destroy(fault);
-    };
-    this.onRead = () => process.nextTick(deliver); // by then the reader listens
-    if (this.#isRead) this.onRead();
-  }
 
   override _read(size: number): void {
-    this.#isRead = true;
     super._read(size);
     this.onRead?.();
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    if (this.#fault)
-      callback(error); // the response still needs the connection
-    else super._destroy(error, callback);
   }
 }
 
