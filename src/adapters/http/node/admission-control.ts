@@ -10,8 +10,7 @@ const STARTED_PER_TURN = 64;
 const SMALL = 4 * 1024;
 
 // Shared, because capturing a stack costs more than the response.
-const TOO_MANY = new BusyError('too many requests at once');
-const TOO_MANY_OF_CALLER = new BusyError('too many requests of this caller at once');
+const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
 const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
@@ -31,13 +30,9 @@ export class AdmissionControl implements Admission {
     /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
     readonly maxInFlight?: number | undefined;
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
-    readonly maxWait?: number | undefined;
-    /**
-     * The most that all clients together may leave unread of their responses, in bytes. Beyond it, callers with unread
-     * responses get 503. Counted on connections of a `NodeServer`. Default: a quarter of the memory that the process
-     * may use.
-     */
-    readonly maxUnsent?: number | undefined;
+    readonly maxWait?: number;
+    /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
+    readonly maxUnsent?: number;
   } = {}) {
     this.#bounds = {
       working: new Shares(maxInFlight),
@@ -85,12 +80,11 @@ class Shares {
   }
 
   /**
-   * @param caller omit it while it is unknown
+   * @param caller `undefined` while it is unknown
    * @throws {BusyError} nothing is left, or the caller has used its part
    */
-  check(caller?: string): void {
-    if (this.used >= this.#most) throw TOO_MANY;
-    if (caller !== undefined && this.isBeyond(caller)) throw TOO_MANY_OF_CALLER;
+  check(caller: string | undefined): void {
+    if (this.used >= this.#most || (caller !== undefined && this.isBeyond(caller))) throw TOO_MANY;
   }
 
   /** Whether a caller uses too much: its whole part, or anything while nothing is left. */
@@ -100,8 +94,9 @@ class Shares {
   }
 
   /** Adds to what a caller uses, without a check. */
-  add(caller: string, count: number): void {
+  add(caller: string | undefined, count: number): void {
     this.used += count;
+    if (caller === undefined) return;
     const held = (this.#byCaller.get(caller) ?? 0) + count;
     if (held > 0) this.#byCaller.set(caller, held);
     else this.#byCaller.delete(caller);
@@ -117,7 +112,7 @@ interface Bounds {
 
 /** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
 class HeldPermit implements Permit, Task {
-  caller = '?'; // until it is known; no API key has this id
+  caller: string | undefined;
   deferredAt: number | undefined;
   readonly #bounds: Bounds;
   readonly #signal: AbortSignal;
@@ -127,34 +122,35 @@ class HeldPermit implements Permit, Task {
   start!: (isLate: boolean) => void;
 
   constructor(bounds: Bounds, signal: AbortSignal) {
-    bounds.working.check();
     this.#bounds = bounds;
     this.#signal = signal;
-    this.#moveTo(bounds.working);
+    this.#take(bounds.working);
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
     const { working, unsent, scheduler } = this.#bounds;
-    this.#moveTo(undefined);
+    this.#giveBack();
     this.caller = keyId;
     // A caller that reads its responses is served, whatever others leave unread.
     if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
-    working.check(keyId);
-    if (!scheduler.hasRoom()) return this.#waitForTurn();
-    this.#moveTo(working);
+    if (!scheduler.hasRoom()) {
+      working.check(keyId);
+      return this.#waitForTurn();
+    }
+    this.#take(working);
     return undefined;
   }
 
   async whileClient<T>(work: () => Promise<T>): Promise<T> {
-    this.#moveIfRoom(this.#bounds.reading);
+    this.#take(this.#bounds.reading);
     const result = await work();
-    this.#moveIfRoom(this.#bounds.working);
+    this.#take(this.#bounds.working);
     return result;
   }
 
   end(length: number): void {
     if (this.#hasEnded) return;
-    this.#moveTo(undefined);
+    this.#giveBack();
     this.#hasEnded = true;
     this.#bounds.scheduler.charge(1 + length / SMALL);
   }
@@ -169,18 +165,20 @@ class HeldPermit implements Permit, Task {
       this.#bounds.scheduler.defer(this);
     });
     if (isLate) throw TOO_LATE;
-    this.#moveIfRoom(this.#bounds.working);
+    this.#take(this.#bounds.working);
   }
 
-  #moveIfRoom(shares: Shares): void {
-    this.#moveTo(undefined);
-    if (!this.#hasEnded) shares.check(this.caller);
-    this.#moveTo(shares);
+  /** Takes one of these, if one is left for the caller, in place of what it holds. */
+  #take(shares: Shares): void {
+    this.#giveBack();
+    if (this.#hasEnded) return;
+    shares.check(this.caller);
+    shares.add(this.caller, 1);
+    this.#held = shares;
   }
 
-  #moveTo(shares: Shares | undefined): void {
+  #giveBack(): void {
     this.#held?.add(this.caller, -1);
-    this.#held = this.#hasEnded ? undefined : shares;
-    this.#held?.add(this.caller, 1);
+    this.#held = undefined;
   }
 }

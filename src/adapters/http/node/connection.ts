@@ -23,10 +23,8 @@ export interface ServerState {
   readonly scheduler: FairScheduler;
   /** Counts connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
-  /** When the server began to drain: since then every response closes its connection. */
+  /** When the server began to drain: since then every response closes its connection, and idle ones end soon. */
   drainedAt?: number;
-  /** Whether the server stops: idle connections end soon. */
-  isStopping?: boolean;
 }
 
 const connections = new WeakMap<object, Connection>();
@@ -52,15 +50,13 @@ export class Connection implements Task {
   /** What `node:http` does with input, and at its end. */
   readonly #parse: (chunk: Buffer) => void;
   readonly #endOfInput: () => void;
-  #requests = 0;
+  #isNew = true;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
   #isLast = false;
   #isIdle = false;
   #since = performance.now();
-  #discarded = 0;
   #unsent = 0;
-  #unsentBy = '';
   #unsentSince = 0;
   #linger: NodeJS.Timeout | undefined;
 
@@ -90,9 +86,7 @@ export class Connection implements Task {
     });
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // The first request is parsed two turns after it came: the end must not overtake it.
-    socket.on('end', () =>
-      this.#requests > 0 ? this.#endInput() : setImmediate(setImmediate, this.#endInput),
-    );
+    socket.on('end', () => (this.#isNew ? setImmediate(setImmediate, this.#endInput) : this.#endInput()));
   }
 
   readonly #endInput = (): void => {
@@ -105,7 +99,7 @@ export class Connection implements Task {
 
   /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
   get caller(): string {
-    return this.#requests === 0 ? 'new' : '';
+    return this.#isNew ? 'new' : '';
   }
 
   get isGone(): boolean {
@@ -128,20 +122,19 @@ export class Connection implements Task {
       response.writeContinue();
       this.#goOn();
     };
-    this.#requests += 1;
+    this.#isNew = false;
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
   }
 
   /** Whether the response is the connection's last. A response that does not wait for the body is. */
   #decideLast(response: ServerResponse): boolean {
-    const { limits, drainedAt } = this.#server;
     const { complete, headers } = response.req;
     const isHere =
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
     // Without it `node:http` closes the connection of a client that sent its body without waiting for 100.
     if (isHere) response.writeContinue();
-    this.#isLast = !isHere || drainedAt !== undefined || this.#requests === limits.maxRequestsPerSocket;
+    this.#isLast = !isHere || this.#server.drainedAt !== undefined;
     return this.#isLast;
   }
 
@@ -174,7 +167,7 @@ export class Connection implements Task {
 
   /** Called regularly. Ends a connection that was idle or unread for too long; returns whether its request is late. */
   check(now: number): boolean {
-    const { limits, drainedAt = 0, isStopping } = this.#server;
+    const { limits, drainedAt = Infinity } = this.#server;
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
     this.#countUnsent(); // of a response that is written in parts
     if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
@@ -182,7 +175,7 @@ export class Connection implements Task {
     // Nobody waits for the rest of a body whose response was ended.
     if (this.response)
       return !this.response.req.complete && !this.response.writableEnded && waited > requestTimeout;
-    if (isStopping ? Math.min(waited, now - drainedAt) > stopGrace : waited > keepAliveTimeout) this.end();
+    if (waited > keepAliveTimeout || Math.min(waited, now - drainedAt) > stopGrace) this.end();
     return !this.#isIdle && waited > headersTimeout;
   }
 
@@ -199,26 +192,20 @@ export class Connection implements Task {
     this.#unsentSince = performance.now();
     if (bytes > 0) waiting.add(this);
     else waiting.delete(this);
-    admission?.countUnsent(this.#unsentBy, -this.#unsent);
-    this.#unsentBy = this.keyId;
+    admission?.countUnsent(this.keyId, bytes - this.#unsent);
     this.#unsent = bytes;
-    admission?.countUnsent(this.#unsentBy, bytes);
   };
 
   #receive(chunk: Buffer): void {
-    if (this.isParsing) {
-      this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      const { scheduler } = this.#server;
-      // A client may have reset the connection before it was accepted. Its reset is read a turn after its request.
-      if (this.#requests === 0) setImmediate(() => scheduler.defer(this));
-      else if (scheduler.hasRoom()) this.start();
-      else scheduler.defer(this);
-      // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
-      if (this.#input.length > MOST_WAITING) this.socket.pause();
-    } else {
-      this.#discarded += chunk.length;
-      if (this.#discarded > this.#server.limits.lingerBytes) this.socket.pause();
-    }
+    if (!this.isParsing) return;
+    this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
+    const { scheduler } = this.#server;
+    // A client may have reset the connection before it was accepted. Its reset is read a turn after its request.
+    if (this.#isNew) setImmediate(() => scheduler.defer(this));
+    else if (scheduler.hasRoom()) this.start();
+    else scheduler.defer(this);
+    // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
+    if (this.#input.length > MOST_WAITING) this.socket.pause();
   }
 
   /** Parses the input. */
@@ -273,9 +260,7 @@ export class Connection implements Task {
 
 /** Takes the listener away that `node:http` has added last. */
 function takeListener(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {
-  const listener = socket.listeners(event).at(-1) as (() => void) | undefined;
-  if (!listener)
-    throw new Error(`This version of Node.js listens to '${event}' of a connection in another way.`);
+  const listener = socket.listeners(event).at(-1) as () => void;
   socket.removeListener(event, listener);
   return listener;
 }

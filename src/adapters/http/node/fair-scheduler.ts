@@ -1,7 +1,7 @@
 /** What a `FairScheduler` starts. */
 export interface Task {
   /** The scheduler serves callers in turn. */
-  readonly caller: string;
+  readonly caller: string | undefined;
   /** When it was deferred, by `performance.now()`; `undefined` while it does not wait. Set by the scheduler only. */
   deferredAt: number | undefined;
   /** Whether its client has gone: the scheduler drops it. */
@@ -10,29 +10,8 @@ export interface Task {
   start(isLate: boolean): void;
 }
 
-/** Options of `FairScheduler`. */
-export interface FairSchedulerOptions {
-  /** How long a task may wait before it is late, in milliseconds. Default: for ever. */
-  readonly maxWait?: number;
-  /**
-   * Whether to batch: after a turn that started several tasks, new ones wait for the next turn. Tasks that take the
-   * same steps cost less together.
-   */
-  readonly gathers?: boolean;
-}
-
 /** The cost of refusing a task. */
 const REFUSED = 1 / 2;
-
-/** How many places of tasks that have left a queue may hold before it moves up: moving for each one is quadratic. */
-const EMPTY = 64;
-
-/** The waiting tasks of a caller, the oldest first. */
-interface Queue {
-  readonly tasks: Task[];
-  /** The index of the oldest: those before it have left. */
-  first: number;
-}
 
 /** While a caller is overdue, every fourth task started is its oldest; the others are its newest. */
 const OLDEST_OF = 4;
@@ -49,8 +28,8 @@ export class FairScheduler {
   readonly #perTurn: number;
   readonly #maxWait: number;
   readonly #gathers: boolean;
-  /** By caller. The one whose turn is next comes first. */
-  readonly #queues = new Map<string, Queue>();
+  /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
+  readonly #queues = new Map<string | undefined, Task[]>();
   /** While it is true, nothing starts. */
   isHeld = false;
   #left: number;
@@ -62,8 +41,13 @@ export class FairScheduler {
   #began = Infinity;
   #acceptingUntil: number | undefined;
 
-  /** @param perTurn how many tasks start in one turn of the event loop, at a cost of 1 each */
-  constructor(perTurn: number, { maxWait = Infinity, gathers = false }: FairSchedulerOptions = {}) {
+  /**
+   * @param perTurn how many tasks start in one turn of the event loop, at a cost of 1 each
+   * @param maxWait how long a task may wait before it is late, in milliseconds. Default: for ever.
+   * @param gathers whether to batch: after a turn that started several tasks, new ones wait for the next turn. Tasks that
+   * take the same steps cost less together. Default: no.
+   */
+  constructor(perTurn: number, { maxWait = Infinity, gathers = false } = {}) {
     this.#perTurn = perTurn;
     this.#maxWait = maxWait;
     this.#gathers = gathers;
@@ -95,8 +79,8 @@ export class FairScheduler {
     if (task.deferredAt !== undefined) return;
     task.deferredAt = performance.now();
     const queue = this.#queues.get(task.caller);
-    if (queue) queue.tasks.push(task);
-    else this.#queues.set(task.caller, { tasks: [task], first: 0 });
+    if (queue) queue.push(task);
+    else this.#queues.set(task.caller, [task]);
     this.#schedule();
   }
 
@@ -122,7 +106,7 @@ export class FairScheduler {
       started += 1;
       const task = this.#take(queue, now);
       this.#queues.delete(caller);
-      if (queue.first < queue.tasks.length) this.#queues.set(caller, queue); // behind the other callers
+      if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
       if (task === undefined) continue;
       const isLate = this.#isLate(task, now);
       task.deferredAt = undefined;
@@ -135,18 +119,12 @@ export class FairScheduler {
   };
 
   /** Takes the next task of a caller. */
-  #take(queue: Queue, now: number): Task | undefined {
-    const { tasks } = queue;
-    while (tasks[queue.first]?.isGone) queue.first += 1;
-    const oldest = tasks[queue.first];
+  #take(queue: Task[], now: number): Task | undefined {
+    while (queue[0]?.isGone) queue.shift();
+    const [oldest] = queue;
     if (oldest && this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0)
-      return tasks.splice(tasks.findLastIndex(({ isGone }) => !isGone))[0];
-    queue.first += 1;
-    if (queue.first >= EMPTY) {
-      tasks.splice(0, queue.first);
-      queue.first = 0;
-    }
-    return oldest;
+      return queue.splice(queue.findLastIndex(({ isGone }) => !isGone))[0];
+    return queue.shift();
   }
 
   #isLate({ deferredAt = Infinity }: Task, now: number): boolean {

@@ -6,7 +6,6 @@
  */
 export { AdmissionControl } from './admission-control.js';
 export { readDocsFiles } from './docs-files.js';
-export { createNodeListener } from './node-listener.js';
-export { NodeRequest } from './node-request.js';
+export { NodeRequest, createNodeListener } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
 export { SERVER_LIMITS } from './server-limits.js';

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
+import type { HttpInterface } from '../http-interface.js';
 import { connectionOf } from './connection.js';
 
 /** More characters than the operating system usually takes at once. */
@@ -118,7 +119,6 @@ export class NodeRequest implements HttpRequest {
     const { readableDidRead, readableEncoding, readableEnded, destroyed } = this.#request;
     const kept = this.keptBody;
     if (kept && (kept.length > 0 || readableEnded)) return kept;
-    if (destroyed && !readableEnded && this.#response.destroyed) throw clientGone();
     // With an encoding set, the stream yields text instead of bytes.
     if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
     return readableEnded ? new Uint8Array() : undefined;
@@ -139,4 +139,31 @@ export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): 
     if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
+}
+
+/**
+ * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every request,
+ * resolves when the response is written, and never rejects.
+ *
+ * `passFaults` passes faults, which are responses of 500 and above, to `next` where the host gives one, as Express does:
+ * its error handlers respond then. Default: no, the interface responds.
+ */
+export function createNodeListener(
+  http: HttpInterface,
+  { passFaults = false }: { readonly passFaults?: boolean } = {},
+) {
+  // `next` is no third parameter: hosts read `listener.length`, and leave the response to others if it is three.
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    ...[next]: [next?: (fault: Error) => unknown, ...more: unknown[]]
+  ): Promise<void> => {
+    try {
+      const answer = await http.handle(new NodeRequest(request, response));
+      if (passFaults && answer.fault && next) next(answer.fault);
+      else writeResponse(request, response, answer);
+    } catch {
+      if (!response.headersSent) response.destroy(); // a header is not valid; else the host has responded
+    }
+  };
 }

@@ -25,7 +25,7 @@ import { FairScheduler } from './fair-scheduler.js';
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
   /** Limits that differ from `SERVER_LIMITS`. */
-  readonly limits?: { readonly [Name in keyof typeof SERVER_LIMITS]?: number | undefined } | undefined;
+  readonly limits?: { readonly [Name in keyof typeof SERVER_LIMITS]?: number };
   /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
@@ -88,21 +88,23 @@ export class NodeServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
+  /**
+   * From now on every response closes its connection, and idle connections end after `stopGrace`, so that clients go
+   * elsewhere. New connections are still served.
+   */
   drain(): void {
     this.#state.drainedAt ??= performance.now();
   }
 
   /**
-   * Stops listening, ends idle connections, and waits until every response is with the operating system.
-   * Connections that are still open after `milliseconds` are cut off.
+   * Stops listening, drains, and waits until every response is with the operating system. Connections that are still
+   * open after `milliseconds` are cut off.
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: a disconnected client reconnects
-    this.#state.isStopping = true;
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
     let answered = true;
@@ -137,19 +139,21 @@ export class NodeServer {
 
   #checkEvery(interval: number): void {
     clearInterval(this.#checking);
-    const check = (now: number): void => {
-      for (const connection of this.#state.connections) {
-        if (connection.check(now)) this.#fail(connection, lateRequest());
-      }
-    };
-    // Checked two turns of the event loop later, when a busy server has read what had arrived: that is not late.
-    const checkSoon = (): void => void setImmediate(check, performance.now());
-    this.#checking = setInterval(() => setImmediate(checkSoon), interval).unref();
+    this.#checking = setInterval(() => void this.#check(), interval).unref();
+  }
+
+  async #check(): Promise<void> {
+    await nextTurn();
+    const now = performance.now();
+    await nextTurn(); // what had arrived by now at a busy server has been read: it is not late
+    for (const connection of this.#state.connections) {
+      if (connection.check(now)) this.#fail(connection, lateRequest());
+    }
   }
 
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
   #createParsingServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
-    const { maxHeaderSize, maxRequestsPerSocket, keepAliveTimeout } = this.#state.limits;
+    const { maxHeaderSize, keepAliveTimeout } = this.#state.limits;
     const http = createHttpServer({
       IncomingMessage: ServerRequest,
       ServerResponse,
@@ -159,7 +163,6 @@ export class NodeServer {
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
-    http.maxRequestsPerSocket = maxRequestsPerSocket;
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       http.on(event, (request, response) => this.#begin(request, response));
     }
@@ -202,12 +205,12 @@ export class NodeServer {
     }
   }
 
-  /** Responds for a listener that threw or rejected. */
+  /** Responds for a listener that threw or rejected. If its response has begun, cuts the connection off. */
   #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
-    const refused = refusedRequest(request);
-    if (!response.headersSent) return this.#refuse(connectionFor(request), error, refused);
-    this.#report(connectionFor(request), refused, { status: 500, code: 'internal_error', body: '' }, error);
-    if (!response.writableEnded) connectionFor(request).destroy();
+    const connection = connectionFor(request);
+    if (!response.headersSent) return this.#refuse(connection, error, refusedRequest(request));
+    this.#responseTo(connection, error, refusedRequest(request));
+    if (!response.writableEnded) connection.destroy();
   }
 
   /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
@@ -224,22 +227,17 @@ export class NodeServer {
   /** Responds in place of a listener, and closes the connection. */
   #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.socket.writable) return;
-    const { id, method } = request;
-    const response = errorResponse(error, id);
+    const response = this.#responseTo(connection, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
-    connection.end(lastResponse({ ...response, headers }, method));
-    this.#report(connection, request, response, error);
+    connection.end(lastResponse({ ...response, headers }, request.method));
   }
 
-  #report(
-    connection: Connection,
-    request: RefusedRequest,
-    response: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
-    error: unknown,
-  ): void {
-    const { remoteAddress: clientAddress } = connection.socket;
-    const rest = { requestId: request.id, clientAddress, error, milliseconds: 0 };
+  /** Makes and logs a response in place of a listener. */
+  #responseTo({ socket }: Connection, error: unknown, request: RefusedRequest): ErrorResponse {
+    const response = errorResponse(error, request.id);
+    const rest = { requestId: request.id, clientAddress: socket.remoteAddress, error, milliseconds: 0 };
     report(this.#options.log, request, response, rest);
+    return response;
   }
 }
 

@@ -28,9 +28,7 @@ export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   // A pattern that also trims would take seconds for many blanks.
   const header = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*)`, 'im').exec(text)?.[1]?.trim();
-  // If the bytes hold several requests, the malformed one is unknown.
-  const isHead = text.startsWith('HEAD ') && !/\r\n\r\n[^]/.test(text);
-  return { id: requestId(header('x-request-id')), method: isHead ? 'HEAD' : '-', path: '-', header };
+  return { id: requestId(header('x-request-id')), method: '-', path: '-', header };
 }
 
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };

@@ -20,18 +20,14 @@ export const SERVER_LIMITS = {
   writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
-  /** Requests on one connection; the last response closes it, so that clients spread anew. 0 is no limit. */
-  maxRequestsPerSocket: 10_000,
   /**
    * Open connections; by default no more than a quarter of the memory holds, at 192 KiB each. For one more, the server
    * closes the one that has waited longest for its client, to send a request or to read a response.
    */
   maxConnections: 2_000,
-  /** How long the server waits for the client to close after the last response on a connection. */
+  /** How long the server waits for the client to close after the last response on a connection. It discards input. */
   lingerTime: 1_000,
-  /** How much input the server discards meanwhile. */
-  lingerBytes: 64 * 1024,
-  /** How long a stopping server still waits for requests on idle connections. */
+  /** How long a draining server still waits for requests on idle connections. */
   stopGrace: 500,
 } as const;
 
@@ -41,12 +37,8 @@ export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: numb
 /** The bytes that the process may use: the limit of its control group, or the memory of the machine. */
 export const usableMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem());
 
-/** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead; `undefined` keeps the default. */
-export function serverLimits(
-  given: { readonly [Name in keyof ServerLimits]?: number | undefined } = {},
-  memory = usableMemory(),
-): ServerLimits {
+/** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead. */
+export function serverLimits(given: Partial<ServerLimits> = {}, memory = usableMemory()): ServerLimits {
   const maxConnections = Math.min(SERVER_LIMITS.maxConnections, Math.floor(memory / 4 / CONNECTION));
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...SERVER_LIMITS, maxConnections, ...Object.fromEntries(set) };
+  return { ...SERVER_LIMITS, maxConnections, ...given };
 }

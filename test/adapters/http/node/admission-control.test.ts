@@ -245,18 +245,6 @@ describe('The turns of requests', () => {
     expect(room).to.deep.equal([true, false, true]);
   });
 
-  it('keep their order, and take no minutes, when 200,000 wait of which half have left', async function () {
-    this.timeout(10_000); // Array.shift would take 20 seconds
-    const turns = new FairScheduler(Infinity);
-    const started: number[] = [];
-    for (let count = 0; count < 200_000; count += 1) {
-      const start = (): void => void started.push(count);
-      turns.defer({ deferredAt: undefined, caller: '', isGone: count % 2 === 0, start });
-    }
-    await settled();
-    expect(started).to.deep.equal(Array.from({ length: 100_000 }, (_, index) => 2 * index + 1));
-  });
-
   it('are given up by a client that disconnects', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets, admission: new AdmissionControl() });

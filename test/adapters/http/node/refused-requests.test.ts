@@ -41,13 +41,12 @@ describe('A request that the server refuses itself', () => {
     }
   });
 
-  for (const header of ['', 'Host: a\r\nfoo\r\n', `Host: a\r\nX: ${'x'.repeat(17_000)}\r\n`])
-    it(`gets all headers but no body if it is HEAD, with ${header.length} bytes of headers`, async () => {
-      const { port } = await listening(echoTarget);
-      const connection = await RawConnection.open(port, `HEAD / HTTP/1.1\r\n${header}\r\n`);
-      await connection.closed;
-      expect(connection.received).to.match(/^HTTP\/1\.1 4\d\d [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
-    });
+  it('gets all headers but no body if it is HEAD', async () => {
+    const { port } = await listening(echoTarget);
+    const connection = await RawConnection.open(port, 'HEAD / HTTP/1.1\r\n\r\n');
+    await connection.closed;
+    expect(connection.received).to.match(/^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
+  });
 
   it('gets the headers that were chosen for its origin, on a 408 too', async () => {
     const { port } = await listening(echoBody, {
