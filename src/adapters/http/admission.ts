@@ -8,10 +8,9 @@ import type { HttpRequest } from './http-message.js';
 export interface Admission {
   /**
    * Admits a request before its key is checked, or refuses it.
-   * @param signal aborted when the request ends early: its deadline has passed, or its client has disconnected
    * @throws {BusyError} there is no room. Then nothing is held.
    */
-  admit(request: HttpRequest, signal: AbortSignal): Permit;
+  admit(request: HttpRequest): Permit;
 }
 
 /** What an admitted request holds. After `end` it takes nothing more. */

@@ -127,7 +127,7 @@ export class HttpInterface {
     const { request, deadline } = context;
     const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
-    if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request, deadline.signal);
+    if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request);
     if (route ? !route.open : `${request.path}/`.startsWith(`${this.settings.basePath}/`)) {
       context.principal = await authenticate(authenticator, request, deadline);
       deadline.signal.throwIfAborted();

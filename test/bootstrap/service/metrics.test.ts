@@ -10,7 +10,6 @@ import { TOKENS, createContainer } from '../../../src/bootstrap/service/containe
 import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { requestWith } from '../../adapters/http/fixtures.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
@@ -105,7 +104,7 @@ describe('The metrics', () => {
     for (const milliseconds of [500, 1500])
       log.responded({ requestId: '', method: 'GET', path: '/', status: 404, bytes: 60, milliseconds });
     const admission = await container.getAsync(TOKENS.admission);
-    const permit = admission.admit(requestWith({}), new AbortController().signal);
+    const permit = admission.admit();
     admission.countUnsent('till', 7);
     const held = samplesOf(await (await fetch(metrics.url)).text());
     permit.end(0);

@@ -1,6 +1,5 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
-import type { HttpRequest } from '../http-message.js';
-import { FairScheduler, type Task } from './fair-scheduler.js';
+import { FairScheduler } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
 /** How many requests are started in one turn of the event loop. */
@@ -62,8 +61,8 @@ export class AdmissionControl implements Admission {
     this.#bounds.unsent.add(keyId, bytes);
   }
 
-  admit(_request: HttpRequest, signal: AbortSignal): Permit {
-    return new HeldPermit(this.#bounds, signal);
+  admit(): Permit {
+    return new HeldPermit(this.#bounds);
   }
 }
 
@@ -79,10 +78,7 @@ class Shares {
     this.#mostEach = Math.ceil(most * 0.75);
   }
 
-  /**
-   * @param caller `undefined` while it is unknown
-   * @throws {BusyError} nothing is left, or the caller has used its part
-   */
+  /** @throws {BusyError} nothing is left, or the caller has used its part */
   check(caller: string | undefined): void {
     if (this.used >= this.#most || (caller !== undefined && this.isBeyond(caller))) throw TOO_MANY;
   }
@@ -111,26 +107,21 @@ interface Bounds {
 }
 
 /** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
-class HeldPermit implements Permit, Task {
-  caller: string | undefined;
-  deferredAt: number | undefined;
+class HeldPermit implements Permit {
   readonly #bounds: Bounds;
-  readonly #signal: AbortSignal;
+  #caller: string | undefined;
   #held: Shares | undefined;
   #hasEnded = false;
-  /** Set when it waits for its turn. */
-  start!: (isLate: boolean) => void;
 
-  constructor(bounds: Bounds, signal: AbortSignal) {
+  constructor(bounds: Bounds) {
     this.#bounds = bounds;
-    this.#signal = signal;
     this.#take(bounds.working);
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
     const { working, unsent, scheduler } = this.#bounds;
     this.#giveBack();
-    this.caller = keyId;
+    this.#caller = keyId;
     // A caller that reads its responses is served, whatever others leave unread.
     if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
     if (!scheduler.hasRoom()) {
@@ -155,16 +146,11 @@ class HeldPermit implements Permit, Task {
     this.#bounds.scheduler.charge(1 + length / SMALL);
   }
 
-  get isGone(): boolean {
-    return this.#hasEnded || this.#signal.aborted;
-  }
-
   async #waitForTurn(): Promise<void> {
-    const isLate = await new Promise<boolean>((resolve) => {
-      this.start = resolve;
-      this.#bounds.scheduler.defer(this);
+    const isLate = await new Promise<boolean>((start) => {
+      this.#bounds.scheduler.defer({ caller: this.#caller, deferredAt: undefined, start });
     });
-    if (isLate) throw TOO_LATE;
+    if (isLate || this.#hasEnded) throw TOO_LATE;
     this.#take(this.#bounds.working);
   }
 
@@ -172,13 +158,13 @@ class HeldPermit implements Permit, Task {
   #take(shares: Shares): void {
     this.#giveBack();
     if (this.#hasEnded) return;
-    shares.check(this.caller);
-    shares.add(this.caller, 1);
+    shares.check(this.#caller);
+    shares.add(this.#caller, 1);
     this.#held = shares;
   }
 
   #giveBack(): void {
-    this.#held?.add(this.caller, -1);
+    this.#held?.add(this.#caller, -1);
     this.#held = undefined;
   }
 }

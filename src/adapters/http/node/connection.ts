@@ -16,7 +16,6 @@ const PIECES_PER_TURN = 16;
 /** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
-  /** The open connections. */
   readonly connections: Set<Connection>;
   /** The connections that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Connection>;
@@ -43,14 +42,14 @@ export class Connection implements Task {
   response: ServerResponse | undefined;
   /** The id of the API key of that request; empty while it is unknown. */
   keyId = '';
-  /** Whether input is still parsed. */
   isParsing = true;
+  /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
+  caller: 'new' | 'known' = 'new';
   deferredAt: number | undefined;
   readonly #server: ServerState;
   /** What `node:http` does with input, and at its end. */
   readonly #parse: (chunk: Buffer) => void;
   readonly #endOfInput: () => void;
-  #isNew = true;
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
   #isLast = false;
@@ -79,14 +78,15 @@ export class Connection implements Task {
     socket.resume = () => (this.#input.length > MOST_WAITING ? socket : resume());
     socket.on('error', () => {}); // it closes after it
     socket.on('close', () => this.#close());
-    socket.on('finish', () => this.end()); // a listener, too, can end it
     socket.on('drain', () => {
       this.#countUnsent();
       this.#goOn();
     });
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // The first request is parsed two turns after it came: the end must not overtake it.
-    socket.on('end', () => (this.#isNew ? setImmediate(setImmediate, this.#endInput) : this.#endInput()));
+    socket.on('end', () =>
+      this.caller === 'new' ? setImmediate(setImmediate, this.#endInput) : this.#endInput(),
+    );
   }
 
   readonly #endInput = (): void => {
@@ -96,15 +96,6 @@ export class Connection implements Task {
     // Not while a body that is too short is answered, nor before a written response was sent.
     if (this.isParsing && this.response?.writableEnded !== true) this.end();
   };
-
-  /** The API key is unknown before parsing. So new connections alternate with those that have sent a request. */
-  get caller(): string {
-    return this.#isNew ? 'new' : '';
-  }
-
-  get isGone(): boolean {
-    return this.socket.destroyed;
-  }
 
   /** Whether a further request has come before the response. */
   get pipelines(): boolean {
@@ -122,7 +113,7 @@ export class Connection implements Task {
       response.writeContinue();
       this.#goOn();
     };
-    this.#isNew = false;
+    this.caller = 'known';
     this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0);
     response.once('close', this.#finish);
   }
@@ -187,7 +178,7 @@ export class Connection implements Task {
   /** Updates, for the key of the request, how many bytes of the response wait to be sent. */
   readonly #countUnsent = (): void => {
     const { admission, waiting } = this.#server;
-    const bytes = this.response && !this.isGone ? this.socket.writableLength : 0;
+    const bytes = this.response && !this.socket.destroyed ? this.socket.writableLength : 0;
     if (bytes === this.#unsent) return;
     this.#unsentSince = performance.now();
     if (bytes > 0) waiting.add(this);
@@ -201,14 +192,13 @@ export class Connection implements Task {
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     const { scheduler } = this.#server;
     // A client may have reset the connection before it was accepted. Its reset is read a turn after its request.
-    if (this.#isNew) setImmediate(() => scheduler.defer(this));
+    if (this.caller === 'new') setImmediate(() => scheduler.defer(this));
     else if (scheduler.hasRoom()) this.start();
     else scheduler.defer(this);
     // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
     if (this.#input.length > MOST_WAITING) this.socket.pause();
   }
 
-  /** Parses the input. */
   start(): void {
     for (let pieces = 0, length = 0; (length = this.#pieceLength()) > 0; pieces += 1) {
       if (pieces === PIECES_PER_TURN) {
@@ -235,7 +225,7 @@ export class Connection implements Task {
    */
   #pieceLength(): number {
     const input = this.#input;
-    if (input.length === 0 || this.socket.writableNeedDrain) return 0;
+    if (input.length === 0 || this.socket.destroyed || this.socket.writableNeedDrain) return 0;
     const request = this.response?.req;
     if (request && (request.complete || request.readableLength >= request.readableHighWaterMark)) return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
@@ -249,7 +239,7 @@ export class Connection implements Task {
   readonly #finish = (): void => {
     this.response = undefined;
     this.#countUnsent();
-    if (this.isGone) return; // it would stay in the set forever
+    if (this.socket.destroyed) return; // it would stay in the set forever
     this.#server.waiting.add(this);
     this.#isIdle = true;
     this.#since = performance.now();

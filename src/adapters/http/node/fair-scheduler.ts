@@ -4,8 +4,6 @@ export interface Task {
   readonly caller: string | undefined;
   /** When it was deferred, by `performance.now()`; `undefined` while it does not wait. Set by the scheduler only. */
   deferredAt: number | undefined;
-  /** Whether its client has gone: the scheduler drops it. */
-  readonly isGone: boolean;
   /** Starts it, or refuses it if it is late. */
   start(isLate: boolean): void;
 }
@@ -107,7 +105,6 @@ export class FairScheduler {
       const task = this.#take(queue, now);
       this.#queues.delete(caller);
       if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
-      if (task === undefined) continue;
       const isLate = this.#isLate(task, now);
       task.deferredAt = undefined;
       this.#left -= isLate ? REFUSED : this.#usual;
@@ -119,12 +116,10 @@ export class FairScheduler {
   };
 
   /** Takes the next task of a caller. */
-  #take(queue: Task[], now: number): Task | undefined {
-    while (queue[0]?.isGone) queue.shift();
-    const [oldest] = queue;
-    if (oldest && this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0)
-      return queue.splice(queue.findLastIndex(({ isGone }) => !isGone))[0];
-    return queue.shift();
+  #take(queue: Task[], now: number): Task {
+    const [oldest] = queue as [Task];
+    const isOverdue = this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0;
+    return (isOverdue ? queue.pop() : queue.shift()) as Task;
   }
 
   #isLate({ deferredAt = Infinity }: Task, now: number): boolean {

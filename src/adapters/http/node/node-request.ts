@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
-import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import type { HttpInterface } from '../http-interface.js';
+import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { connectionOf } from './connection.js';
 
 /** More characters than the operating system usually takes at once. */
 const LARGE = 64 * 1024;
 
-/** Writes a whole response. */
 export function writeResponse(
   { method }: IncomingMessage,
   response: ServerResponse,

@@ -46,10 +46,9 @@ const QUIET_TIME = 5;
 const SHORT_TURN = 0.2;
 
 /**
- * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a
- * time from each connection, responds in the interface's Error shape where no listener can,
- * survives what a listener throws or rejects with, and stops without losing a response. `setTimeout` of its requests,
- * responses and sockets has no effect: its own limits hold.
+ * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a time from
+ * each connection, responds in the interface's Error shape where no listener can, survives what a listener throws or
+ * rejects with, and stops without losing a response. `setTimeout` of its requests, responses and sockets has no effect.
  */
 export class NodeServer {
   readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
@@ -171,7 +170,7 @@ export class NodeServer {
     });
     http.on('clientError', (error: ParserError, socket) => {
       const connection = connectionOf(socket);
-      if (connection && !connection.isGone) this.#fail(connection, parserFault(error), error.rawPacket);
+      if (connection && !socket.destroyed) this.#fail(connection, parserFault(error), error.rawPacket);
     });
     return http;
   }

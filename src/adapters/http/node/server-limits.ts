@@ -31,7 +31,6 @@ export const SERVER_LIMITS = {
   stopGrace: 500,
 } as const;
 
-/** The limits of a listening server; see `SERVER_LIMITS` for meanings, units and defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
 /** The bytes that the process may use: the limit of its control group, or the memory of the machine. */

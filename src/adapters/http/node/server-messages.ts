@@ -2,7 +2,6 @@ import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
 
 /** A request that tells when its listener reads the body. */
 export class ServerRequest extends IncomingMessage {
-  /** Called whenever the listener reads the body. */
   onRead: (() => void) | undefined;
 
   override _read(size: number): void {

@@ -138,19 +138,6 @@ describe('A listener', () => {
       expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['malformed_request']);
     });
   }
-
-  it('that ends the socket without a response has its connection closed', async () => {
-    const closed = Promise.withResolvers<void>();
-    const { port } = await listening(
-      ({ socket }, response) => {
-        response.once('close', closed.resolve);
-        socket.end();
-      },
-      { limits: { lingerTime: 50 } },
-    );
-    await RawConnection.open(port, head('GET /'), true);
-    await inTime(closed.promise);
-  });
 });
 
 describe('createNodeListener', () => {

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import type { RequestListener } from 'node:http';
+import { mock } from 'node:test';
+import { BusyError, type HttpInterface } from '../../../../src/adapters/http/index.js';
+import { createKoaApp } from '../../../../src/adapters/http/koa/index.js';
+import {
+  AdmissionControl,
+  NodeRequest,
+  createNodeListener,
+} from '../../../../src/adapters/http/node/index.js';
+import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
+import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
+import { httpInterface, keepAlive, settled } from '../fixtures.js';
+import { closeServers, head, inTime, listening } from './listening-server.js';
+import { RawConnection } from './raw-connection.js';
+
+const MiB = 1024 ** 2;
+/** Large enough that the buffers of the operating system do not take it. */
+const LARGE = 24 * MiB;
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (const began = performance.now(); !isSo(); await settled()) {
+    if (performance.now() - began > 10_000) throw new Error('not within 10 s');
+  }
+};
+
+/** Asks for one animal, which is large, or for none. */
+const list = (key: string, limit: 0 | 1): string =>
+  head(`GET /v1/pets?limit=${limit + 1}`, `Authorization: Bearer ${key}`);
+
+/** A client that does not read what it asks for. */
+async function stalled(port: number, bytes: string): Promise<RawConnection> {
+  const reader = await RawConnection.open(port);
+  reader.socket.pause();
+  reader.send(bytes);
+  return reader;
+}
+
+/** A server with large lists, the status that a key gets from it, and what its admission counts. */
+async function serving(maxUnsent: number, listenerOf: (http: HttpInterface) => RequestListener) {
+  const admission = new AdmissionControl({ maxUnsent });
+  const name = '世'.repeat(LARGE / 3); // three bytes each: what is counted is bytes
+  const pets = [{ id: 1n, name, categoryId: 1n, status: 'available' as const }];
+  const animalStore = {
+    ...createAnimalStore(openMemoryStore()),
+    listPets: async ({ limit = 1 } = {}) => ({ pets: limit > 1 ? pets : [] }),
+  };
+  const listener = listenerOf(httpInterface({ admission, animalStore }));
+  const { port } = await listening(listener, { admission });
+  const status = async (key: string): Promise<number | undefined> => {
+    const connection = await RawConnection.open(port, list(key, 0));
+    return (await inTime(connection.responses(1)))[0]?.status;
+  };
+  return { admission, port, status };
+}
+
+describe('What clients leave unread', () => {
+  afterEach(closeServers);
+  keepAlive();
+
+  for (const [name, listenerOf] of [
+    ['the listener for node:http', createNodeListener],
+    ['Koa', (http: HttpInterface) => createKoaApp(http).callback()],
+  ] as const) {
+    it(`is counted until they read it or go: beyond its share a key gets 503, and no other key does (${name})`, async () => {
+      const { admission, port, status } = await serving(30 * MiB, listenerOf);
+      const reader = await stalled(port, list('greedy', 1));
+      await until(() => admission.unsent > 0);
+      expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
+      expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
+      reader.socket.resume();
+      await until(() => admission.unsent === 0);
+      expect(await status('greedy')).to.equal(200);
+      const leaver = await stalled(port, list('greedy', 1));
+      await until(() => admission.unsent > 0);
+      leaver.socket.destroy();
+      await until(() => admission.unsent === 0);
+    });
+  }
+
+  it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
+    const { admission, port, status } = await serving(40 * MiB, createNodeListener);
+    for (const key of ['one', 'two']) await stalled(port, list(key, 1));
+    await until(() => admission.unsent > 40 * MiB);
+    expect([await status('one'), await status('two'), await status('three')]).to.deep.equal([503, 503, 200]);
+  });
+
+  it('is counted for the key of its own request, not of the one before on the same connection', async () => {
+    const admission = new AdmissionControl();
+    const counted = mock.method(admission, 'countUnsent');
+    const { port } = await listening(
+      (request, response) => {
+        const isKeyed = request.url === '/keyed';
+        if (isKeyed) new NodeRequest(request, response).onAuthenticated({ keyId: 'key', scopes: new Set() });
+        response.end(isKeyed ? '' : Buffer.alloc(LARGE));
+      },
+      { admission },
+    );
+    const connection = await RawConnection.open(port, head('GET /keyed'));
+    await connection.responses(1);
+    connection.socket.pause();
+    connection.send(head('GET /open'));
+    await until(() => counted.mock.callCount() > 0);
+    expect(counted.mock.calls.map(({ arguments: [keyId] }) => keyId)).to.deep.equal(['']);
+  });
+
+  it('is only what the operating system does not take', async () => {
+    const admission = new AdmissionControl();
+    const counts: number[] = [];
+    const { port } = await listening(
+      (_request, response) => {
+        response.end('some');
+        counts.push(admission.unsent);
+      },
+      { admission },
+    );
+    await (await RawConnection.open(port, head('GET /'))).responses(1);
+    expect(counts).to.deep.equal([0]);
+  });
+
+  it('is by default a quarter of the memory that the process may use', () => {
+    const memory = mock.method(process, 'constrainedMemory', () => 400);
+    const admission = new AdmissionControl();
+    memory.mock.restore();
+    const admit = (): unknown => admission.admit().admitCaller('a');
+    admission.countUnsent('a', 74);
+    expect(admit()).to.equal(undefined);
+    admission.countUnsent('a', 1); // three quarters of 100
+    expect(admit).to.throw(BusyError);
+  });
+});
