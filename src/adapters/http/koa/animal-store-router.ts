@@ -25,19 +25,18 @@ export interface AnimalStoreState {
  * `error`, as in Koa, and the client gets the interface's own response.
  */
 export const animalStoreRouter = (http: HttpInterface): Router =>
-  routerOf(http, (context, answer) => {
-    if (answer.fault) throwFault(context, answer, answer.fault);
-    respond(context, answer);
-  });
+  routerOf(http, (context, answer) =>
+    answer.fault ? throwFault(context, answer, answer.fault) : respond(context, answer),
+  );
 
 function routerOf(http: HttpInterface, answerBy: typeof respond): Router {
   const router = new Router({ strict: true, sensitive: true });
-  const requestOf = koaRequests(http);
+  const parse = bodyParserOf(http);
   for (const route of http.routes) {
     if (route.open) continue;
     const register = (method: string, operation?: OperationId): void => {
       const handle: Middleware = async (context, next) => {
-        const request = requestOf(context);
+        const request = new KoaRequest(context, parse);
         // Koa decodes and resolves some targets, which the interface takes as sent: their paths differ.
         if (request.path !== context.path) return next();
         if (operation) context.state['operation'] = operation;
@@ -54,18 +53,13 @@ function routerOf(http: HttpInterface, answerBy: typeof respond): Router {
 
 /**
  * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. Its
- * faults are in the log of `http`. It takes no more middleware.
+ * faults are in the log of `http`. Middleware that is used after it never runs: mount it in an application of yours.
  */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new Koa();
-  const requestOf = koaRequests(http);
+  const parse = bodyParserOf(http);
   app.use(routerOf(http, respond).routes()); // traces name requests by its routes
-  app.use(async (context) => respond(context, await http.handle(requestOf(context))));
-  app.use = () => {
-    throw new Error(
-      'createKoaApp answers every request, so what is used after it never runs. Mount it, or animalStoreRouter, in an application of your own.',
-    );
-  };
+  app.use(async (context) => respond(context, await http.handle(new KoaRequest(context, parse))));
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);
@@ -73,10 +67,8 @@ export function createKoaApp(http: HttpInterface): Koa {
   return app;
 }
 
-/** Hands the response to Koa, so that other middleware can still change it. Writes it where Koa must not respond. */
-function respond(context: Context, answer: HttpResponse): void {
-  const { req, res, response } = context;
-  if (context.respond === false) return writeResponse(req, res, answer);
+/** Hands the response to Koa, so that other middleware can still change it. */
+function respond({ res, response }: Context, answer: HttpResponse): void {
   response.status = answer.status;
   // Koa's own `set` takes ten times as long. Other middleware sees the same headers.
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
@@ -90,12 +82,7 @@ function throwFault(context: Context, answer: HttpResponse, fault: Error): never
   const onerror = (error: Error): void => {
     if (error !== fault) return usual(error);
     app.emit('error', fault, context);
-    if (res.headersSent || !context.writable) return;
-    // As Koa does. Other middleware, such as @koa/cors, leaves headers on the error.
-    for (const name of res.getHeaderNames()) res.removeHeader(name);
-    context.set((fault as { headers?: Record<string, string> }).headers ?? {});
-    res.statusMessage = '';
-    writeResponse(req, res, answer);
+    if (!res.headersSent && context.writable) writeResponse(req, res, answer);
   };
   Object.assign(context, { onerror });
   context.status = answer.status; // for middleware that catches it and sets none
@@ -128,13 +115,10 @@ class KoaRequest extends NodeRequest {
     return bytesIn(this.#context.request) ?? super.keptBody;
   }
 
-  /**
-   * Parses in a context of its own. In the request's, koa-bodyparser would skip bodies that an earlier one skipped, and
-   * types that the interface accepts.
-   */
   protected override async receive(limit: number): Promise<Uint8Array> {
     if (limit === 0) return super.receive(limit); // the parser has one limit
     const { req, request } = this.#context;
+    // In the request's own context the parser would skip what one before has skipped, and bodies without a type.
     const own = { req, request: { is: () => 'text', rawBody: undefined } };
     if (req.headers['content-encoding'] !== undefined) req.headers['content-encoding'] = 'identity';
     try {
@@ -149,15 +133,8 @@ class KoaRequest extends NodeRequest {
   }
 }
 
-/**
- * Makes requests of the contexts of Koa. koa-bodyparser reads and limits; the interface decodes and parses strictly.
- */
-function koaRequests({ settings: { bodyLimit } }: HttpInterface): (context: Context) => KoaRequest {
-  const options = {
-    enableTypes: ['text'],
-    textLimit: bodyLimit,
-    encoding: null, // Gives bytes. Its types do not know it.
-  };
-  const parse = bodyParser(options as unknown as bodyParser.Options);
-  return (context) => new KoaRequest(context, parse);
+/** The parser that reads and limits bodies. The interface decodes and parses them strictly. */
+function bodyParserOf({ settings: { bodyLimit } }: HttpInterface): Middleware {
+  const options = { enableTypes: ['text'], textLimit: bodyLimit, encoding: null }; // null gives bytes
+  return bodyParser(options as unknown as bodyParser.Options); // its types do not know that
 }

@@ -1,8 +1,7 @@
 /* oxlint-disable typescript/no-misused-promises -- listeners that reject are what is tried here */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, httpInterface } from '../fixtures.js';
@@ -22,39 +21,6 @@ const logLines = () => {
 describe('A listener', () => {
   afterEach(closeServers);
   const fault = new Error('secret');
-
-  it('finds what it expects of a socket', async () => {
-    const { port } = await listening(({ socket }, response) => {
-      socket.setNoDelay(true);
-      socket.setKeepAlive(true, 1000);
-      socket.ref().unref().ref();
-      const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, bytesRead } = socket;
-      const address = socket.address();
-      response.end(
-        JSON.stringify([
-          remoteAddress,
-          typeof remotePort,
-          remoteFamily,
-          localAddress,
-          localPort,
-          bytesRead,
-          address,
-        ]),
-      );
-    });
-    const sent = head('GET /', 'Connection: close');
-    const [response] = await exchange(port, sent);
-    const address = { address: '127.0.0.1', family: 'IPv4', port };
-    expect(JSON.parse(response?.body ?? '')).to.deep.equal([
-      '127.0.0.1',
-      'number',
-      'IPv4',
-      '127.0.0.1',
-      port,
-      sent.length,
-      address,
-    ]);
-  });
 
   it('knows the address of a client that has gone', async () => {
     const held = new Held();
@@ -138,45 +104,19 @@ describe('A listener', () => {
       expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['malformed_request']);
     });
   }
-});
 
-describe('createNodeListener', () => {
-  afterEach(closeServers);
-
-  for (const [when, bodies] of [
-    ['at once', ['ZZ\r\n']],
-    ['later', ['1\r\n{\r\n', 'ZZ\r\n']],
-  ] as const) {
-    it(`answers and logs a create whose body turns out malformed, ${when}, exactly once`, async () => {
-      const { log, responded } = logLines();
-      const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
-      const connection = await RawConnection.open(port, chunked(`Authorization: ${KEY.authorization}`));
-      for (const body of bodies) {
-        await new Promise(setImmediate);
-        connection.send(body);
-      }
-      const responses = await connection.allResponses();
-      expect(responses).to.have.lengthOf(1);
-      expectError(responses[0], 400, 'malformed_request');
-      const requestId = responses[0]?.headers.get('x-request-id');
-      expect(responded.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
-    });
-  }
-
-  it('survives a malformed body on a server of node:http', async () => {
-    const server = createServer(createNodeListener(httpInterface())).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    try {
-      const sent = chunked(`Authorization: ${KEY.authorization}`);
-      await (
-        await RawConnection.open(port, `${sent}ZZ\r\n`)
-      ).closed;
-      const [response] = await (await RawConnection.open(port, head('GET /livez'))).responses(1);
-      expect(response?.status).to.equal(200);
-    } finally {
-      server.closeAllConnections();
-      server.close();
+  it('has its interface answer and log a create whose body turns out malformed exactly once', async () => {
+    const { log, responded } = logLines();
+    const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
+    const connection = await RawConnection.open(port, chunked(`Authorization: ${KEY.authorization}`));
+    for (const body of ['1\r\n{\r\n', 'ZZ\r\n']) {
+      await new Promise(setImmediate);
+      connection.send(body);
     }
+    const [response, ...more] = await connection.allResponses();
+    expectError(response, 400, 'malformed_request');
+    expect(more).to.deep.equal([]);
+    const requestId = response?.headers.get('x-request-id');
+    expect(responded.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
   });
 });

@@ -1,4 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { mock } from 'node:test';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
 import { within } from '../../../contract/run-contract.js';
 import { RawConnection } from './raw-connection.js';
@@ -80,3 +81,11 @@ export async function steady(port: number, count: () => number): Promise<number>
 /** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
 export const inTime = <T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> =>
   within(milliseconds, 'it did not end', promise);
+
+/** Runs a test that puts the clock of the server forward. */
+export async function withClock(test: (forward: (milliseconds: number) => void) => Promise<void>) {
+  const now = performance.now.bind(performance);
+  let later = 0;
+  const clock = mock.method(performance, 'now', () => now() + later);
+  await test((milliseconds) => void (later += milliseconds)).finally(() => clock.mock.restore());
+}

@@ -1,4 +1,4 @@
-import { Agent, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -7,7 +7,25 @@ import { createNodeListener } from '../../../../src/adapters/http/node/index.js'
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { KEY, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
+import { bindContract } from '../../../contract/bind-contract.js';
+import { httpContract } from '../../../contract/http-contract.js';
+import { listenerSubjects } from '../../../contract/http/http-subjects.js';
 import { closeHosts, serve } from '../node-host.js';
+import { head } from './listening-server.js';
+import { RawConnection } from './raw-connection.js';
+
+/** The topics that requests and connections of `node:http` can break. Other transports run the rest. */
+const TOPICS = new Set([
+  'request bodies',
+  'the type, encoding and size of request bodies',
+  'malformed messages and connections',
+  'what depends on the transport',
+]);
+
+describe('createNodeListener', () => {
+  const cases = httpContract.cases.filter(({ topic = '' }) => TOPICS.has(topic));
+  bindContract({ ...httpContract, cases }, listenerSubjects(createNodeListener));
+});
 
 /** What a host does before the listener, such as looking up a session or parsing a body. */
 type Before = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -102,28 +120,23 @@ describe('createNodeListener as a guest', () => {
     expect(await fetch(url).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
   });
 
-  it('leaves a connection usable after it has refused a body in chunks', async () => {
-    const listener = createNodeListener(httpInterface({ settings: { bodyLimit: 10 } }));
-    const url = await serve(listener);
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const status = (method: string, headers: object, body: string): Promise<number | undefined> =>
-      new Promise((resolve, reject) => {
-        const sent = send(`${url}/v1/pets`, { method, agent, headers: { ...KEY, ...headers } }, (response) =>
-          response.resume().once('end', () => resolve(response.statusCode)),
-        );
-        sent.on('error', reject).end(body);
-      });
-    const chunked = { 'transfer-encoding': 'chunked' };
-    try {
-      expect(await status('POST', chunked, 'x'.repeat(400_000))).to.equal(413);
-      expect(await status('GET', {}, '')).to.equal(200);
-      expect(
-        await status('POST', { ...chunked, 'content-type': 'text/plain' }, 'x'.repeat(400_000)),
-      ).to.equal(415);
-      expect(await status('GET', {}, '')).to.equal(200);
-    } finally {
-      agent.destroy();
-    }
+  it('survives a malformed body, and leaves a connection usable after it has refused a body in chunks', async () => {
+    const url = await serve(createNodeListener(httpInterface({ settings: { bodyLimit: 10 } })));
+    const port = Number(new URL(url).port);
+    const key = `Authorization: ${KEY.authorization}`;
+    const chunked = [key, 'Transfer-Encoding: chunked'];
+    await (
+      await RawConnection.open(port, `${head('POST /v1/pets', ...chunked)}ZZ\r\n`)
+    ).closed;
+    const connection = await RawConnection.open(port);
+    const body = `${(400_000).toString(16)}\r\n${'x'.repeat(400_000)}\r\n0\r\n\r\n`;
+    for (const type of ['application/json', 'text/plain'])
+      connection.send(
+        head('POST /v1/pets', ...chunked, `Content-Type: ${type}`) + body + head('GET /v1/pets', key),
+      );
+    const statuses = (await connection.responses(4)).map(({ status }) => status);
+    expect(statuses).to.deep.equal([413, 200, 415, 200]);
+    connection.socket.destroy();
   });
 
   it('returns a promise that ends when the response is written, and has two parameters', async () => {

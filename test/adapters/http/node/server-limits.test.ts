@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
@@ -13,6 +12,7 @@ import {
   inTime,
   listening,
   serverHasRead,
+  withClock,
 } from './listening-server.js';
 import { RawConnection, exchange, expectError } from './raw-connection.js';
 
@@ -131,23 +131,18 @@ describe('The limits of the listening server', () => {
     expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal(['/']);
   });
 
-  const writings: Readonly<Record<string, (response: ServerResponse, body: Buffer) => void>> = {
-    'cut off a client that does not read its response, though it goes on sending': (response, body) =>
-      response.end(body),
-    'cut off a client that does not read a part of its response, though it goes on sending': (
-      response,
-      body,
-    ) => response.write(body),
-  };
-  for (const [title, write] of Object.entries(writings))
-    it(title, async () => {
+  for (const [what, write] of [
+    ['the response', 'end'],
+    ['a part of it', 'write'],
+  ] as const) {
+    it(`cut off a client that does not read ${what}, though it goes on sending`, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
       const held = new Held();
       const { port } = await listening(held.listener, { limits });
       const connection = await RawConnection.open(port, head('GET /'));
       connection.socket.pause();
       const response = await held.nth(0);
-      write(response, Buffer.alloc(50_000_000));
+      response[write](Buffer.alloc(50_000_000));
       const drip = setInterval(() => connection.send('G'), 5); // sending is not reading
       await inTime(once(response, 'close'));
       clearInterval(drip);
@@ -157,6 +152,7 @@ describe('The limits of the listening server', () => {
       if (Number(process.versions.node.split('.')[0]) >= 24)
         expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
     });
+  }
 
   it('leave a client that stops reading time anew for each response', async () => {
     const body = Buffer.alloc(20_000_000);
@@ -174,11 +170,8 @@ describe('The limits of the listening server', () => {
     }
   });
 
-  it('leave a client that reads slowly, but steadily, all the time that it takes', async () => {
-    const clock = performance.now.bind(performance);
-    let later = 0;
-    performance.now = () => clock() + later;
-    try {
+  it('leave a client that reads slowly, but steadily, all the time that it takes', () =>
+    withClock(async (forward) => {
       const part = Buffer.alloc(10_000_000);
       const held = new Held();
       const limits = { writeTimeout: 60_000, connectionsCheckingInterval: 5 };
@@ -199,7 +192,7 @@ describe('The limits of the listening server', () => {
       for (let steps = 1; steps <= 4; steps += 1) {
         response.write(part);
         await delay(50); // the limits are checked several times
-        later += 40_000;
+        forward(40_000);
         await delay(50);
         enough = steps * part.length;
         connection.socket.resume();
@@ -207,110 +200,92 @@ describe('The limits of the listening server', () => {
         await delay(50);
       }
       expect(response.destroyed).to.equal(false);
-    } finally {
-      performance.now = clock;
-    }
-  });
+    }));
+});
 
-  it('close, for a connection beyond the highest number, the one that has waited longest for a request', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 3 } });
-    const working = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
+/** A server that is full when one more connection has come. Requests beside the first are the test's. */
+async function almostFull(maxConnections = 2) {
+  const held = new Held();
+  const { port } = await listening(held.listener, { limits: { maxConnections } });
+  const working = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}fo`);
+  const response = await held.nth(0);
+  const finish = async (): Promise<void> => {
+    response.end('done');
+    expect((await working.responses(1))[0]?.body).to.equal('done');
+  };
+  return { held, port, finish };
+}
+
+describe('A connection beyond the highest number', () => {
+  afterEach(closeServers);
+
+  it('closes the one that has waited longest for a request', async () => {
+    const { held, port, finish } = await almostFull(3);
     const slow = await RawConnection.open(port, 'GET / HTT');
     const idle = await RawConnection.open(port);
-    const first = await RawConnection.open(port, head('GET /first'));
+    const first = await RawConnection.open(port, head('GET /'));
     await slow.closed;
-    const second = await RawConnection.open(port, head('GET /second'));
+    const second = await RawConnection.open(port, head('GET /'));
     await idle.closed;
-    (await held.nth(1)).end('first');
-    (await held.nth(2)).end('second');
-    response.end('done');
-    for (const [connection, body] of [
-      [working, 'done'],
-      [first, 'first'],
-      [second, 'second'],
-    ] as const) {
-      expect((await connection.responses(1))[0]?.body).to.equal(body);
+    for (const [index, connection] of [first, second].entries()) {
+      (await held.nth(index + 1)).end(`${index}`);
+      expect((await connection.responses(1))[0]?.body).to.equal(`${index}`);
     }
+    await finish();
   });
 
-  it('close, for a connection beyond the highest number, one that is idle after a response', async () => {
-    const { port } = await listening(echoTarget, { limits: { maxConnections: 1 } });
-    const idle = await RawConnection.open(port, head('GET /'));
-    await idle.responses(1);
-    const next = await RawConnection.open(port, head('GET /next'));
-    expect((await next.responses(1))[0]?.body).to.equal('/next');
-    await inTime(idle.closed);
-  });
+  const waiting: Readonly<Record<string, (port: number, held: Held) => Promise<RawConnection>>> = {
+    'is idle after a response': async (port, held) => {
+      const idle = await RawConnection.open(port, head('GET /'));
+      (await held.nth(1)).end();
+      await idle.responses(1);
+      return idle;
+    },
+    'leaves a response unread': async (port, held) => {
+      const stalled = await RawConnection.open(port, head('GET /'));
+      stalled.socket.pause();
+      (await held.nth(1)).end(Buffer.alloc(50_000_000));
+      return stalled;
+    },
+    'pipelines, if every other has a request in work': async (port, held) => {
+      const pipelining = await RawConnection.open(port, head('GET /').repeat(2));
+      await held.nth(1);
+      return pipelining;
+    },
+  };
+  for (const [what, open] of Object.entries(waiting)) {
+    it(`closes one that ${what}`, async () => {
+      const { held, port, finish } = await almostFull();
+      const closing = await open(port, held);
+      const next = await RawConnection.open(port, head('GET /'));
+      (await held.nth(2)).end('next');
+      expect((await next.responses(1))[0]?.body).to.equal('next');
+      closing.socket.resume();
+      await inTime(closing.closed);
+      await finish();
+    });
+  }
 
-  it('close, for a connection beyond the highest number, one that leaves a response unread', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
-    const working = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
-    const stalled = await RawConnection.open(port, head('GET /'));
-    stalled.socket.pause();
-    const cut = once((await held.nth(1)).end(Buffer.alloc(50_000_000)), 'close');
-    const next = await RawConnection.open(port, head('GET /'));
-    await inTime(cut);
-    (await held.nth(2)).end('next');
-    response.end('done');
-    expect((await next.responses(1))[0]?.body).to.equal('next');
-    expect((await working.responses(1))[0]?.body).to.equal('done');
-  });
-
-  it('close one that pipelines if every other has a request in work', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
-    const working = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}fo`);
-    const response = await held.nth(0);
-    const pipelining = await RawConnection.open(port, head('GET /').repeat(2));
-    await held.nth(1);
-    const next = await RawConnection.open(port, head('GET /next'));
-    await inTime(pipelining.closed);
-    (await held.nth(2)).end('next');
-    response.end('done');
-    expect((await next.responses(1))[0]?.body).to.equal('next');
-    expect((await working.responses(1))[0]?.body).to.equal('done');
-  });
-
-  it('do not count a client that left before its response', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
+  it('is none where the client of another has left before its response', async () => {
+    const { held, port } = await almostFull();
     const leaving = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
+    const response = await held.nth(1);
     leaving.socket.resetAndDestroy();
     await inTime(once(response, 'close'));
-    const first = await RawConnection.open(port);
-    for (let count = 0; count < 2; count += 1) await RawConnection.open(port);
-    await inTime(first.closed);
+    const next = await RawConnection.open(port);
+    await RawConnection.open(port);
+    await inTime(next.closed);
   });
 
-  it('do not take a connection that has ended for one that waits', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 2 } });
+  it('is dropped while every other has a request in work, whoever waited and has left', async () => {
+    const { held, port, finish } = await almostFull();
     const idle = await RawConnection.open(port);
     idle.socket.end();
     await inTime(idle.closed);
-    for (const index of [0, 1]) {
-      await RawConnection.open(port, head('GET /'));
-      await held.nth(index);
-    }
-    const beyond = await RawConnection.open(port, head('GET /'));
-    await inTime(beyond.closed);
+    await RawConnection.open(port, head('GET /'));
+    await held.nth(1);
+    await inTime((await RawConnection.open(port, head('GET /'))).closed);
     expect(held.responses).to.have.lengthOf(2);
-  });
-
-  it('drop a connection beyond the highest number while every other has a request in work', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { maxConnections: 1 } });
-    const working = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
-    await (
-      await RawConnection.open(port)
-    ).closed;
-    response.end('done');
-    expect((await working.responses(1))[0]?.body).to.equal('done');
+    await finish();
   });
 });

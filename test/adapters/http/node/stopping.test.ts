@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
-import { Held, closeServers, echoBody, echoTarget, head, inTime, listening } from './listening-server.js';
+import {
+  Held,
+  closeServers,
+  echoBody,
+  echoTarget,
+  head,
+  inTime,
+  listening,
+  withClock,
+} from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
 /** Resolves when the port refuses connections. */
@@ -13,13 +22,16 @@ async function untilRefused(port: number): Promise<void> {
 describe('A listening server that drains', () => {
   afterEach(closeServers);
 
-  it('closes each connection after its next response, and takes new ones', async () => {
+  it('closes each connection after its next response, or when it is idle, and takes new ones', async () => {
     const held = new Held();
-    const { server, port } = await listening(held.listener);
+    const limits = { stopGrace: 50, connectionsCheckingInterval: 10 };
+    const { server, port } = await listening(held.listener, { limits });
+    const idle = await RawConnection.open(port);
     const connection = await RawConnection.open(port, head('GET /') + head('GET /'));
     const response = await held.nth(0);
     server.drain();
     const fresh = await RawConnection.open(port, head('GET /'), true);
+    await inTime(idle.closed);
     response.end('done');
     (await held.nth(1)).writeHead(200, { Connection: 'keep-alive' }).end('done');
     for (const each of [connection, fresh]) {
@@ -100,28 +112,22 @@ describe('A listening server that is closed', () => {
     expect(await inTime(closed)).to.equal(true);
   });
 
-  it('leaves a connection stopGrace for a request, however long it was idle before', async () => {
-    const clock = performance.now.bind(performance);
-    let later = 0;
-    performance.now = () => clock() + later;
-    try {
+  it('leaves a connection stopGrace for a request, however long it was idle before', () =>
+    withClock(async (forward) => {
       const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000 };
       const { server, port } = await listening(echoTarget, { limits });
       const [used, idle] = [await RawConnection.open(port, head('GET /')), await RawConnection.open(port)];
       await used.responses(1);
-      later += 600_000;
+      forward(600_000);
       const closed = server.close(300_000);
       await untilRefused(port);
       await delay(100); // a stopping server looks for idle connections several times
       used.send(head('GET /late'));
       expect((await inTime(used.allResponses())).map(({ body }) => body)).to.deep.equal(['/', '/late']);
-      later += 60_000;
+      forward(60_000);
       await inTime(idle.closed);
       expect(await inTime(closed)).to.equal(true);
-    } finally {
-      performance.now = clock;
-    }
-  });
+    }));
 
   it('answers a request whose body is on its way', async () => {
     const { server, port } = await listening(echoBody);
