@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { mock } from 'node:test';
 import type { RespondedRequest } from '../../../src/adapters/http/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
@@ -79,13 +80,10 @@ describe('A request that takes too long', () => {
   it('ends where timers are numbers, as outside Node.js', async () => {
     const { setTimeout: original } = globalThis;
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
-    Object.assign(globalThis, { setTimeout: numbers });
-    try {
-      const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
-      expect(outcome(late)).to.equal('503 service_unavailable');
-    } finally {
-      Object.assign(globalThis, { setTimeout: original });
-    }
+    const timers = mock.method(globalThis, 'setTimeout', numbers as unknown as typeof original);
+    const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
+    timers.mock.restore();
+    expect(outcome(late)).to.equal('503 service_unavailable');
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RespondedRequest } from '../../../../src/adapters/http/index.js';
-import { closeServers, echoBody, echoTarget, head, listening } from './listening-server.js';
+import { closeServers, echoTarget, head, listening } from './listening-server.js';
 import { RawConnection, exchange, expectError } from './raw-connection.js';
 
 describe('A request that the server refuses itself', () => {
@@ -46,17 +46,6 @@ describe('A request that the server refuses itself', () => {
     const connection = await RawConnection.open(port, 'HEAD / HTTP/1.1\r\n\r\n');
     await connection.closed;
     expect(connection.received).to.match(/^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
-  });
-
-  it('gets the headers that were chosen for its origin, on a 408 too', async () => {
-    const { port } = await listening(echoBody, {
-      headers: (request) => ({ 'X-Origin': request.header('origin') ?? 'unknown' }),
-      limits: { requestTimeout: 50, connectionsCheckingInterval: 10 },
-    });
-    const sent = `${head('POST /', 'Origin: https://pages.test', 'Content-Length: 9')}four`;
-    const [response] = await exchange(port, sent);
-    expectError(response, 408, 'request_timeout');
-    expect(response?.headers.get('x-origin')).to.equal('https://pages.test');
   });
 });
 

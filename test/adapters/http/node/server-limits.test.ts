@@ -16,6 +16,10 @@ import {
 } from './listening-server.js';
 import { RawConnection, exchange, expectError } from './raw-connection.js';
 
+/** As published, but checked often. */
+const usual = { limits: { connectionsCheckingInterval: 10 } };
+const someChecks = () => delay(50);
+
 describe('The limits of the listening server', () => {
   afterEach(closeServers);
 
@@ -72,70 +76,59 @@ describe('The limits of the listening server', () => {
     });
   }
 
-  it('leave a listener as much time as it takes', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: short });
-    const connection = await RawConnection.open(port, head('GET /'));
-    await (await RawConnection.open(port)).allResponses(); // 408: the times of the other are over as well
-    (await held.nth(0)).end('late');
-    expect((await connection.responses(1))[0]?.body).to.equal('late');
-  });
+  it('leave a listener as much time as it takes, and its connection as long as any other afterwards', () =>
+    withClock(async (forward) => {
+      const held = new Held();
+      const { port } = await listening(held.listener, usual);
+      const connection = await RawConnection.open(port, head('GET /'));
+      const response = await held.nth(0);
+      forward(60_000);
+      await someChecks();
+      response.end('late');
+      expect((await connection.responses(1))[0]?.body).to.equal('late');
+      forward(60_000);
+      await someChecks();
+      connection.send(head('GET /'));
+      (await held.nth(1)).end();
+      await connection.responses(2);
+    }));
 
-  it('let a response out that was ended, however late the rest of the body is', async () => {
-    const large = Buffer.alloc(20_000_000);
-    const { port } = await listening((_request, response) => response.end(large), {
-      limits: { ...short, headersTimeout: short.requestTimeout },
-    });
-    const slow = await RawConnection.open(port);
-    slow.socket.pause();
-    slow.send(`${head('POST /', 'Content-Length: 9')}four`);
-    await serverHasRead(port);
-    await (await RawConnection.open(port)).allResponses(); // 408: the time of the other is over as well
-    slow.socket.resume();
-    expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
-  });
+  it('let a response out that was ended, however late the rest of the body is', () =>
+    withClock(async (forward) => {
+      const large = Buffer.alloc(20_000_000);
+      const { port } = await listening((_request, response) => response.end(large), usual);
+      const slow = await RawConnection.open(port);
+      slow.socket.pause();
+      slow.send(`${head('POST /', 'Content-Length: 9')}four`);
+      await serverHasRead(port);
+      forward(16_000);
+      await someChecks();
+      slow.socket.resume();
+      expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
+    }));
 
-  it('give a request its time anew, however long its connection was idle', async () => {
-    const limits = { headersTimeout: 1_000, requestTimeout: 1_000, connectionsCheckingInterval: 10 };
-    const { port } = await listening(echoTarget, { limits });
-    const connection = await RawConnection.open(port, head('GET /'));
-    await connection.responses(1);
-    await (
-      await RawConnection.open(port)
-    ).closed;
-    connection.send('GET /slow');
-    await delay(50); // for some checks
-    connection.send(head(''));
-    expect((await connection.responses(2))[1]?.body).to.equal('/slow');
-  });
-
-  it('keep a connection as long after a request that took long', async () => {
-    const held = new Held();
-    const limits = { keepAliveTimeout: 1_000, connectionsCheckingInterval: 10 };
-    const { port } = await listening(held.listener, { limits });
-    const connection = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
-    await (
-      await RawConnection.open(port)
-    ).closed;
-    response.end();
-    await connection.responses(1);
-    await delay(50); // for some checks
-    connection.send(head('GET /'));
-    (await held.nth(1)).end();
-    await connection.responses(2);
-  });
+  it('give a request its time anew, however long its connection was idle', () =>
+    withClock(async (forward) => {
+      const { port } = await listening(echoTarget, usual);
+      const connection = await RawConnection.open(port, head('GET /'));
+      await connection.responses(1);
+      forward(60_000);
+      connection.send('GET /slow');
+      await someChecks();
+      connection.send(head(''));
+      expect((await connection.responses(2))[1]?.body).to.equal('/slow');
+    }));
 
   it('close an idle connection without a word', async () => {
     const { port } = await listening(echoTarget, { limits: { ...short, keepAliveTimeout: 50 } });
     expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal(['/']);
   });
 
-  for (const [what, write] of [
-    ['the response', 'end'],
-    ['a part of it', 'write'],
+  for (const [title, write] of [
+    ['cut off a client that does not read its response, though it goes on sending', 'end'],
+    ['cut off a client that does not read a part of its response, though it goes on sending', 'write'],
   ] as const) {
-    it(`cut off a client that does not read ${what}, though it goes on sending`, async () => {
+    it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
       const held = new Held();
       const { port } = await listening(held.listener, { limits });
@@ -153,22 +146,6 @@ describe('The limits of the listening server', () => {
         expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
     });
   }
-
-  it('leave a client that stops reading time anew for each response', async () => {
-    const body = Buffer.alloc(20_000_000);
-    const limits = { writeTimeout: 1_000, connectionsCheckingInterval: 10 };
-    const { port } = await listening((_request, response) => void response.end(body), { limits });
-    const connection = await RawConnection.open(port);
-    let received = 0;
-    connection.socket.removeAllListeners('data').on('data', ({ length }: Buffer) => (received += length));
-    for (let count = 1; count <= 4; count += 1) {
-      connection.socket.pause();
-      connection.send(head('GET /'));
-      await delay(400);
-      connection.socket.resume();
-      while (received < count * body.length) await once(connection.socket, 'data');
-    }
-  });
 
   it('leave a client that reads slowly, but steadily, all the time that it takes', () =>
     withClock(async (forward) => {

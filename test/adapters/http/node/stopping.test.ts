@@ -57,21 +57,6 @@ describe('A listening server that is closed', () => {
     ]);
   });
 
-  it('answers a request that comes on a connection it had accepted', async () => {
-    const { server, port } = await listening(echoTarget, { limits: { stopGrace: 60_000 } });
-    const used = await RawConnection.open(port, head('GET /'));
-    await used.responses(1);
-    const unused = await RawConnection.open(port);
-    const closed = server.close(60_000);
-    await untilRefused(port);
-    for (const connection of [used, unused]) {
-      connection.send(head('GET /late'));
-      const answer = (await connection.allResponses()).at(-1);
-      expect([answer?.body, answer?.headers.get('connection')]).to.deep.equal(['/late', 'close']);
-    }
-    expect(await closed).to.equal(true);
-  });
-
   it('answers those that are connected, but not accepted yet', async () => {
     const { server, port } = await listening(echoTarget);
     const opening = Array.from({ length: 20 }, () => RawConnection.open(port, head('GET /')));
@@ -112,18 +97,25 @@ describe('A listening server that is closed', () => {
     expect(await inTime(closed)).to.equal(true);
   });
 
-  it('leaves a connection stopGrace for a request, however long it was idle before', () =>
+  it('answers a request on a connection that it had accepted for stopGrace, however long that was idle before', () =>
     withClock(async (forward) => {
-      const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000 };
+      const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000, headersTimeout: 3_600_000 };
       const { server, port } = await listening(echoTarget, { limits });
-      const [used, idle] = [await RawConnection.open(port, head('GET /')), await RawConnection.open(port)];
+      const [used, unused, idle] = [
+        await RawConnection.open(port, head('GET /')),
+        await RawConnection.open(port),
+        await RawConnection.open(port),
+      ];
       await used.responses(1);
       forward(600_000);
       const closed = server.close(300_000);
       await untilRefused(port);
       await delay(100); // a stopping server looks for idle connections several times
-      used.send(head('GET /late'));
-      expect((await inTime(used.allResponses())).map(({ body }) => body)).to.deep.equal(['/', '/late']);
+      for (const connection of [used, unused]) {
+        connection.send(head('GET /late'));
+        const answer = (await inTime(connection.allResponses())).at(-1);
+        expect([answer?.body, answer?.headers.get('connection')]).to.deep.equal(['/late', 'close']);
+      }
       forward(60_000);
       await inTime(idle.closed);
       expect(await inTime(closed)).to.equal(true);

@@ -104,20 +104,6 @@ describe('What clients leave unread', () => {
     expect(counted.mock.calls.map(({ arguments: [keyId] }) => keyId)).to.deep.equal(['']);
   });
 
-  it('is only what the operating system does not take', async () => {
-    const admission = new AdmissionControl();
-    const counts: number[] = [];
-    const { port } = await listening(
-      (_request, response) => {
-        response.end('some');
-        counts.push(admission.unsent);
-      },
-      { admission },
-    );
-    await (await RawConnection.open(port, head('GET /'))).responses(1);
-    expect(counts).to.deep.equal([0]);
-  });
-
   it('is by default a quarter of the memory that the process may use', () => {
     const memory = mock.method(process, 'constrainedMemory', () => 400);
     const admission = new AdmissionControl();
