@@ -2,7 +2,6 @@ import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
 
-/** How many requests are started in one turn of the event loop. */
 const STARTED_PER_TURN = 64;
 
 /** Sending this many characters costs about as much as the rest of a request. */
@@ -66,7 +65,6 @@ export class AdmissionControl implements Admission {
   }
 }
 
-/** A quantity that callers share. */
 class Shares {
   readonly #most: number;
   readonly #mostEach: number;

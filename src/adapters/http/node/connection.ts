@@ -12,8 +12,9 @@ const EMPTY_LINE = Buffer.from('\r\n\r\n');
 const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
 const PIECES_PER_TURN = 16;
+/** How much input is discarded after the last response, in bytes. The rest stays in the network. */
+const MOST_DISCARDED = 64 * 1024;
 
-/** What the connections of a server share. */
 export interface ServerState {
   readonly limits: ServerLimits;
   readonly connections: Set<Connection>;
@@ -22,8 +23,10 @@ export interface ServerState {
   readonly scheduler: FairScheduler;
   /** Counts connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
-  /** When the server began to drain: since then every response closes its connection, and idle ones end soon. */
-  drainedAt?: number;
+  /** Whether every response closes its connection. */
+  isDraining?: boolean;
+  /** When the server began to stop: since then idle connections end soon. */
+  stoppedAt?: number;
 }
 
 const connections = new WeakMap<object, Connection>();
@@ -55,6 +58,7 @@ export class Connection implements Task {
   #isLast = false;
   #isIdle = false;
   #since = performance.now();
+  #discarded = 0;
   #unsent = 0;
   #unsentSince = 0;
   #linger: NodeJS.Timeout | undefined;
@@ -125,7 +129,7 @@ export class Connection implements Task {
       complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
     // Without it `node:http` closes the connection of a client that sent its body without waiting for 100.
     if (isHere) response.writeContinue();
-    this.#isLast = !isHere || this.#server.drainedAt !== undefined;
+    this.#isLast = !isHere || this.#server.isDraining === true;
     return this.#isLast;
   }
 
@@ -158,7 +162,7 @@ export class Connection implements Task {
 
   /** Called regularly. Ends a connection that was idle or unread for too long; returns whether its request is late. */
   check(now: number): boolean {
-    const { limits, drainedAt = Infinity } = this.#server;
+    const { limits, stoppedAt = Infinity } = this.#server;
     const { keepAliveTimeout, stopGrace, requestTimeout, headersTimeout, writeTimeout } = limits;
     this.#countUnsent(); // of a response that is written in parts
     if (this.#unsent > 0 && now - this.#unsentSince > writeTimeout) this.destroy();
@@ -166,7 +170,7 @@ export class Connection implements Task {
     // Nobody waits for the rest of a body whose response was ended.
     if (this.response)
       return !this.response.req.complete && !this.response.writableEnded && waited > requestTimeout;
-    if (waited > keepAliveTimeout || Math.min(waited, now - drainedAt) > stopGrace) this.end();
+    if (waited > keepAliveTimeout || Math.min(waited, now - stoppedAt) > stopGrace) this.end();
     return !this.#isIdle && waited > headersTimeout;
   }
 
@@ -188,7 +192,11 @@ export class Connection implements Task {
   };
 
   #receive(chunk: Buffer): void {
-    if (!this.isParsing) return;
+    if (!this.isParsing) {
+      this.#discarded += chunk.length;
+      if (this.#discarded > MOST_DISCARDED) this.socket.pause();
+      return;
+    }
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     const { scheduler } = this.#server;
     // A client may have reset the connection before it was accepted. Its reset is read a turn after its request.

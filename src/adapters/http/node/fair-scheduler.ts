@@ -42,8 +42,7 @@ export class FairScheduler {
   /**
    * @param perTurn how many tasks start in one turn of the event loop, at a cost of 1 each
    * @param maxWait how long a task may wait before it is late, in milliseconds. Default: for ever.
-   * @param gathers whether to batch: after a turn that started several tasks, new ones wait for the next turn. Tasks that
-   * take the same steps cost less together. Default: no.
+   * @param gathers whether new tasks wait after a turn that started several: they cost less together. Default: no.
    */
   constructor(perTurn: number, { maxWait = Infinity, gathers = false } = {}) {
     this.#perTurn = perTurn;
@@ -102,7 +101,7 @@ export class FairScheduler {
     for (const [caller, queue] of this.#queues) {
       if (this.#left < 1) break;
       started += 1;
-      const task = this.#take(queue, now);
+      const task = this.#takeFrom(queue, now);
       this.#queues.delete(caller);
       if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
       const isLate = this.#isLate(task, now);
@@ -115,8 +114,7 @@ export class FairScheduler {
     if (this.#queues.size > 0) this.#schedule();
   };
 
-  /** Takes the next task of a caller. */
-  #take(queue: Task[], now: number): Task {
+  #takeFrom(queue: Task[], now: number): Task {
     const [oldest] = queue as [Task];
     const isOverdue = this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0;
     return (isOverdue ? queue.pop() : queue.shift()) as Task;

@@ -5,9 +5,6 @@ import type { HttpInterface } from '../http-interface.js';
 import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { connectionOf } from './connection.js';
 
-/** More characters than the operating system usually takes at once. */
-const LARGE = 64 * 1024;
-
 export function writeResponse(
   { method }: IncomingMessage,
   response: ServerResponse,
@@ -20,8 +17,9 @@ export function writeResponse(
   response.end(hasBody && method !== 'HEAD' ? content : undefined);
 }
 
-/** A large text as bytes: of buffered text, streams count the characters, not the bytes. */
-export const contentOf = (body: string): string | Buffer => (body.length > LARGE ? Buffer.from(body) : body);
+/** As bytes what the operating system may not take at once: of buffered text, streams count the characters. */
+export const contentOf = (body: string): string | Buffer =>
+  body.length > 64 * 1024 ? Buffer.from(body) : body;
 
 /** What frameworks add: the target before they removed a prefix, the bytes of the body, and the parsed body. */
 type HostMessage = IncomingMessage & Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;

@@ -87,23 +87,21 @@ export class NodeServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /**
-   * From now on every response closes its connection, and idle connections end after `stopGrace`, so that clients go
-   * elsewhere. New connections are still served.
-   */
+  /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
   drain(): void {
-    this.#state.drainedAt ??= performance.now();
+    this.#state.isDraining = true;
   }
 
   /**
-   * Stops listening, drains, and waits until every response is with the operating system. Connections that are still
-   * open after `milliseconds` are cut off.
+   * Stops listening, ends idle connections, and waits until every response is with the operating system. Connections that
+   * are still open after `milliseconds` are cut off.
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: a disconnected client reconnects
+    this.#state.stoppedAt ??= performance.now();
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
     let answered = true;

@@ -25,9 +25,9 @@ export const SERVER_LIMITS = {
    * closes the one that has waited longest for its client, to send a request or to read a response.
    */
   maxConnections: 2_000,
-  /** How long the server waits for the client to close after the last response on a connection. It discards input. */
+  /** How long the server waits for the client to close after the last response on a connection. */
   lingerTime: 1_000,
-  /** How long a draining server still waits for requests on idle connections. */
+  /** How long a stopping server still waits for requests on idle connections. */
   stopGrace: 500,
 } as const;
 

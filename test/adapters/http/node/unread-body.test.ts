@@ -61,6 +61,16 @@ describe('A response that does not await the body', () => {
     expect(await inTime(connection.closed)).to.equal(undefined);
   });
 
+  it('discards no more of it than 64 KiB and a chunk', async () => {
+    const held = new Held();
+    const { port } = await listening(held.listener, { limits: { lingerTime: 60_000 } });
+    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 32000000'), true);
+    const { socket } = (await held.nth(0)).end('early').req;
+    await connection.allResponses();
+    connection.send('x'.repeat(16_000_000));
+    expect(await steady(port, () => socket.bytesRead)).to.be.within(1, 256 * 1024);
+  });
+
   it('waits no longer than lingerTime for its client to close', async () => {
     const held = new Held();
     const { port } = await listening(held.listener, { limits: { lingerTime: 50 } });
