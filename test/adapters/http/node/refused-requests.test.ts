@@ -48,19 +48,3 @@ describe('A request that the server refuses itself', () => {
     expect(connection.received).to.match(/^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
   });
 });
-
-describe('CONNECT', () => {
-  afterEach(closeServers);
-  const connectRequest = head('CONNECT a:1');
-
-  it('does not end the process if its client resets the connection', async () => {
-    const { port } = await listening(echoTarget);
-    for (const isAnswered of [true, false, true, false]) {
-      const connection = await RawConnection.open(port, connectRequest);
-      if (isAnswered) await connection.responses(1);
-      connection.socket.resetAndDestroy();
-      await connection.closed;
-    }
-    expect((await (await RawConnection.open(port, head('GET /'))).responses(1))[0]?.body).to.equal('/');
-  });
-});
