@@ -60,13 +60,16 @@ describe('A listener', () => {
   }
 
   it('that rejects after it began to respond has its connection cut, and keeps it if it had ended', async () => {
-    const { port } = await listening(async ({ url }, response) => {
+    const { log, responded } = logLines();
+    const rejecting: RequestListener = async ({ url }, response) => {
       if (url === '/done') response.end('done');
       else response.writeHead(200, { 'Content-Length': 9 }).write('half');
       throw fault;
-    });
+    };
+    const { port } = await listening(rejecting, { log });
     const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
     await connection.closed;
+    expect(responded.map(({ error }) => error)).to.deep.equal([fault, fault]);
     expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal(['done']);
   });
 
