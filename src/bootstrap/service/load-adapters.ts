@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,7 +34,8 @@ async function load(specifier: string, container: Container): Promise<string | u
     await container.loadAsync(adapter);
     return undefined;
   } catch (error) {
-    return `cannot be loaded: ${whyNotLoaded(specifier, error)}`;
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    return `cannot be loaded: ${reason}`;
   }
 }
 
@@ -46,13 +46,6 @@ function resolveSpecifier(specifier: string): string {
   } catch {
     return specifier; // a URL, or a package without an entry for `require`: found from this module, or not at all
   }
-}
-
-/** Why a module cannot be loaded, in one line. As in every import, a name without a leading dot is a package's. */
-function whyNotLoaded(specifier: string, error: unknown): string {
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  const isFile = !/^(?:[./\\]|[a-z]:)/i.test(specifier) && existsSync(specifier);
-  return isFile ? `${reason} (did you mean ./${specifier}?)` : reason;
 }
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */

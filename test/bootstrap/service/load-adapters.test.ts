@@ -39,12 +39,6 @@ describe('The modules of ADAPTERS', () => {
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 
-  it('say where the leading dot of a file is missing', async () => {
-    writeFileSync(file, adapter(1));
-    const faults = await loadAdapters(['adapter.mjs'], new Container());
-    expect(faults[0]).to.match(/^ADAPTERS: adapter\.mjs .*\(did you mean \.\/adapter\.mjs\?\)$/);
-  });
-
   const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> = [
     ['does not exist', undefined, 'cannot be loaded: Cannot find module '],
     ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
