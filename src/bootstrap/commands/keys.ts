@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import type { Container } from 'inversify';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
-import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { createLogger } from '../service/logger.js';
 import { duration, lifetime, list, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
 import { READING, STORE_SETTINGS, withStore } from './with-store.js';
@@ -29,8 +27,10 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', lifetime)
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, {}, async (managed, { clock, location, say }) => {
-        const expiresAt = expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
+      withKeys(commands, {}, async (managed, container, { location }) => {
+        const { TOKENS } = await import('../service/container.js');
+        const now = (await container.getAsync(TOKENS.clock)).now().getTime();
+        const expiresAt = expires === undefined ? undefined : new Date(now + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         try {
           await print(io.stdout, resultText(json, { key, ...record }, `${key}\n`));
@@ -38,7 +38,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
           await managed.revoke(record.id);
           throw new Error(`Key ${record.id} was revoked, because nobody has seen it.`, { cause });
         }
-        say('Issued', record, ` in ${location} with ${record.scopes.join(', ')}`);
+        const scopes = record.scopes.join(', ');
+        note(io, `Issued key ${record.id} (${name}) in ${location} with ${scopes}. End: ${endOf(record)}`);
       }),
     );
 
@@ -47,8 +48,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
-        const table = [Object.keys(COLUMNS), ...all.map(cellsOf)].map(lineOf).join('');
-        await print(io.stdout, resultText(json, all, table));
+        await print(io.stdout, resultText(json, all, [HEADINGS, ...all.map(lineOf)].join('\n') + '\n'));
       }),
     );
 
@@ -57,50 +57,28 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .argument('<ID>', 'id of the key, as keys list shows it')
     .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
     .action((id: string, { after }: Options) =>
-      withKeys(commands, { mustExist: true }, async (managed, { say }) => {
-        say('Revoked', await managed.revoke(id, { after }));
+      withKeys(commands, { mustExist: true }, async (managed) => {
+        const key = await managed.revoke(id, { after });
+        note(io, `Revoked key ${key.id} (${key.name}). End: ${endOf(key)}`);
       }),
     );
-}
-
-/** What the commands work with. */
-interface Tools {
-  readonly clock: Clock;
-  /** The store, as the service shows it. */
-  readonly location: string;
-  /** Says on stderr what happened to a key. With LOG_FORMAT=json it is a line of the log, for audits. */
-  readonly say: (what: 'Issued' | 'Revoked', key: ManagedApiKey, more?: string) => void;
 }
 
 /** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   commands: Commands,
   how: OpenOptions,
-  use: (managed: ManagedApiKeys, tools: Tools) => Promise<void>,
+  use: (managed: ManagedApiKeys, container: Container, store: Store) => Promise<void>,
 ): Promise<void> {
   const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
-  const work = async ({ location }: Store, container: Container): Promise<void> => {
+  const work = async (store: Store, container: Container): Promise<void> => {
     const { TOKENS } = await import('../service/container.js');
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    const settings = container.get(TOKENS.settings);
-    const logger =
-      settings.logFormat === 'json' ? await createLogger(settings, commands.io.stderr) : undefined;
-    await use(managed, {
-      clock: await container.getAsync(TOKENS.clock),
-      location,
-      say(what, key, more = '') {
-        const { id: keyId, name, scopes, expiresAt, revokedAt } = key;
-        const told = what === 'Revoked' && key.state === 'active' ? 'Will revoke' : what;
-        const text = `${told} key ${keyId} (${name})${more}. End: ${endOf(key)}`;
-        const line = { event: `api_key_${what.toLowerCase()}`, keyId, name, scopes, expiresAt, revokedAt };
-        if (logger) logger.info(line, text);
-        else note(commands.io, text);
-      },
-    });
+    await use(managed, container, store);
   };
-  const more = how.readOnly ? [] : ['KEY_ENVIRONMENT', 'LOG_LEVEL', 'LOG_FORMAT'];
-  await withStore(commands, inMemory, how, work, [...STORE_SETTINGS, ...more]);
+  const settings = how.readOnly ? STORE_SETTINGS : [...STORE_SETTINGS, 'KEY_ENVIRONMENT'];
+  await withStore(commands, inMemory, how, work, settings);
 }
 
 function scopes(text: string): readonly Scope[] {
@@ -116,18 +94,13 @@ const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
     ? 'at once'
     : ([expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never');
 
-/** The headings of a list, and the widths of its columns. A key's name may be longer than any: it is last. */
-const COLUMNS = { ID: 8, STATE: 7, CREATED: 24, ENDS: 24, SCOPES: 32, NAME: 0 };
-
-const cellsOf = (key: ManagedApiKey): string[] => {
-  const { id, state, createdAt, scopes, name } = key;
-  return [id, state, createdAt.toISOString(), endOf(key), scopes.join(','), name];
-};
+const HEADINGS =
+  'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME';
 
 /** A line of a list. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-const lineOf = (cells: readonly string[]): string => {
-  const text = Object.values(COLUMNS).map((width, column) => cells[column]?.padEnd(width));
-  return `${text.join('  ').replaceAll(CONTROLS, '\ufffd').toWellFormed()}\n`;
-};
-
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+function lineOf(key: ManagedApiKey): string {
+  const { id, state, createdAt, scopes, name } = key;
+  const times = `${createdAt.toISOString()}  ${endOf(key).padEnd(24)}`;
+  const line = `${id.padEnd(8)}  ${state.padEnd(7)}  ${times}  ${scopes.join(',').padEnd(32)}  ${name}`;
+  return line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+}
