@@ -33,7 +33,7 @@ const isLong = process.env['CI'] || process.env['LONG'];
   it('has npm run dev rebuild and restart the service when a source changes', async () => {
     const dev = new Child(process.execPath, ['tools/dev.mjs'], folder, { PORT: '0', STORE_URL: 'memory:' });
     await dev.said(/ready at/);
-    const source = join(folder, 'src/bootstrap/commands/ready.ts');
+    const source = join(folder, 'src/bootstrap/commands/serve.ts');
     const text = await readFile(source, 'utf8');
     const seen = dev.said(/changed, ready at/).then(() => true);
     // Again and again: the service may be ready before the compiler watches.

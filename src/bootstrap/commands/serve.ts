@@ -1,9 +1,9 @@
-import { ContainerModule } from 'inversify';
+import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
-import { interruptible, type InterruptedError, type HostProcess } from './command-line.js';
-import { ensureKey, logReady } from './ready.js';
+import { ISSUE_COMMAND, interruptible, type InterruptedError, type HostProcess } from './command-line.js';
+import { ensureKey } from './first-key.js';
 import { TOKENS, configure } from '../service/container.js';
-import { createLogger, httpLogTo } from '../service/logger.js';
+import { createLogger, httpLogTo, isUnavailable } from '../service/logger.js';
 import { startService } from '../service/start-service.js';
 import { add, replace } from '../service/wiring.js';
 
@@ -36,8 +36,25 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
       const service = await Promise.race([startService(container), interrupted]);
       // A store that never opens would keep the process. No client was served yet.
       if (!service) return io.exit(0);
-      const ready = await ensureKey(container, service, io, signal);
-      if (ready) logReady(logger, ready, metrics?.url);
+      const { url, docsUrl: docs } = service;
+      await logNotices(container);
+      const canIssue = await ensureKey(container, url, io, signal).catch(async (error: unknown) => {
+        if (signal.aborted) return false;
+        if (!isUnavailable(error)) {
+          await service.stop(0);
+          throw error;
+        }
+        // Not ready until the store is back; until then nobody gets in.
+        logger.warn('the store is away: its API keys are unknown');
+        return false;
+      });
+      if (!signal.aborted) {
+        const { location: store } = await container.getAsync(TOKENS.store);
+        const ready = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
+        if (metrics) ready.push(`metrics at ${metrics.url}`);
+        if (canIssue) ready.push(`new API key: ${ISSUE_COMMAND}`);
+        logger.info({ url, docs, metrics: metrics?.url, store }, ready.join(', '));
+      }
       await interrupted;
       const inTime = await service.stop();
       logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
@@ -46,4 +63,14 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
       await metrics?.stop();
     }
   });
+}
+
+/** Logs what an operator should know of the settings. */
+async function logNotices(container: Container): Promise<void> {
+  const { staticKeys, adapters, experimental } = container.get(TOKENS.settings);
+  const logger = await container.getAsync(TOKENS.logger);
+  const short = staticKeys.filter((key) => key.length < 16).length;
+  if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+  if (adapters.length > 0 && experimental.length === 0 && (await container.getAsync(TOKENS.petChanges)))
+    logger.info('the store can change and remove animals: EXPERIMENTAL=changeStatus,removePet serves it');
 }

@@ -72,6 +72,12 @@ export const oneOf =
   (text: string): T =>
     values.find((value) => value === text) ?? refuse(`must be one of ${values.join(', ')}`);
 
+export function reusePort(text: string): 'on' | 'off' {
+  const value = oneOf('on', 'off')(text);
+  if (value === 'off' || process.platform === 'linux') return value;
+  return refuse('must be off: only Linux hands out the connections of a port to several processes');
+}
+
 /** Several values, separated by commas or line breaks. */
 export const list = (text: string): readonly string[] =>
   text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);

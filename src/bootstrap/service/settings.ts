@@ -28,12 +28,7 @@ const STORE = 'sqlite:data/animal-store.db';
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
-  reusePort: setting(
-    'REUSE_PORT',
-    'off',
-    read.oneOf('on', 'off'),
-    'on: several services share the port (Linux)',
-  ),
+  reusePort: setting('REUSE_PORT', 'off', read.reusePort, 'on: several services share the port (Linux)'),
   adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
   publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),

@@ -1,13 +1,9 @@
 import type { Container } from 'inversify';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import type { HttpRequest } from '../../adapters/http/http-message.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { TOKENS } from './container.js';
-import { SettingsError } from './settings.js';
 import type { Store } from '../../application/ports/store.js';
 
 /** The running service. */
@@ -26,23 +22,23 @@ export interface Service {
 
 /**
  * Opens the store and listens. If that fails, closes what it opened.
- * @throws {SettingsError} the operating system does not know `REUSE_PORT`. Nothing was opened.
  * @throws {Error} the store is a copy that has not finished.
  */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);
   const { host, port, reusePort, shutdownDeadline } = settings;
-  if (reusePort === 'on') await checkReusePort(host);
   const store = await container.getAsync(TOKENS.store);
   try {
     await requireWhole(store);
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
-    const headers = (request: Pick<HttpRequest, 'method' | 'header'>) =>
-      crossOriginHeaders(settings.corsOrigins, request);
     const admission = await container.getAsync(TOKENS.admission);
     const listener = await container.getAsync(TOKENS.requestListener);
-    const server = new NodeServer(listener, { log, headers, admission });
+    const server = new NodeServer(listener, {
+      log,
+      admission,
+      headers: (request) => crossOriginHeaders(settings.corsOrigins, request),
+    });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host, reusePort === 'on')}`;
     return {
       url: origin + settings.basePath,
@@ -67,29 +63,8 @@ export async function startService(container: Container): Promise<Service> {
  * @throws {Error} it is; the message says what to do.
  */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(), 1000);
-  const asking = transfer?.isUnfinished({ signal: waiting.signal }).catch(() => false);
-  const isUnfinished = await asking?.finally(() => clearTimeout(timer));
-  if (isUnfinished)
+  if (await transfer?.isUnfinished({ signal: AbortSignal.timeout(1000) }).catch(() => false))
     throw new Error(`The store ${location} is a copy that has not finished: copy again, to a new store.`);
-}
-
-/**
- * Asks the operating system before anything is opened.
- * @throws {SettingsError} it shares no port between processes, such as macOS and Windows.
- */
-async function checkReusePort(host: string): Promise<void> {
-  const server = createServer();
-  try {
-    await once(server.listen({ port: 0, host, reusePort: true }), 'listening');
-    server.close();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTSUP') throw error;
-    throw new SettingsError([
-      'REUSE_PORT must be off: this operating system shares no port between processes',
-    ]);
-  }
 }
 
 /** The host in a URL that works on this machine. */

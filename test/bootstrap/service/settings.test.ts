@@ -177,6 +177,19 @@ describe('The settings', () => {
       });
     }
 
+    it('REUSE_PORT where the system has no such ports', () => {
+      const { platform } = process;
+      Object.defineProperty(process, 'platform', { value: 'darwin' });
+      try {
+        const fault =
+          'REUSE_PORT must be off: only Linux hands out the connections of a port to several processes';
+        expect(faultsOf({ REUSE_PORT: 'on' })).to.deep.equal([fault]);
+        expect(faultsOf({ REUSE_PORT: 'off' })).to.deep.equal([]);
+      } finally {
+        Object.defineProperty(process, 'platform', { value: platform });
+      }
+    });
+
     it('ADMIN_PORT that is PORT', () => {
       expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' })).to.deep.equal([
         'ADMIN_PORT must differ from PORT',
