@@ -3,34 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { notices } from '../../application/ports/store.js';
+import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isBusy, isSqliteError, lockWait, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './schema.js';
-import { StoreFileError, createFolders, fileIdentity, findOrCreateFile, syncFolder } from './store-file.js';
+import { StoreFileError, createFolders, findOrCreateFile, syncFolder } from './store-file.js';
 
-/** How a store is backed up or restored. */
-export interface BackupOptions {
-  /** When it is aborted, the call rejects with its reason once the copy is made, and nothing is left of the copy. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with a line when another process holds up the copy. */
-  readonly onNotice?: ((line: string) => void) | undefined;
-}
-
-/** A finished backup, or a restored store. */
+/** A finished backup, or a restored store. Paths are absolute. */
 export interface Backup {
-  /** Absolute path of the store. */
   readonly store: string;
-  /** Absolute path of the backup. */
   readonly file: string;
   readonly bytes: number;
   readonly pets: number;
-}
-
-/** A restored store. */
-export interface Restored extends Backup {
-  /** Folder with the files that were in the store's place, under their names; `null` if there were none. */
-  readonly setAside: string | null;
+  /** Of a restored store: the folder with the files that were in its place; `null` if there were none. */
+  readonly setAside?: string | null;
 }
 
 /**
@@ -38,41 +24,26 @@ export interface Restored extends Backup {
  * The backup gets its name only after it was checked and is on the disk. Only the user of this process can read it.
  * @throws {StoreFileError} the store cannot be used or is damaged, or the target exists.
  */
-export async function backUpSqliteStore(
-  path: string,
-  target: string,
-  options: BackupOptions = {},
-): Promise<Backup> {
+export async function backUpSqliteStore(path: string, target: string, call: Call = {}): Promise<Backup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
-  if (/-(?:wal|shm|journal)$/.test(file))
-    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
-  if (fs.existsSync(file)) throw new StoreFileError(file, EXISTS);
-  // A link, not a new name: it never replaces a file that another process made meanwhile.
-  return { store, file, ...(await copyChecked(store, file, options, (copy) => fs.linkSync(copy, file))) };
+  // A link, not a new name: it never replaces a file.
+  return { store, file, ...(await copyChecked(store, file, call, (copy) => fs.linkSync(copy, file))) };
 }
-
-const EXISTS = 'exists: name another file, for example with the date in its name';
 
 /**
  * Puts a checked copy of the backup in `backup` in the place of the store at `path`. What is there, with the log that a
  * crash may have left, goes to a folder beside it. For root the new file gets the owner of the old one, or of its folder.
  * @throws {StoreFileError} the backup cannot be used, or a process has the store open. The store is unchanged.
  */
-export async function restoreSqliteStore(
-  path: string,
-  backup: string,
-  options: BackupOptions = {},
-): Promise<Restored> {
+export async function restoreSqliteStore(path: string, backup: string, call: Call = {}): Promise<Backup> {
   const file = await findOrCreateFile(resolve(backup), true);
   if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
   let store = resolve(path);
   await createFolders(store);
   if (fs.existsSync(store)) store = fs.realpathSync.native(store);
-  if (fileIdentity(store) === fileIdentity(file))
-    throw new StoreFileError(file, 'is the store itself: name a backup of it');
   let setAside: string | null = null;
-  const copied = await copyChecked(file, store, options, (copy) => {
+  const copied = await copyChecked(file, store, call, (copy) => {
     requireUnused(store);
     const { uid, gid } = fs.statSync(fs.existsSync(store) ? store : dirname(store));
     if (process.getuid?.() === 0) fs.chownSync(copy, uid, gid);
@@ -111,17 +82,27 @@ function requireUnused(store: string): void {
 async function copyChecked(
   source: string,
   target: string,
-  options: BackupOptions,
+  { signal }: Call,
   place: (copy: string) => void,
 ): Promise<{ readonly bytes: number; readonly pets: number }> {
-  const { signal } = options;
   let folder: string | undefined;
   try {
     folder = await mkdtemp(`${target}.tmp-`); // on the disk of the target
     const copy = join(folder, 'copy.db');
     fs.closeSync(fs.openSync(copy, 'wx', 0o600));
-    await retryWhileBusy('copying the store', lockWait(source, notices(options)), signal, () =>
-      copyInto(copy, source),
+    await retryWhileBusy(
+      'copying the store',
+      lockWait(source, () => {}),
+      signal,
+      () => {
+        // Writers neither wait nor change the copy, which has no log: it also opens on a disk that is read-only.
+        const database = openUnchanged(source);
+        try {
+          database.prepare('VACUUM INTO ?').run(copy);
+        } finally {
+          database.close();
+        }
+      },
     );
     const pets = checkCopy(copy, source);
     // The copy held the event loop. Signals that came meanwhile arrive in its next turn, which the second one ends.
@@ -130,26 +111,16 @@ async function copyChecked(
     signal?.throwIfAborted();
     const { size: bytes } = fs.statSync(copy);
     place(copy);
-    if (!(await syncFolder(dirname(target))))
-      notices(options)(`the name of ${target} is not synced: Node.js's permission model forbids it`);
+    await syncFolder(dirname(target));
     return { bytes, pets };
   } catch (error) {
     const cause = error instanceof UnavailableError ? error.cause : error;
     if (!isSqliteError(cause) && !(cause instanceof Error && 'syscall' in cause)) throw error;
-    if ('code' in cause && cause.code === 'EEXIST') throw new StoreFileError(target, EXISTS, { cause });
+    if ('code' in cause && cause.code === 'EEXIST')
+      throw new StoreFileError(target, 'exists: name another file, for example with the date in its name');
     throw new StoreFileError(source, `was not copied to ${target} (${cause.message})`, { cause });
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Writers neither wait nor change the copy, which has no log: it also opens on a disk that is read-only. */
-function copyInto(copy: string, source: string): void {
-  const database = openUnchanged(source);
-  try {
-    database.prepare('VACUUM INTO ?').run(copy);
-  } finally {
-    database.close();
   }
 }
 
@@ -158,9 +129,12 @@ function checkCopy(copy: string, source: string): number {
   const database = new DatabaseSync(copy); // a read-only connection would not check the CHECK constraints
   try {
     requireSound(database, source);
-    const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get()?.['name'];
+    const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get();
     if (trigger !== undefined)
-      throw new StoreFileError(source, `has the trigger ${String(trigger)}, which no store has: drop it`);
+      throw new StoreFileError(
+        source,
+        `has the trigger ${String(trigger['name'])}: no store has one, drop it`,
+      );
     return Number(database.prepare('SELECT count(*) AS pets FROM pets').get()?.['pets']);
   } finally {
     database.close();

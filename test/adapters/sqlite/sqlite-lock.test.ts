@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
-import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { inFolder, onStore, rejection, rex } from './temporary-store.js';
@@ -115,7 +114,6 @@ describe('an SQLite store that another connection is writing to', () => {
 
   for (const [what, lock, work] of [
     ['opens', fileLock, async (file, onNotice) => (await openSqliteStore(file, { onNotice })).close()],
-    ['backs up', fileLock, (file, onNotice) => backUpSqliteStore(file, `${file}.backup`, { onNotice })],
     [
       'writes',
       writeLock,
