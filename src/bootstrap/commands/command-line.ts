@@ -67,9 +67,6 @@ const PROGRAM = existsSync(BUILDING) ? 'npm run -s cli --' : 'animal-store';
 /** How to issue a key. */
 export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
 
-/** The width of help, in characters. */
-export const WIDTH = 80;
-
 /**
  * The program without its commands. It never ends the process, and never prints an argument: it may be a key.
  * @param writeOut prints help
@@ -83,8 +80,6 @@ export const createProgram = (io: HostProcess, version: string, writeOut: (text:
       writeOut,
       writeErr: (text) => void io.stderr.write(text),
       outputError: (text, write) => write(withoutArguments(text)),
-      getOutHelpWidth: () => WIDTH,
-      getErrHelpWidth: () => WIDTH,
     })
     .showHelpAfterError('To see what it takes, add --help.');
 

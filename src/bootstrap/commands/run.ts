@@ -61,7 +61,7 @@ export async function run(
     await written;
     return commands.exitCode;
   } catch (error) {
-    cli.note(io, description(error, io));
+    cli.note(io, description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;
@@ -75,30 +75,23 @@ const OF_DOCUMENT = list(
 
 /** A table of the settings, laid out like the rest of the help. */
 function settingsHelp(command: Command): string {
-  const help = Object.assign(command.createHelp(), { helpWidth: cli.WIDTH });
+  const help = Object.assign(command.createHelp(), { helpWidth: 80 });
   const width = Math.max(...SETTINGS.map(({ name }) => name.length));
   return SETTINGS.map(({ name, default: value, help: text }) =>
     help.formatItem(name, width, value ? `${text} (default: ${value})` : text, help),
   ).join('\n');
 }
 
-/** Options whose names differ from the parameters of the use cases that they become. */
-const OPTIONS: Readonly<Record<string, string>> = { expiresAt: 'expires' };
-
 /** One line for what a user can correct, a stack for faults of the program. */
-function description(error: unknown, { env }: cli.HostProcess): string {
+function description(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof InvalidParameterError)
-    return error.faults.map(({ field, message }) => `--${OPTIONS[field] ?? field} ${message}.`).join('\n');
+    return error.faults.map(({ field, message }) => `--${field} ${message}.`).join('\n');
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
-  const { code, syscall, port }: NodeJS.ErrnoException & { port?: number } = error;
-  const isListening = syscall === 'listen' || syscall === 'bind'; // bind: in a worker
-  if (isListening && (code === 'EADDRINUSE' || code === 'EACCES')) {
-    const name = Number(env['ADMIN_PORT'] || -1) === port ? 'ADMIN_PORT' : 'PORT';
-    return `${error.message}. Set ${name} to a free one or 0.`;
-  }
-  if (isListening || syscall === 'getaddrinfo')
-    return `${error.message}. Set HOST to an address of this machine.`;
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
-  return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
+  if (isProgramFault) return error.stack ?? error.message;
+  const isAddress = 'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
+  return isAddress
+    ? `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`
+    : reasonOf(error);
 }

@@ -14,6 +14,7 @@ import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
 import type * as core from '../../index.js';
 import { loadAdapters } from './load-adapters.js';
+import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { add, every, token } from './wiring.js';
 
@@ -113,14 +114,10 @@ const apiKeyAuthentication = new ContainerModule((options) => {
   });
 });
 
-/** The HTTP interface, on Koa. Both are loaded when they are first needed: most commands need neither. */
+/** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, { responded: () => {} });
-  add(options, t.rateLimiter, [t.settings], async ({ rateLimit }) => {
-    if (rateLimit === undefined) return undefined;
-    const { memoryRateLimiter } = await import('./memory-rate-limiter.js');
-    return memoryRateLimiter(rateLimit);
-  });
+  add(options, t.rateLimiter, [t.settings], ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit));
   add(options, t.readiness, [t.petRepository], async (pets) => {
     const { Readiness } = await import('../../adapters/http/health.js');
     return new Readiness((call) => pets.check(call));
@@ -136,13 +133,11 @@ const http = new ContainerModule((options) => {
     async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission) => {
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
-      const parts = { animalStore, authenticator, readiness, log, rateLimiter, admission };
-      const { trustedProxies } = settings;
-      const clientAddress =
-        trustedProxies.length > 0
-          ? (await import('./client-address.js')).clientAddressBehind(trustedProxies)
-          : undefined;
-      return new HttpInterface({ ...parts, clientAddress, settings, docs: await readDocsFiles() });
+      const { clientAddressBehind } = await import('./client-address.js');
+      const { trustedProxies: trusted } = settings;
+      const clientAddress = trusted.length > 0 ? clientAddressBehind(trusted) : undefined;
+      const parts = { animalStore, authenticator, readiness, log, rateLimiter, admission, clientAddress };
+      return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
     },
   );
   add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {

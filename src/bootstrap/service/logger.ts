@@ -18,32 +18,30 @@ export async function createLogger(
     : pino(options, destination);
 }
 
-function levelOf(error: unknown, isProbe = false) {
-  if (error === undefined) return isProbe ? 'debug' : 'info';
-  return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
+function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[0]) {
+  if (error !== undefined) return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
+  if (keyFault === 'expired' || keyFault === 'revoked') return 'warn';
+  return isProbe ? 'debug' : 'info';
 }
 
 /**
- * Logs one line for each response: health checks at debug, requests refused under load or late at warn, faults at error.
- * Besides, what an operator has to know: one warning a day (in UTC) for each key that calls a deprecated operation, the
- * use of keys that are no longer valid, and every removal.
+ * Logs one line for each response: health checks at debug; requests refused under load or late, and those with a key that
+ * is no longer valid, at warn; faults at error. Besides, one warning a day (in UTC) for each key that calls a deprecated
+ * operation.
  */
 export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
-  const warnOfDeprecation = oncePerDay(clock);
-  const responded: HttpLog['responded'] = ({ isProbe, error, sunset, ...response }) => {
-    const { keyFault, requestId, clientAddress, keyId, operation } = response;
-    if (sunset && keyId !== undefined && warnOfDeprecation(`${operation} ${keyId}`))
-      logger.warn({ operationId: operation, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
-    if (keyFault === 'expired' || keyFault === 'revoked')
-      logger.warn(
-        { event: `api_key_${keyFault}_used`, requestId, clientAddress },
-        `an API key was used that is ${keyFault}`,
-      );
-    if (operation === 'removePet' && response.status === 204) {
-      const petId = decodeURIComponent(response.path.split('/').at(-1) ?? '');
-      logger.info({ event: 'pet_removed', requestId, keyId, petId }, `removed the animal ${petId}`);
-    }
-    const level = levelOf(error, isProbe);
+  const warned = new Set<string>();
+  const warnOfDeprecation = (operation: string | undefined, keyId: string, sunset: Date): void => {
+    const call = `${dayOf(clock.now())} ${operation} ${keyId}`;
+    if (warned.has(call)) return;
+    if (warned.size === 10_000) warned.clear(); // bounds the memory
+    warned.add(call);
+    logger.warn({ operationId: operation, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
+  };
+  const responded: HttpLog['responded'] = (request) => {
+    const { isProbe: _, error, sunset, ...response } = request;
+    if (sunset && response.keyId !== undefined) warnOfDeprecation(response.operation, response.keyId, sunset);
+    const level = levelOf(request);
     if (!logger.isLevelEnabled(level)) return;
     const line = { ...response, milliseconds: Math.round(response.milliseconds * 1000) / 1000 };
     // No stack: under overload, or while the store is away, such lines are most of the log.
@@ -53,19 +51,8 @@ export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
   return { responded };
 }
 
-/** Returns whether this is the first call of the day with a text. */
-function oncePerDay(clock: Clock): (text: string) => boolean {
-  const seen = new Set<string>();
-  return (text) => {
-    const today = `${dayOf(clock.now())} ${text}`;
-    if (seen.has(today)) return false;
-    if (seen.size === 10_000) seen.clear(); // bounds the memory
-    seen.add(today);
-    return true;
-  };
-}
-
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
 /** Whether a driven side, such as the store, cannot do its work now. */
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';

@@ -2,7 +2,6 @@ import type { Container } from 'inversify';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import type { PetChanges } from '../../application/ports/pet-changes.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { TOKENS } from './container.js';
@@ -29,9 +28,6 @@ export async function serveMetrics(container: Container, port: number) {
   };
 }
 
-/** Bounds of the buckets of a duration, in seconds. */
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
 /**
  * Counts what the service does. Must be called before the container makes the HTTP interface and the store: it decorates
  * them. Labels have few values: operations, statuses and results, and the ids of keys that still call a deprecated
@@ -48,8 +44,9 @@ function instrument(container: Container): Registry {
   });
   const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
     new Counter(named(name, help, labels));
-  const histogram = (name: string, help: string, buckets: number[], ...labels: string[]) =>
-    new Histogram({ ...named(name, help, labels), buckets });
+  const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+  const seconds = (name: string, help: string) =>
+    new Histogram({ ...named(`${name}_seconds`, help, ['operation']), buckets });
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       ...named(name, help, []),
@@ -57,28 +54,21 @@ function instrument(container: Container): Registry {
         this.set(read());
       },
     });
+  const build = new Gauge(named('build_info', 'Always 1.', ['version', 'node']));
+  build.set({ version: MANIFEST.version, node: process.version }, 1);
 
-  new Gauge(named('build_info', 'Always 1.', ['version', 'node'])).set(
-    { version: MANIFEST.version, node: process.version },
-    1,
-  );
   decorate(container, TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
-    const unread = 'Bytes of responses that clients have not taken whole.';
-    gauge('response_bytes_unread', unread, () => admission.unsent);
+    gauge('response_bytes_unread', 'Bytes of responses that clients have not taken.', () => admission.unsent);
     return admission;
   });
 
   const requests = counter('requests_total', 'Responses by operation and status.', 'operation', 'status');
-  const timing = 'From the headers of a request to its complete response.';
-  const duration = histogram('request_duration_seconds', timing, SECONDS, 'operation');
+  const duration = seconds('request_duration', 'From the headers of a request to its complete response.');
   const bytes = counter('response_bytes_total', 'Bytes of response bodies.');
-  const refusing = 'Requests refused before any work: busy (503) or limited (429).';
-  const refused = counter('requests_refused_total', refusing, 'reason');
-  const checking = 'API keys of requests, by what they turned out to be.';
-  const keyChecks = counter('key_checks_total', checking, 'result');
-  const calling = 'Calls of deprecated operations, by the id of the key.';
-  const deprecated = counter('deprecated_calls_total', calling, 'operation', 'key');
+  const refused = counter('requests_refused_total', 'Refused before any work: 503 or 429.', 'reason');
+  const keyChecks = counter('key_checks_total', 'API keys of requests, by validity.', 'result');
+  const deprecated = counter('deprecated_calls_total', 'Calls of deprecated operations.', 'operation', 'key');
   decorate(container, TOKENS.httpLog, (log) => ({
     responded(request) {
       const { status, code, error, keyId, keyFault } = request;
@@ -94,7 +84,7 @@ function instrument(container: Container): Registry {
     },
   }));
 
-  const store = histogram('store_duration_seconds', 'Calls of the store.', SECONDS, 'operation');
+  const store = seconds('store_duration', 'Calls of the store.');
   const failures = counter('store_failures_total', 'Calls of the store that failed.', 'operation');
   const timed = async <Result>(operation: string, call: () => Promise<Result>): Promise<Result> => {
     const began = performance.now();
@@ -107,13 +97,15 @@ function instrument(container: Container): Registry {
       store.observe({ operation }, (performance.now() - began) / 1000);
     }
   };
-  decorate(container, TOKENS.petChanges, (changes): PetChanges | undefined => {
-    if (changes === undefined) return undefined;
-    return {
-      changeStatus: (...given) => timed('changeStatus', () => changes.changeStatus(...given)),
-      remove: (...given) => timed('remove', () => changes.remove(...given)),
-    };
-  });
+  decorate(
+    container,
+    TOKENS.petChanges,
+    (changes) =>
+      changes && {
+        changeStatus: (...given) => timed('changeStatus', () => changes.changeStatus(...given)),
+        remove: (...given) => timed('remove', () => changes.remove(...given)),
+      },
+  );
   decorate(container, TOKENS.petRepository, (pets): PetRepository => ({
     add: (...given) => timed('add', () => pets.add(...given)),
     findById: (...given) => timed('findById', () => pets.findById(...given)),

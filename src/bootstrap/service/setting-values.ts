@@ -32,8 +32,13 @@ const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
 export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h or 90d', TIME);
 
-/** How long a key lives. */
-export const lifetime = quantity('must be a duration of 1ms or more, such as 12h or 90d', TIME, 1);
+/** How long a key lives: at most a hundred years. */
+export const lifetime = quantity(
+  'must be a duration from 1ms to 36500d, such as 12h or 90d',
+  TIME,
+  1,
+  36_500 * TIME.d,
+);
 
 /** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
 export const milliseconds = (minimum: number) =>
@@ -48,14 +53,8 @@ export function rateLimit(text: string): RateLimiter['limit'] {
 }
 
 /** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-const SIZES = { b: 1, kb: 1024, mb: 2 ** 20 };
-
-export const bytes = quantity(
-  'must be a size with a unit, from 1b to 16mb, such as 256kb',
-  SIZES,
-  1,
-  2 ** 24,
-);
+const SIZE = { b: 1, kb: 1024, mb: 2 ** 20 };
+export const bytes = quantity('must be a size with a unit, from 1b to 16mb, such as 256kb', SIZE, 1, 2 ** 24);
 
 /** Since when getPet is deprecated: a day, from 00:00 UTC. */
 export function deprecatedSince(text: string): Date {
@@ -101,23 +100,15 @@ export const networks = listOf('must hold IP addresses or networks such as 10.0.
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 });
 
-/** A text that a rule accepts: `faultOf` returns the rule that it breaks. */
-const checked = (faultOf: (text: string) => string | undefined) => (text: string) => {
-  const fault = faultOf(text);
-  return fault === undefined ? text : refuse(fault);
-};
-
-const matching = (pattern: RegExp, rule: string) =>
-  checked((text) => (pattern.test(text) ? undefined : rule));
-
 /** A host name or an address, without the brackets of IPv6. */
 export const host = (text: string): string =>
-  matching(/^[^\s/]+$/, 'must be a host name or an address')(text).replace(/^\[(.*)\]$/, '$1');
+  /^[^\s/]+$/.test(text) ? text.replace(/^\[(.*)\]$/, '$1') : refuse('must be a host name or an address');
 
-export const basePath = matching(
-  /^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/, // clients resolve the segments . and .. before they send a path
-  'must be a path that ends in /v1, such as /animals/v1',
-);
+/** Clients resolve the segments . and .. before they send a path. */
+export const basePath = (text: string): string =>
+  /^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/.test(text)
+    ? text
+    : refuse('must be a path that ends in /v1, such as /animals/v1');
 
 /** The full address of a server. */
 export function serverUrl(text: string): string {
@@ -133,18 +124,22 @@ const originList = listOf('must be * or origins such as https://animals.example'
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
 export const origins = (text: string): readonly string[] => (text.trim() === '*' ? ['*'] : originList(text));
 
-export const keyEnvironment = checked(environmentFault);
+export function keyEnvironment(text: string): string {
+  const fault = environmentFault(text);
+  return fault === undefined ? text : refuse(fault);
+}
 
 export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
 
 export function keysFile(file: string): readonly string[] {
-  let text: string | undefined;
+  let text = '';
   try {
     const found = statSync(file);
-    if (found.isFile() && found.size <= 2 ** 20) text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    return refuse(`names a file that cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+    if (!found.isFile() || found.size > 2 ** 20) refuse('must name a regular file of at most a megabyte');
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    refuse(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
-  if (text === undefined) return refuse('must name a regular file of at most a megabyte');
   return list(text).length > 0 ? keys(text) : refuse('names a file without a key');
 }

@@ -38,12 +38,7 @@ const TABLE = {
   maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
-  experimental: setting(
-    'EXPERIMENTAL',
-    '',
-    read.experimental,
-    'operations that may change: changeStatus, removePet',
-  ),
+  experimental: setting('EXPERIMENTAL', '', read.experimental, 'changeStatus, removePet: may still change'),
   rateLimit: optional('RATE_LIMIT', read.rateLimit, 'requests of each API key, such as 100/10s'),
   trustedProxies: setting('TRUSTED_PROXIES', '', read.networks, 'addresses of proxies, such as 10.0.0.0/8'),
   corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
@@ -97,10 +92,7 @@ export class SettingsError extends Error {
  * @param used the names of those that must be valid. Default: all.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(
-  environment: Readonly<Record<string, string | undefined>>,
-  used?: readonly string[],
-): Settings {
+export function readSettings(environment: Environment, used?: readonly string[]): Settings {
   const { settings, faults } = parseSettings(environment, used);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;

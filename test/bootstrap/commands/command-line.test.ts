@@ -156,7 +156,7 @@ describe('The command line', () => {
   for (const [line, used] of Object.entries({
     openapi: ['BASE_PATH'],
     'keys list': ['ADAPTERS', 'STORE_URL'],
-    'keys issue --name till': ['LOG_LEVEL', 'ADAPTERS', 'STORE_URL'],
+    'keys issue --name till': ['ADAPTERS', 'STORE_URL'],
     'export a.csv': ['ADAPTERS', 'STORE_URL'],
     'import examples/data/animals.csv': ['ADAPTERS', 'STORE_URL'],
     'copy --from a: --to b:': ['ADAPTERS'],

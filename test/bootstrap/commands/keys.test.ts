@@ -82,7 +82,8 @@ describe('The commands for keys', () => {
 
   it('name the option that is not valid', async () => {
     const cases = {
-      '--name x --expires 0': /--expires <duration>'.*must be a duration of 1ms or more/,
+      '--name x --expires 0': /--expires <duration>'.*must be a duration from 1ms to 36500d/,
+      '--name x --expires 36501d': /--expires <duration>'.*must be a duration from 1ms to 36500d/,
       '--name \u001b': /^--name must be 1 to 100 characters/,
       [`--name ${'🐕'.repeat(101)}`]: /^--name must be 1 to 100 characters/,
     };
