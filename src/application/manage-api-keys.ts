@@ -6,7 +6,7 @@ import { systemClock, timeOf, type Clock } from './ports/clock.js';
 
 /** What people may see of a managed key: neither the key nor its hash. */
 export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
-  /** The state at the time it was read. Only `active` keys are accepted. */
+  /** As of the time it was read. Only `active` keys are accepted. */
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
@@ -38,10 +38,10 @@ export interface ManagedApiKeysOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** An operation on managed keys is not possible. The message never repeats the id: it may be a key, given by mistake. */
+/** No key has the id. The message does not repeat it: it may be a key, given by mistake. */
 export class ApiKeyError extends Error {
   override readonly name = 'ApiKeyError';
-  /** Why, for programs: no key has this id. */
+  /** Stable, for programs. */
   readonly code = 'unknown_key';
 
   constructor() {
@@ -49,7 +49,7 @@ export class ApiKeyError extends Error {
   }
 }
 
-/** Issues, lists and revokes managed keys. Every operation may reject with `UnavailableError`. */
+/** Manages keys. Every operation may reject with `UnavailableError`. */
 export class ManagedApiKeys {
   readonly #apiKeys: ApiKeyRepository;
   readonly #generate: ManagedApiKeysOptions['generate'];
@@ -81,7 +81,7 @@ export class ManagedApiKeys {
     if (faults.length > 0) throw new InvalidParameterError(faults);
     const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
     const fields = { name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) };
-    const issued = await this.#add(this.#generate(), fields);
+    const issued = await this.#add(undefined, fields);
     if (issued) return issued;
     // Two of 62^8 random ids almost never collide.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
@@ -93,7 +93,7 @@ export class ManagedApiKeys {
    */
   async issueFirst(name: string, call?: Call): Promise<IssuedApiKey | undefined> {
     const fields = { name, scopes: SCOPES, createdAt: timeOf(this.#clock) };
-    return this.#add(this.#generate(FIRST_ID), fields, call);
+    return this.#add(FIRST_ID, fields, call);
   }
 
   /** Returns every key, oldest first. */
@@ -110,27 +110,23 @@ export class ManagedApiKeys {
    */
   async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
     const now = timeOf(this.#clock);
-    const at = later(now, after, 'after');
+    const at = new Date(now.getTime() + after);
+    if (!Number.isInteger(after) || after < 0 || Number.isNaN(at.getTime())) {
+      const message = 'must be a whole number of milliseconds, 0 or more';
+      throw new InvalidParameterError([{ field: 'after', message }]);
+    }
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
     if (revoked === undefined) throw new ApiKeyError();
     return withoutHash(revoked, now);
   }
 
-  async #add(
-    { key, ...generated }: ReturnType<ManagedApiKeysOptions['generate']>,
-    fields: Omit<ApiKeyRecord, 'id' | 'hash'>,
-    call?: Call,
-  ): Promise<IssuedApiKey | undefined> {
+  /** Resolves to `undefined` if the id is taken. */
+  async #add(id: string | undefined, fields: Omit<ApiKeyRecord, 'id' | 'hash'>, call?: Call) {
+    const { key, ...generated } = this.#generate(id);
     const record = { ...generated, ...fields };
     const isNew = await this.#apiKeys.add(record, call);
     return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
   }
-}
-
-function later(now: Date, milliseconds: number, field: string): Date {
-  const date = new Date(now.getTime() + milliseconds);
-  if (Number.isInteger(milliseconds) && milliseconds >= 0 && !Number.isNaN(date.getTime())) return date;
-  throw new InvalidParameterError([{ field, message: 'must be a whole number of milliseconds, 0 or more' }]);
 }
 
 function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {

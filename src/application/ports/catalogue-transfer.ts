@@ -37,9 +37,8 @@ export interface CatalogueTransfer {
   writePets(pets: readonly Pet[], call?: Call): Promise<void>;
 
   /**
-   * Returns the next live claims, those whose `keepUntil` is later than `now`, in an order that is the store's own and
-   * does not change. `after` is the last claim of the batch before (default: start at the first), `limit` the largest
-   * number: 1 or more.
+   * Returns the first `limit` (1 or more) live claims, those whose `keepUntil` is later than `now`, behind the claim
+   * `after`, in an order that is the store's own and does not change.
    */
   readClaims(
     range: {
