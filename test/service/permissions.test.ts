@@ -83,13 +83,6 @@ describe('npm start', function () {
     }
   });
 
-  it('refuses a path that is too long for SQLite, however many folders it names', async () => {
-    const path = join(await temporaryFolder(), 'x/'.repeat(3000), 'animals.db');
-    const { code, err } = await started({ STORE_URL: `sqlite:${path}`, API_KEYS: KEY }, {}).ended;
-    expect({ code, err }).to.have.property('code', 1);
-    expect(err).to.match(/^\S+ is longer than 504 bytes, the longest path of SQLite/);
-  });
-
   it('names the store that the program may not use', async () => {
     const folder = await temporaryFolder();
     const bounds = ['--permission', `--allow-fs-read=${PACKAGE}`];

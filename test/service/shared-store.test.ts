@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { cleanUp, startedService, temporaryFolder } from './running-service.js';
-import { StoreClient, expectShared } from './store-client.js';
+import { StoreClient } from './store-client.js';
 
 const CLIENTS = 8;
 const ROUNDS = 2;
@@ -61,11 +61,4 @@ describe('An SQLite store', () => {
     expect(new Set(acknowledged.map(([id]) => id)).size, 'ids assigned once').to.equal(acknowledged.length);
     expect(new Set(animals.values()).size, 'names stored once').to.equal(animals.size);
   }).timeout(60_000);
-
-  it('serves two services at the same time, each with the animals and ids of both', async () => {
-    const folder = await temporaryFolder();
-    const [{ child, url: other }, here] = await Promise.all([startedService(folder), servedHere(folder)]);
-    await expectShared([other, here], KEY);
-    expect((await child.stop()).code).to.equal(0);
-  });
 });

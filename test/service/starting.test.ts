@@ -108,12 +108,4 @@ describe('The program', () => {
     const { ended } = new Child(process.execPath, args, PACKAGE, {});
     expect(await ended).to.deep.equal({ code: 2, signal: null, out: '', err });
   });
-
-  const old = process.env['OLD_NODE'] ?? '/usr/bin/node';
-  const isOld = /^v(?:1\d|2[01])\./.test(spawnSync(old, ['-v'], { encoding: 'utf8' }).stdout ?? '');
-  (isOld ? it : it.skip)('does so on a real one that is too old (OLD_NODE)', async () => {
-    const { code, out, err } = await new Child(old, [MAIN, 'serve'], PACKAGE, {}).ended;
-    expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-    expect(err).to.match(/^Node\.js [\d.]+ is too old for the animal store: use [^\n]*\n$/);
-  });
 });

