@@ -60,12 +60,10 @@ export async function interruptible<T>(
   }
 }
 
-const BUILDING = new URL('../../../../tools/build.mjs', import.meta.url);
-
-/** How to call the program: `npm run cli` builds first, which neither the package nor the image can. */
-const PROGRAM = existsSync(BUILDING) ? 'npm run -s cli --' : 'animal-store';
+/** `npm run cli` builds first, which neither the package nor the image can. */
+const canBuild = existsSync(new URL('../../../../tools/build.mjs', import.meta.url));
 /** How to issue a key. */
-export const ISSUE_COMMAND = `${PROGRAM} keys issue --name NAME`;
+export const ISSUE_COMMAND = `${canBuild ? 'npm run -s cli --' : 'animal-store'} keys issue --name NAME`;
 
 /**
  * The program without its commands. It never ends the process, and never prints an argument: it may be a key.
@@ -95,13 +93,9 @@ const REMOVED: Readonly<Record<string, string>> = {
 
 /** @throws {UsageError} the arguments name a removed command or option. */
 export function refuseRemoved(args: readonly string[]): void {
-  const [command, further] = args;
-  const given = [
-    command,
-    `${command} ${further}`,
-    ...args.map((arg) => `${command} ${arg.split('=', 1)[0]}`),
-  ];
-  const removed = given.find((each) => each !== undefined && Object.hasOwn(REMOVED, each));
+  const [command = '', ...rest] = args;
+  const given = [command, ...rest.map((arg) => `${command} ${arg.split('=', 1)[0]}`)];
+  const removed = given.find((each) => Object.hasOwn(REMOVED, each));
   if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
 }
 

@@ -3,7 +3,7 @@ import type { Container } from 'inversify';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { duration, lifetime, list, refuse } from '../service/setting-values.js';
+import { duration, list, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
 import { READING, STORE_SETTINGS, withStore } from './with-store.js';
 
@@ -15,6 +15,9 @@ interface Options {
   readonly json?: true;
 }
 
+/** The longest life of a key, in days: a hundred years. */
+const DAYS = 36_500;
+
 /** Adds `keys issue`, `keys list` and `keys revoke`. */
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
@@ -24,7 +27,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
     .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
-    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', lifetime)
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration(1, DAYS))
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
       withKeys(commands, {}, async (managed, container, { location }) => {
@@ -55,7 +58,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   const revoke = 'Revokes an API key. Every running service notices within a second.';
   addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa --after 24h')
     .argument('<ID>', 'id of the key, as keys list shows it')
-    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration)
+    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration(0, DAYS))
     .action((id: string, { after }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed) => {
         const key = await managed.revoke(id, { after });
@@ -64,7 +67,6 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-/** Opens the keys of the store for `use`, and closes the store afterwards. */
 async function withKeys(
   commands: Commands,
   how: OpenOptions,

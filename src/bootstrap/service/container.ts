@@ -4,10 +4,10 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
-import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
+import { AdmissionControl } from '../../adapters/http/node/admission-control.js';
 import type { HttpInterface } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
-import type { Readiness } from '../../adapters/http/health.js';
+import { Readiness } from '../../adapters/http/health.js';
 import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 import { createAnimalStore } from '../../application/create-animal-store.js';
 import { ManagedApiKeys } from '../../application/manage-api-keys.js';
@@ -89,16 +89,13 @@ const application = new ContainerModule((options) => {
     openStore('STORE_URL', storeUrl, factories, open),
   );
   add(options, t.petRepository, [t.store], ({ pets }) => pets);
-  add(options, t.petChanges, [t.store], ({ changes }) => changes);
-  add(
-    options,
-    t.animalStore,
-    [t.settings, t.petRepository, t.petChanges, t.clock],
-    ({ experimental }, pets, changes, clock) => {
-      if (experimental.length > 0 && changes === undefined)
-        throw new SettingsError(['EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals']);
-      return createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) });
-    },
+  add(options, t.petChanges, [t.settings, t.store], ({ experimental }, { changes }) => {
+    if (experimental.length > 0 && changes === undefined)
+      throw new SettingsError(['EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals']);
+    return changes;
+  });
+  add(options, t.animalStore, [t.petRepository, t.petChanges, t.clock], (pets, changes, clock) =>
+    createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) }),
   );
 });
 
@@ -118,14 +115,8 @@ const apiKeyAuthentication = new ContainerModule((options) => {
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, { responded: () => {} });
   add(options, t.rateLimiter, [t.settings], ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit));
-  add(options, t.readiness, [t.petRepository], async (pets) => {
-    const { Readiness } = await import('../../adapters/http/health.js');
-    return new Readiness((call) => pets.check(call));
-  });
-  add(options, t.admission, [t.settings], async (settings) => {
-    const { AdmissionControl } = await import('../../adapters/http/node/admission-control.js');
-    return new AdmissionControl({ maxInFlight: settings.maxInFlight });
-  });
+  add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
+  add(options, t.admission, [t.settings], ({ maxInFlight }) => new AdmissionControl({ maxInFlight }));
   add(
     options,
     t.httpInterface,
@@ -188,10 +179,7 @@ export async function configure(
  * The factory for a URL, or what is wrong with the URL. It is the last factory with its scheme, so that adapters of
  * others can replace ours.
  */
-async function factoryFor(
-  url: string,
-  factories: readonly core.StoreFactory[],
-): Promise<core.StoreFactory | string> {
+async function factoryFor(url: string, factories: readonly core.StoreFactory[]) {
   const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Container, ContainerModule } from 'inversify';
 
@@ -16,11 +15,11 @@ export async function loadAdapters(
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const specifier of specifiers) {
-    const over = new AbortController();
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>();
     // The timer keeps a process that waits for nothing else: it would end without a word.
-    const late = delay(patience, `did not load within ${patience / 1000} s`, { signal: over.signal });
-    const fault = await Promise.race([load(specifier, container), late.catch(() => undefined)]);
-    over.abort();
+    const timer = setTimeout(giveUp, patience, `did not load within ${patience / 1000} s`);
+    const fault = await Promise.race([load(specifier, container), late]);
+    clearTimeout(timer);
     if (fault !== undefined) faults.push(`ADAPTERS: ${specifier} ${fault}`);
   }
   return faults;
@@ -50,8 +49,4 @@ function resolveSpecifier(specifier: string): string {
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */
 const isContainerModule = (value: unknown): value is ContainerModule =>
-  typeof value === 'object' &&
-  value !== null &&
-  'id' in value &&
-  'load' in value &&
-  typeof value.load === 'function';
+  Object(value) === value && 'id' in Object(value) && typeof Object(value).load === 'function';

@@ -29,25 +29,17 @@ export const integer = (minimum: number, maximum: number) =>
 
 const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours. */
-export const duration = quantity('must be a duration such as 500ms, 5s, 2m, 24h or 90d', TIME);
-
-/** How long a key lives: at most a hundred years. */
-export const lifetime = quantity(
-  'must be a duration from 1ms to 36500d, such as 12h or 90d',
-  TIME,
-  1,
-  36_500 * TIME.d,
-);
-
-/** A duration for a timer. Timers of Node.js fire at once beyond 2^31 - 1 milliseconds. */
-export const milliseconds = (minimum: number) =>
-  quantity(`must be a duration from ${minimum}ms to 24d, such as 5s`, TIME, minimum, 2 ** 31 - 1);
+/**
+ * A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours.
+ * @param days the longest. Default: 24, because timers of Node.js fire at once beyond 2^31 - 1 milliseconds
+ */
+export const duration = (minimum: 0 | 1, days = 24) =>
+  quantity(`must be a duration from ${minimum}ms to ${days}d, such as 5s`, TIME, minimum, days * TIME.d);
 
 /** Requests in a window of whole seconds: `100/10s`. */
 export function rateLimit(text: string): RateLimiter['limit'] {
   const [, requests, window = ''] = /^([1-9]\d{0,8})\/(\d{1,5}[smhd])$/.exec(text) ?? [];
-  const seconds = requests === undefined ? 0 : duration(window) / 1000;
+  const seconds = requests === undefined ? 0 : duration(0, 99_999)(window) / 1000;
   if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
   return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
 }

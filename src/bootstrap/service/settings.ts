@@ -34,7 +34,7 @@ const TABLE = {
   publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
   stagingUrl: optional('STAGING_URL', read.serverUrl, 'address of staging, ending in v1'),
   bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
-  requestDeadline: setting('REQUEST_DEADLINE', '5s', read.milliseconds(1), 'longest time for a request'),
+  requestDeadline: setting('REQUEST_DEADLINE', '5s', read.duration(1), 'longest time for a request'),
   maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
   deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
@@ -47,8 +47,8 @@ const TABLE = {
   apiKeys: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
   apiKeysFile: optional('API_KEYS_FILE', read.keysFile, 'file with static API keys'),
   keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
-  drainDelay: optional('DRAIN_DELAY', read.milliseconds(0), 'delay of the stop (default: 5s; loopback 0s)'),
-  shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.milliseconds(1), 'longest time for the stop'),
+  drainDelay: optional('DRAIN_DELAY', read.duration(0), 'delay of the stop (default: 5s; loopback 0s)'),
+  shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.duration(1), 'longest time for the stop'),
   logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
   logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
 };
@@ -110,8 +110,7 @@ export function parseSettings(
     try {
       return reader(environment[name] || fallback);
     } catch (error) {
-      if (used.includes(name))
-        faults.push(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+      if (used.includes(name)) faults.push(`${name} ${(error as Error).message}`);
       return reader(fallback);
     }
   };

@@ -108,7 +108,7 @@ describe('The command line', () => {
         "'--scope <scopes>' must be one or more of pets:read, pets:write, pets:delete",
       ],
       ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be one or more of pets:read, pets"],
-      ['keys revoke a --after -1h', "'--after <duration>' must be a duration such as 500ms"],
+      ['keys revoke a --after -1h', "'--after <duration>' must be a duration from 0ms to 36500d"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
       ['import animals.txt', 'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.'],
