@@ -140,7 +140,7 @@ function isMountPoint(file: string): boolean {
 }
 
 /** Distinguishes a file from any that takes its place: its device and inode. */
-export function fileIdentity(path: string): string | undefined {
+function fileIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
