@@ -1,15 +1,14 @@
 // Lets Schemathesis make up requests from the OpenAPI document that the built service publishes, valid ones and
 // invalid ones, and hold the answers to it: all of its checks and phases, no failure, no warning.
 // Usage: npm run fuzz [-- --cases 10000] [--seeds 1,2,3,random] [--stores memory,sqlite]: each seed on each store,
-// at least so many requests each time. Schemathesis comes from PyPI into a virtual environment below build/.
+// at least so many requests each time.
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash, randomInt } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { installFromPyPI } from './pypi.mjs';
 import { startService } from './service.mjs';
 
 const KEY = 'fuzzing-key-0123456789';
@@ -26,6 +25,23 @@ const cases = Number(values.cases);
 /** Resolves to the output of a program. Rejects with it if the program fails. */
 const run = (program, args, options) =>
   promisify(execFile)(program, args, { maxBuffer: Infinity, ...options });
+
+/**
+ * Installs Schemathesis as its lock file says, each file by its hash, once for each content of the lock file. Resolves to
+ * the program.
+ */
+async function install() {
+  const lock = join(root, 'tools/pypi/schemathesis.txt');
+  const hash = createHash('sha256').update(readFileSync(lock)).digest('hex').slice(0, 8);
+  const bin = join(root, `build/schemathesis-${hash}/bin`);
+  const program = join(bin, 'schemathesis');
+  if (!existsSync(program)) {
+    await run('python3', ['-m', 'venv', join(bin, '..')]);
+    const options = '--quiet --disable-pip-version-check --require-hashes --only-binary :all:';
+    await run(join(bin, 'pip'), ['install', ...options.split(' '), '--requirement', lock]);
+  }
+  return program;
+}
 
 async function fuzz(schemathesis, store, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
@@ -57,7 +73,7 @@ async function fuzz(schemathesis, store, seed) {
   }
 }
 
-const schemathesis = join(await installFromPyPI('schemathesis'), 'schemathesis');
+const schemathesis = await install();
 const seeds = values.seeds.split(',').map((seed) => (seed === 'random' ? randomInt(2 ** 31) : Number(seed)));
 for (const seed of seeds) {
   for (const store of values.stores.split(',')) {
