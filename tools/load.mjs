@@ -2,18 +2,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
-const MOST_CONNECTIONS = 1_800; // the service holds 2,000
 
 /**
  * Starts a process that loads the service at `port`. Its `run` sends `requests` in rotation for `seconds`, with a new
- * number for each `{number}` in them. `clients` send one request after another; a `rate` a second is sent whatever was
- * answered before. A client gives up after `patience` milliseconds. `run` resolves to the number of requests that were
- * sent, of those that clients gave up (`late`), of responses by `status`; to the seconds it took; and to the 99th
- * percentile of the latencies of successful requests, in milliseconds.
+ * number for each `{number}` in them, from so many `clients`, each one request after another. It resolves to the number
+ * of responses by `status`, 0 where the connection closed instead; to the seconds it took; and to the 99th percentile of
+ * the latencies, in milliseconds.
  */
 export function startLoad(port) {
   const child = fork(self, [port]);
@@ -29,71 +26,37 @@ export function startLoad(port) {
 
 class Load {
   #port;
-  #free = [];
-  #open = 0;
+  #connections = []; // open for the next run too, as those of real clients are
   #sent = 0;
-  #order;
-  #counts;
-  #latencies;
 
   constructor(port) {
     this.#port = port;
   }
 
-  /** Connections stay open for the next run, as those of real clients do. */
-  async run({ patience = 10_000, ...order }) {
-    const { clients = 0, rate = 0, seconds } = order;
-    this.#order = { ...order, patience };
-    this.#latencies = [];
-    this.#counts = { sent: 0, late: 0, status: {} };
+  async run({ clients, requests, seconds }) {
+    const status = {};
+    const latencies = [];
     const began = performance.now();
-    const end = began + seconds * 1_000;
-    const inTurn = async () => {
-      while (performance.now() < end) await this.#send();
-    };
-    await Promise.all(Array.from({ length: clients }, inTurn));
-    const took = (performance.now() - began) / 1_000;
-    if (rate > 0) {
-      for (let due = 0; performance.now() < end; await delay(2)) {
-        for (; due < ((performance.now() - began) / 1_000) * rate; due += 1) void this.#send();
+    const client = async (_, index) => {
+      for (let now = began; now < began + seconds * 1_000;) {
+        const connection = (this.#connections[index] ??= this.#connect(index));
+        this.#sent += 1;
+        const text = requests[this.#sent % requests.length].replace('{number}', this.#sent);
+        const code = await connection.send(text);
+        status[code] = (status[code] ?? 0) + 1;
+        latencies.push(performance.now() - now);
+        now = performance.now();
       }
-      await delay(patience + 200);
-    }
-    const sorted = this.#latencies.sort((one, other) => one - other);
-    return { ...this.#counts, seconds: took, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0 };
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    latencies.sort((one, other) => one - other);
+    const took = (performance.now() - began) / 1_000;
+    return { status, seconds: took, p99: latencies[Math.floor(latencies.length * 0.99)] };
   }
 
-  #send() {
-    const counts = this.#counts;
-    const { requests, patience } = this.#order;
-    counts.sent += 1;
-    const connection = this.#free.pop() ?? this.#connect();
-    if (connection === undefined) return void (counts.late += 1); // the client would wait in vain
-    this.#sent += 1;
-    const text = requests[this.#sent % requests.length].replace('{number}', this.#sent);
-    const began = performance.now();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        counts.late += 1;
-        connection.socket.destroy();
-        resolve();
-      }, patience);
-      connection.answer = (status) => {
-        clearTimeout(timer);
-        counts.status[status] = (counts.status[status] ?? 0) + 1;
-        if (status < 400) this.#latencies.push(performance.now() - began);
-        if (!connection.socket.destroyed) this.#free.push(connection);
-        resolve();
-      };
-      connection.socket.write(text);
-    });
-  }
-
-  #connect() {
-    if (this.#open >= MOST_CONNECTIONS) return undefined;
-    this.#open += 1;
+  #connect(index) {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
-    const connection = { socket, answer: undefined };
+    let answer;
     let missing = 0;
     let status = 0;
     socket.on('data', (chunk) => {
@@ -102,16 +65,19 @@ class Load {
         status = Number(text.slice(9, 12));
         const [, length = 0] = (status !== 304 && /content-length: (\d+)/i.exec(text)) || [];
         missing = text.indexOf('\r\n\r\n') + 4 + Number(length);
+        if (/^connection: close/im.test(text)) this.#connections[index] = undefined;
       }
       missing -= chunk.length;
-      if (missing === 0) connection.answer(status);
+      if (missing === 0) answer(status);
     });
     socket.on('error', () => {});
-    socket.on('close', () => {
-      this.#open -= 1;
-      this.#free = this.#free.filter((other) => other !== connection);
-    });
-    return connection;
+    socket.on('close', () => answer?.(0));
+    const send = (text) =>
+      new Promise((resolve) => {
+        answer = resolve;
+        socket.write(text);
+      });
+    return { send };
   }
 }
 

@@ -84,7 +84,7 @@ async function start(name, folder) {
       const { status, seconds, p99 } = await load.run({ ...work, clients, seconds: SECONDS });
       const counts = Object.entries(status);
       const requests = counts.reduce((sum, [, count]) => sum + count, 0);
-      const hasFailed = requests === 0 || counts.some(([code]) => code >= 400);
+      const hasFailed = requests === 0 || counts.some(([code]) => code < 200 || code >= 400);
       const failure = hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
       return { cpu: (cpu() - before) / requests, rate: requests / seconds, p99, failure };
     },
