@@ -7,7 +7,6 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { connect } from 'node:net';
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -23,6 +22,7 @@ import { runLine, type Outcome } from '../bootstrap/test-io.js';
 import { cleanUp, temporaryFolder } from '../service/running-service.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
+import { startNginx } from './nginx.js';
 
 const run = promisify(execFile);
 
@@ -54,32 +54,11 @@ describe('The pages for operators', function () {
       void listener(request, response);
     });
     const port = await service.listen(0, '127.0.0.1');
-    const certificate =
-      'req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key -out pem -subj /CN=animals.example';
-    await run('openssl', certificate.split(' '), { cwd: folder });
-    const socketPath = join(folder, 'socket');
-    const block = read('docs/operations/nginx.conf')
-      .replaceAll(/127\.0\.0\.1:808\d/g, `127.0.0.1:${port}`)
-      .replace('listen 443', `listen unix:${socketPath}`)
-      .replace(/(?<=ssl_certificate )\S+(?=;)/, join(folder, 'pem'))
-      .replace(/(?<=ssl_certificate_key )\S+(?=;)/, join(folder, 'key'));
-    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (of) => `${of}_temp_path ${folder}/${of};`,
-    );
-    const user = process.getuid?.() === 0 ? 'user root;' : '';
-    const site = `${user} daemon off; pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')}\n${block} }`;
-    writeFileSync(join(folder, 'nginx.conf'), site);
-    const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
-      env: env(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const told = text(nginx.stderr);
+    const nginx = await startNginx(folder, [port, port]);
     try {
-      while (nginx.exitCode === null && !(await accepts(socketPath))) await delay(20);
-      expect(nginx.exitCode, nginx.exitCode === null ? '' : await told).to.equal(null);
       const send = async (path: string, { method = 'GET', headers, body }: Given = {}) => {
         const sent = httpsRequest({
-          socketPath,
+          socketPath: nginx.socketPath,
           path,
           method,
           headers: { Host: 'animals.example', Authorization: `Bearer ${keys.key}`, ...headers },
@@ -122,8 +101,7 @@ describe('The pages for operators', function () {
       for (let count = 0; count < 5; count += 1) expect((await send('/livez')).status).to.equal(200);
       expect(connections.size, 'connections to the service').to.be.lessThan(4);
     } finally {
-      nginx.kill();
-      await told;
+      await nginx.stop();
       await service.close(100);
     }
   });
@@ -227,13 +205,6 @@ async function answerTo(sent: ClientRequest) {
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
-
-/** Whether somebody listens there. */
-const accepts = (socketPath: string): Promise<boolean> => {
-  const socket = connect(socketPath);
-  const connected = once(socket, 'connect').then(() => true);
-  return connected.catch(() => false).finally(() => socket.destroy());
-};
 
 /** How a program of the system ends, with the faults that it tells of. */
 const endOf = async (child: ChildProcessWithoutNullStreams): Promise<unknown> => {

@@ -107,6 +107,15 @@ export class Ledger {
     }
   }
 
+  /** Compares, and shows whether something is lost or there twice. Resolves to what the comparison found. */
+  async judge(show, opening, where) {
+    const found = await this.compare(opening);
+    const prefix = where ? `${where}: ` : '';
+    show(`${prefix}acknowledged animals lost`, found.lost, 'equals', 0);
+    show(`${prefix}animals stored twice`, found.twice, 'equals', 0);
+    return found;
+  }
+
   /** Repeats all creates. Resolves to how many get another response than the first. */
   async replay(base) {
     const left = [...this.#bodies];

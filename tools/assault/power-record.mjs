@@ -12,19 +12,7 @@ const CALLS = 'openat,mkdir,unlink,rename,write,writev,pwrite64,ftruncate,fsync,
  * Arguments of strace for a record in the file `log`. -D: the process stays our child. Not --seccomp-bpf: with it
  * signals are not injected.
  */
-export const recording = (log) => [
-  '-D',
-  '-f',
-  '-qq',
-  '-y',
-  '-xx',
-  '-s',
-  '200000',
-  '-o',
-  log,
-  '-e',
-  `trace=${CALLS}`,
-];
+export const recording = (log) => [...`-D -f -qq -y -xx -s 200000 -e trace=${CALLS} -o`.split(' '), log];
 
 const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 
