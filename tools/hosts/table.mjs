@@ -61,10 +61,7 @@ export const HOSTS = {
   'serverless-http': { runtime: 'lambda', examples: { app: { exceptions: ['lambda'] } } },
   workerd: {
     runtime: 'workerd',
-    examples: {
-      plain: { bodies: UNPARSED, exceptions: [...RUNTIME, 'workerd', 'workerdUnread'] },
-      compat: { exceptions: [...RUNTIME, 'workerd', 'workerdUnread'] },
-    },
+    examples: { worker: { bodies: UNPARSED, exceptions: [...RUNTIME, 'workerd', 'workerdUnread'] } },
   },
   bun: { runtime: 'bun', examples: { app: { bodies: UNPARSED, exceptions: [...RUNTIME, 'bun'] } } },
   deno: { runtime: 'deno', examples: { app: { bodies: UNPARSED, exceptions: [...RUNTIME, 'deno'] } } },

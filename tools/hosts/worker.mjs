@@ -4,9 +4,10 @@ import { IdempotencyConflictError, UnavailableError, createAnimalStore } from 'a
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
+import { WebCryptoKeys } from '../web-crypto-keys.mjs';
 
-const dated = (name, value) => (/(At|Since)$/.test(name) ? new Date(value) : value);
-const { settings, store, step, docs, keys, records } = JSON.parse(env.SETUP, dated);
+const dated = (name, value) => (name === 'deprecatedSince' ? new Date(value) : value);
+const { settings, store, step, docs, keys } = JSON.parse(env.SETUP, dated);
 
 /** What the store does in the situations of the contract. */
 const FAULTS = {
@@ -34,23 +35,21 @@ const steps = {
   parsed: (request) => (request.method === 'POST' ? request.json() : undefined),
 };
 
-/** The Worker with an authenticator that knows these keys. */
-export function workerWith(authenticatorOf) {
-  const opened = openMemoryStore();
-  const { pets, changes } = store ? ailing(opened) : opened;
-  const http = new HttpInterface({
-    animalStore: createAnimalStore({ pets, changes }),
-    authenticator: authenticatorOf(keys, records),
-    readiness: new Readiness((call) => pets.check(call)),
-    settings,
-    log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
-    docs,
-  });
-  const animals = createFetchHandler(http);
-  return {
-    async fetch(request) {
-      await steps[step]?.(request);
-      return animals(request);
-    },
-  };
-}
+const opened = openMemoryStore();
+const { pets, changes } = store ? ailing(opened) : opened;
+const http = new HttpInterface({
+  animalStore: createAnimalStore({ pets, changes }),
+  authenticator: new WebCryptoKeys(keys),
+  readiness: new Readiness((call) => pets.check(call)),
+  settings,
+  log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
+  docs,
+});
+const animals = createFetchHandler(http);
+
+export default {
+  async fetch(request) {
+    await steps[step]?.(request);
+    return animals(request);
+  },
+};
