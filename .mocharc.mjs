@@ -7,7 +7,6 @@ export default {
   spec: files ? [] : [store, 'build/test/service/*.test.js', 'build/test/!(service)/**/*.test.js'],
   reporter: './tools/closing-reporter.mjs',
   require: ['./tools/mocha-setup.mjs'],
-  'enable-source-maps': true,
   'forbid-only': true,
   'fail-zero': true,
   'posix-exit-codes': true,

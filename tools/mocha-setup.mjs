@@ -1,3 +1,8 @@
+import { setSourceMapsSupport } from 'node:module';
+
+// Not by a flag of Node.js: for that mocha starts a second process, which goes on when the first one is killed.
+setSourceMapsSupport(true);
+
 // Lets the workers of `mocha --parallel` end by themselves. The pool sends SIGTERM to one that needs more than a second,
 // and on a busy machine a worker under c8 does: it would lose its coverage.
 if (process.env.MOCHA_WORKER_ID !== undefined) process.on('SIGTERM', () => {});
