@@ -2,10 +2,11 @@
 // the text `find`, which occurs once, becomes `replace`; `notice` is what a user would notice; `tests` are specs below
 // build/test, of which `grep` selects cases by title. `npm run planted -- TEXT` plants those with TEXT in their names.
 // Tests of MongoDB use the same variables as `npm test`. Exit code: 0 if every fault was caught, else 1.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** The longest time for one build or one run of mocha, in milliseconds. */
 const TIME_LIMIT = 120_000;
@@ -27,23 +28,18 @@ process.on('uncaughtException', ({ message }) => {
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
 
-/** Runs Node.js in its own process group, and ends the whole group, so that no server of a test stays behind. */
+/** Runs Node.js. Resolves to what it printed and how it ended; rejects after a signal. */
 async function run(args, signal) {
-  const result = { stdout: '', stderr: '', status: 'no status: it took too long' };
-  const limits = { signal, timeout: TIME_LIMIT, killSignal: 'SIGKILL' };
-  const env = { ...process.env, TMPDIR: folder };
-  const child = spawn(process.execPath, args, { detached: true, env, ...limits });
-  child.stdin.end();
-  child.stdout.setEncoding('utf8').on('data', (text) => (result.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (result.stderr += text));
-  child.on('exit', (status) => {
-    result.status = status ?? result.status;
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {} // The group has ended.
-  });
-  await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  return result;
+  const limits = { signal, timeout: TIME_LIMIT, killSignal: 'SIGKILL', maxBuffer: Infinity };
+  const options = { ...limits, env: { ...process.env, TMPDIR: folder } };
+  const running = promisify(execFile)(process.execPath, args, options);
+  return running.then(
+    (output) => ({ ...output, status: 0 }),
+    ({ stdout, stderr, code }) => {
+      signal?.throwIfAborted();
+      return { stdout, stderr, status: code ?? 'no status: it took too long' };
+    },
+  );
 }
 
 /** Builds everything. Resolves to what the compiler reports, '' if nothing is wrong. */
