@@ -1,7 +1,7 @@
 // Reports the public types of each entry in docs/api, for review: npm run api. With --check it writes nothing and fails
 // if a report is stale, or if TypeDoc finds a public part without a docstring or a type that no entry exports.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempDisposableSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ function report() {
     '@microsoft/api-extractor',
   );
   const { compilerOptions } = JSON.parse(readFileSync(join(tools, 'tsconfig.json'), 'utf8'));
-  const temporary = mkdtempSync(join(tmpdir(), 'animal-store-api-'));
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'animal-store-api-'));
   const reportFolder = join(root, 'docs/api');
   mkdirSync(reportFolder, { recursive: true });
   const declarations = entries.map(([, path]) => join(root, path.replace(/\.js$/, '.d.ts')));
@@ -51,7 +51,12 @@ function report() {
         projectFolder: root,
         mainEntryPointFilePath: declarations[index],
         compiler: { overrideTsconfig: { compilerOptions, files: declarations } },
-        apiReport: { enabled: true, reportFileName: names[index], reportFolder, reportTempFolder: temporary },
+        apiReport: {
+          enabled: true,
+          reportFileName: names[index],
+          reportFolder,
+          reportTempFolder: temporary.path,
+        },
         docModel: { enabled: false },
         dtsRollup: { enabled: false },
         tsdocMetadata: { enabled: false },
@@ -77,7 +82,6 @@ function report() {
     });
     if (apiReportChanged) stale.push(name);
   }
-  rmSync(temporary, { recursive: true });
   if (stale.length === 0) return;
   console.log(`docs/api: ${stale.join(', ')} ${check ? 'are stale: npm run api' : 'changed'}`);
   if (check) process.exitCode = 1;

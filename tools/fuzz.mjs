@@ -4,7 +4,7 @@
 // at least so many requests each time.
 import { execFile } from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,33 +44,29 @@ async function install() {
 }
 
 async function fuzz(schemathesis, store, seed) {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-fuzz-'));
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'animal-store-fuzz-'));
+  const folder = temporary.path;
   const storeUrl = store === 'memory' ? 'memory:' : `${store}:${join(folder, 'pets.db')}`;
-  const { url, stop } = await startService({ STORE_URL: storeUrl, API_KEYS: KEY });
+  await using service = await startService({ STORE_URL: storeUrl, API_KEYS: KEY });
   cpSync(join(root, 'tools/fuzz'), folder, { recursive: true }); // it writes to where its settings are
   const began = performance.now();
-  try {
-    // At most so many for each of the three operations; some phases have cases of their own.
-    const examples = Math.ceil(cases / 2.8);
-    const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
-    const env = { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
-    const args = ['run', new URL('/openapi.json', url).href, ...options.split(' ')];
-    const {
-      code = 0,
-      stdout,
-      stderr,
-    } = await run(schemathesis, args, { cwd: folder, env }).catch((error) => error);
-    const generated = Number(/^ {2}(\d+) generated/m.exec(stdout)?.[1] ?? 0);
-    const seconds = Math.round((performance.now() - began) / 1000);
-    const verdict = code === 0 ? 'no fault' : 'FAULTS';
-    console.log(`seed ${seed} on ${store}: ${generated} cases in ${seconds} s, ${verdict}`);
-    if (code !== 0) console.log(`${stdout}${stderr}`);
-    else if (generated < cases) console.log(`these are fewer than ${cases}`);
-    return code === 0 && generated >= cases;
-  } finally {
-    await stop();
-    rmSync(folder, { recursive: true });
-  }
+  // At most so many for each of the three operations; some phases have cases of their own.
+  const examples = Math.ceil(cases / 2.8);
+  const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${seed}`;
+  const env = { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
+  const args = ['run', new URL('/openapi.json', service.url).href, ...options.split(' ')];
+  const {
+    code = 0,
+    stdout,
+    stderr,
+  } = await run(schemathesis, args, { cwd: folder, env }).catch((error) => error);
+  const generated = Number(/^ {2}(\d+) generated/m.exec(stdout)?.[1] ?? 0);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const verdict = code === 0 ? 'no fault' : 'FAULTS';
+  console.log(`seed ${seed} on ${store}: ${generated} cases in ${seconds} s, ${verdict}`);
+  if (code !== 0) console.log(`${stdout}${stderr}`);
+  else if (generated < cases) console.log(`these are fewer than ${cases}`);
+  return code === 0 && generated >= cases;
 }
 
 const schemathesis = await install();

@@ -3,7 +3,7 @@
 // Exit code: 1 if any check failed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,23 +28,20 @@ const queue = Object.entries(HOSTS)
   .filter(({ files }) => files.length > 0);
 if (queue.length === 0) throw new Error(`No host is named ${names.join(' or ')}.`);
 
-const folder = await mkdtemp(join(tmpdir(), 'animal-store-hosts-'));
-try {
-  const { tarball } = await pack(folder);
-  await cp(join(root, 'examples/hosts/start.mjs'), join(folder, 'start.mjs'));
-  const work = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const { host, files } = next;
-      await check(host, files, tarball).catch((error) => {
-        console.error(`${host}: ${error.message}`);
-        process.exitCode = 1;
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-} finally {
-  await rm(folder, { recursive: true });
-}
+await using temporary = await mkdtempDisposable(join(tmpdir(), 'animal-store-hosts-'));
+const folder = temporary.path;
+const { tarball } = await pack(folder);
+await cp(join(root, 'examples/hosts/start.mjs'), join(folder, 'start.mjs'));
+const work = async () => {
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    const { host, files } = next;
+    await check(host, files, tarball).catch((error) => {
+      console.error(`${host}: ${error.message}`);
+      process.exitCode = 1;
+    });
+  }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, work));
 
 async function check(host, files, tarball) {
   const cwd = join(folder, host);

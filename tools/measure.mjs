@@ -5,7 +5,7 @@
 // --prefix tools/peers. Default: animal-store alone. --guard compares animal-store to node-http, whose ratios are
 // committed in measure-guard.json, and fails when one grew by a quarter.
 // --clients 1 sends one request at a time.
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -89,11 +89,11 @@ async function start(name, folder) {
 
 /** Calls `report` with the medians of each operation, by service. */
 async function measure(names, operations, rounds, report) {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-measure-'));
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-measure-'));
   const services = [];
   try {
     for (const name of names) {
-      const service = await start(name, folder);
+      const service = await start(name, folder.path);
       services.push(service);
       await service.round('create');
     }
@@ -124,7 +124,6 @@ async function measure(names, operations, rounds, report) {
     }
   } finally {
     for (const service of services) await service.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -4,7 +4,7 @@
 // clients of the copy, or differs from it. (Redocly's numbers are doubles: a bound of int64 that moves by one is no
 // change to its diff, but a difference to the copy.)
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,15 +45,11 @@ function faultOf(file) {
   return isStale ? `${diff.output}\ndocs/openapi.json is stale: npm run openapi` : undefined;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'animal-store-openapi-'));
-try {
-  const made = join(folder, 'openapi.json');
-  writeFileSync(made, openApiDocument());
-  const fault = faultOf(made);
-  if (fault !== undefined) {
-    process.stderr.write(`${fault}\n`);
-    process.exitCode = 1;
-  } else if (!check) writeFileSync(copy, openApiDocument());
-} finally {
-  rmSync(folder, { recursive: true });
-}
+using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-openapi-'));
+const made = join(folder.path, 'openapi.json');
+writeFileSync(made, openApiDocument());
+const fault = faultOf(made);
+if (fault !== undefined) {
+  process.stderr.write(`${fault}\n`);
+  process.exitCode = 1;
+} else if (!check) writeFileSync(copy, openApiDocument());

@@ -2,7 +2,7 @@
 // outside, and holds the adapter to its contract there. REQUIRE_POSTGRES=1: what lacks a PostgreSQL server has failed.
 // Usage: npm run outsiders [-- TEXT]: those with TEXT in their paths. Default: all.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,13 +14,10 @@ const ADAPTERS = ['stores/level', 'stores/postgres', 'transports/fastify', 'auth
 
 const wanted = ADAPTERS.filter((path) => path.includes(process.argv[2] ?? ''));
 if (wanted.length === 0) throw new Error(`No adapter has "${process.argv[2]}" in its path.`);
-const folder = await mkdtemp(join(tmpdir(), 'animal-store-outsiders-'));
-try {
-  const { tarball } = await pack(folder);
-  for (const path of wanted) await tryOut(path, tarball);
-} finally {
-  await rm(folder, { recursive: true });
-}
+await using temporary = await mkdtempDisposable(join(tmpdir(), 'animal-store-outsiders-'));
+const folder = temporary.path;
+const { tarball } = await pack(folder);
+for (const path of wanted) await tryOut(path, tarball);
 
 async function tryOut(path, tarball) {
   const cwd = join(folder, path);

@@ -4,7 +4,7 @@
 // NODE22 names the executable of the other line of Node.js; without it, npm installs one.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,8 @@ const tools = join(root, 'tools/package');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const QUIET = '--disable-warning=ExperimentalWarning'; // Node.js 22 warns about node:sqlite
 
-const folder = mkdtempSync(join(tmpdir(), 'animal-store-package-'));
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'animal-store-package-'));
+const folder = temporary.path;
 const run = async (command, args, options = {}) => {
   const running = promisify(execFile)(command, args, { cwd: folder, timeout: 300_000, ...options });
   const { stdout } = await running.catch(({ code, stdout: out, stderr }) => {
@@ -105,26 +106,22 @@ async function command(project, node, index) {
   }
 }
 
-try {
-  const tarball = await packed();
-  const nodes = [process.execPath, await otherNode()];
+const tarball = await packed();
+const nodes = [process.execPath, await otherNode()];
 
-  const project = emptyProject('project', 'tsconfig.json', 'use.ts');
-  const { typescript, '@types/node': types } = manifest.devDependencies;
-  await install(project, tarball, `typescript@${typescript}`, `@types/node@${types}`);
-  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: project });
-  for (const [index, node] of nodes.entries()) {
-    console.log((await run(node, [QUIET, 'build/use.js', `use-${index}.db`], { cwd: project })).trim());
-    await command(project, node, index);
-  }
-
-  // From a lock file of their own.
-  const judges = emptyProject('judges', 'package.json', 'package-lock.json', '.npmrc');
-  await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: judges });
-  const judge = (name, ...args) => run(join(judges, 'node_modules/.bin', name), args, { cwd: judges });
-  await judge('attw', tarball, '--profile', 'esm-only');
-  assert.match(await judge('publint', 'run', tarball, '--strict'), /All good/);
-  console.log('attw --profile esm-only and publint --strict: clean');
-} finally {
-  rmSync(folder, { recursive: true });
+const project = emptyProject('project', 'tsconfig.json', 'use.ts');
+const { typescript, '@types/node': types } = manifest.devDependencies;
+await install(project, tarball, `typescript@${typescript}`, `@types/node@${types}`);
+await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: project });
+for (const [index, node] of nodes.entries()) {
+  console.log((await run(node, [QUIET, 'build/use.js', `use-${index}.db`], { cwd: project })).trim());
+  await command(project, node, index);
 }
+
+// From a lock file of their own.
+const judges = emptyProject('judges', 'package.json', 'package-lock.json', '.npmrc');
+await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: judges });
+const judge = (name, ...args) => run(join(judges, 'node_modules/.bin', name), args, { cwd: judges });
+await judge('attw', tarball, '--profile', 'esm-only');
+assert.match(await judge('publint', 'run', tarball, '--strict'), /All good/);
+console.log('attw --profile esm-only and publint --strict: clean');

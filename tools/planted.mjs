@@ -3,7 +3,7 @@
 // build/test, of which `grep` selects cases by title. `npm run planted -- TEXT` plants those with TEXT in their names.
 // Tests of MongoDB use the same variables as `npm test`. Exit code: 0 if every fault was caught, else 1.
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,13 +17,7 @@ const MOCHA =
 const NO_CASE =
   'no case runs; cases on MongoDB need MONGODB_TEST_URI or MONGOMS_SYSTEM_BINARY (CONTRIBUTING.md)';
 /** For the temporary files of tests, which may be ended before they remove them. */
-const folder = mkdtempSync(join(tmpdir(), 'planted-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-
-process.on('uncaughtException', ({ message }) => {
-  console.error(message);
-  process.exitCode = 1;
-});
+using folder = mkdtempDisposableSync(join(tmpdir(), 'planted-'));
 
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
@@ -31,7 +25,7 @@ for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => stop.abort(new 
 /** Runs Node.js. Resolves to what it printed and how it ended; rejects after a signal. */
 async function run(args, signal) {
   const limits = { signal, timeout: TIME_LIMIT, killSignal: 'SIGKILL', maxBuffer: Infinity };
-  const options = { ...limits, env: { ...process.env, TMPDIR: folder } };
+  const options = { ...limits, env: { ...process.env, TMPDIR: folder.path } };
   const running = promisify(execFile)(process.execPath, args, options);
   return running.then(
     (output) => ({ ...output, status: 0 }),

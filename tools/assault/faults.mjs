@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
 import { ReplicaSet, until } from '../../build/test/adapters/mongodb/mongod.js';
 import { MongoProxy } from '../../build/test/adapters/mongodb/mongo-proxy.js';
-import { Ledger, mongodPath, persist, serve } from './keyed-creates.mjs';
+import { Writers, mongodPath, serve } from './keyed-creates.mjs';
 
 const WRITERS = 8;
 const PAUSE = 20; // before a client's retry, in milliseconds
@@ -38,9 +38,14 @@ export async function attack({ short, show }) {
   try {
     for (let each = 0; each < 2; each += 1) services.push(await serve(uri));
     await client.connect();
-    const work = new Work(services, client.db('bare').collection('pets'));
-    const writing = work.begin();
-    await work.another(50);
+    const [service, driver] = [new Acknowledgements(), new Acknowledgements()];
+    const urlFor = (number, attempt) => services[(number + attempt) % 2].url;
+    const writers = new Writers(WRITERS, urlFor, PAUSE, () => service.note());
+    const stop = new AbortController();
+    const bare = client.db('bare').collection('pets');
+    const writing = Array.from({ length: WRITERS }, () => writeBare(bare, driver, stop.signal));
+    const bothWrite = () => Promise.all([service.another(50), driver.another(50)]);
+    await bothWrite();
     const faults = {
       'step-down': () => set.stepDown(),
       'lost connections': async () => proxies.get(await set.primary()).lose({ members: false }),
@@ -63,21 +68,21 @@ export async function attack({ short, show }) {
     const gaps = [];
     for (const [fault, happen] of Object.entries(faults)) {
       for (let round = 0; round < rounds; round += 1) {
-        work.resetGaps();
+        service.gap = 0;
+        driver.gap = 0;
         await happen();
         await set.untilWhole();
-        await work.another(50);
-        gaps.push({ fault, service: Math.round(work.service.gap), driver: Math.round(work.driver.gap) });
+        await bothWrite();
+        gaps.push({ fault, service: Math.round(service.gap), driver: Math.round(driver.gap) });
       }
     }
-    work.over = true;
-    await writing;
-    await work.ledger.judge(show, openMongoStore(uri)); // before replays, which restore an animal
+    stop.abort();
+    await Promise.all([writers.end(), ...writing]);
+    const { ledger, retries } = writers;
+    await ledger.judge(show, openMongoStore(uri)); // before replays, which restore an animal
     let differing = 0;
-    for (const { url } of services) differing += await work.ledger.replay(url);
-    console.log(
-      `${work.ledger.size} animals, ${work.retries} retries, ${work.driver.count} documents of the driver`,
-    );
+    for (const { url } of services) differing += await ledger.replay(url);
+    console.log(`${ledger.size} animals, ${retries} retries, ${driver.count} documents of the driver`);
     console.table(gaps);
     show('replays that differ', differing, 'equals', 0);
     const longest = (whose, among = gaps) => Math.max(...among.map((gap) => gap[whose]));
@@ -106,61 +111,22 @@ class Acknowledgements {
     this.#last = performance.now();
     this.count += 1;
   }
+
+  /** Resolves when there are so many more. */
+  another(count) {
+    const wanted = this.count + count;
+    return until('both write', async () => this.count >= wanted);
+  }
 }
 
-/** Writers on the services, which retry elsewhere what failed, and as many on the bare driver. */
-class Work {
-  ledger = new Ledger();
-  service = new Acknowledgements();
-  driver = new Acknowledgements();
-  retries = 0;
-  over = false;
-  #services;
-  #bare;
+/** Whether an insert has failed because an earlier attempt inserted the document. */
+const isThere = ({ code }) => code === 11_000;
 
-  constructor(services, bare) {
-    this.#services = services;
-    this.#bare = bare;
-  }
-
-  begin() {
-    const writers = Array.from({ length: WRITERS }, (_, number) => [this.#write(number), this.#writeBare()]);
-    return Promise.all(writers.flat());
-  }
-
-  /** Resolves when both have so many more. */
-  async another(count) {
-    const wanted = [this.service.count + count, this.driver.count + count];
-    await until('both write', async () => this.service.count >= wanted[0] && this.driver.count >= wanted[1]);
-  }
-
-  resetGaps() {
-    this.service.gap = 0;
-    this.driver.gap = 0;
-  }
-
-  async #write(number) {
-    const baseOf = (attempt) => this.#services[(number + attempt) % 2].url;
-    while (!this.over) {
-      const name = randomUUID();
-      const { body, retries } = await persist(name, baseOf, PAUSE);
-      this.service.note();
-      this.ledger.acknowledge(name, body);
-      this.retries += retries;
-    }
-  }
-
-  async #writeBare() {
-    while (!this.over) {
-      const document = { _id: randomUUID() };
-      while (
-        !(await this.#bare.insertOne(document).then(
-          () => true,
-          ({ code }) => code === 11_000,
-        ))
-      )
-        await delay(PAUSE);
-      this.driver.note();
-    }
+/** A client of the bare driver. */
+async function writeBare(pets, acknowledgements, signal) {
+  while (!signal.aborted) {
+    const document = { _id: randomUUID() };
+    while (!(await pets.insertOne(document).then(() => true, isThere))) await delay(PAUSE);
+    acknowledgements.note();
   }
 }

@@ -2,7 +2,7 @@
 // read, slow headers and bodies, idle connections, and requests with an ambiguous end. Meanwhile another process asks
 // for /livez on a new connection every 50 ms. Then connections without end in a container of 256 MiB, and aborted ones
 // with a fifth of a CPU.
-import { execFileSync, fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -39,13 +39,6 @@ async function openAll(port, count, bytes, reads = false) {
 }
 
 const destroyAll = (sockets) => sockets.forEach((socket) => socket.destroy());
-
-/** How many of the connections the operating system still holds for the service, in whatever state. */
-function held(sockets, port) {
-  const peers = new Set(sockets.map((socket) => socket.localPort));
-  const lines = execFileSync('ss', ['-Htan', `( sport = :${port} )`], { encoding: 'latin1' }).split('\n');
-  return lines.filter((line) => peers.has(Number(/:(\d+)\s*$/.exec(line)?.[1]))).length;
-}
 
 /** The longest page, in KiB. */
 const PAGE = 400;
@@ -85,7 +78,6 @@ function* smugglingVectors(key) {
 
 export async function attack({ short, show }) {
   if (!existsSync('/proc/self/schedstat')) return 'it reads the waits of a process from /proc';
-  if (!short && spawnSync('ss').error) return 'it asks ss for the connections of the kernel';
   await inFolder((folder) => attackIn(folder, { short, show }));
   await attackContainer({ short, show });
   return undefined;
@@ -93,7 +85,7 @@ export async function attack({ short, show }) {
 
 async function attackIn(folder, { short, show }) {
   const store = `sqlite:${join(folder, 'animals.db')}`;
-  const service = await startService(
+  await using service = await startService(
     { API_KEYS: KEYS.join(','), STORE_URL: store, WATCH_EVENT_LOOP: '1' },
     { command: [process.execPath, '--expose-gc', '--import', watch, main, 'serve'] },
   );
@@ -109,11 +101,10 @@ async function attackIn(folder, { short, show }) {
   };
   /** The longest stall since it was last asked for, and the memory. */
   const watched = () => service.ask('SIGUSR2', 'stall');
-  let prober;
   /** Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. */
   const round = async (name, run, memoryEach = 256) => {
     const { memory: before } = await watched();
-    prober = fork(self, ['probe', port, 20_000, service.pid]);
+    using prober = fork(self, ['probe', port, 20_000, service.pid]);
     await delay(200); // the prober has begun
     const sockets = await run();
     const { slowest, failed } = await stopped(prober);
@@ -126,109 +117,85 @@ async function attackIn(folder, { short, show }) {
     show(`${name}: /livez that failed`, failed, 'equals', 0);
     show(`${name}: longest stall of the event loop`, Math.round(stall), 'at most', 100 * patience, ' ms');
   };
-  try {
-    await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made when somebody first asks for it
-    // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
-    for (const count of short ? [400] : [400, 1_600]) {
-      await round(`${count} clients that pipeline and never read`, async () => {
-        const sockets = await openAll(port, count, FLOOD);
-        await delay(short ? 2_000 : 10_000);
-        return sockets;
-      });
-    }
-
-    // The longest page there is: 100 animals whose names are 1,000 characters of 4 bytes.
-    for (let index = 0; index < 100; index += 1) await request(KEYS[0], '/pets', { method: 'POST', body: animal('🐈'.repeat(1_000)) }); // prettier-ignore
-    for (let index = 0; index < 300; index += 1) await request(KEYS[0], '/pets?limit=100'); // compiles
-    const page = head('GET /v1/pets?limit=100', `Authorization: Bearer ${KEYS[0]}`);
-    await round(
-      '200 clients that ask for the longest page and never read',
-      async () => {
-        const sockets = await openAll(port, 200, page.repeat(10));
-        await delay(1_000);
-        const other = await request(KEYS[1], '/pets?limit=1');
-        show('  another key meanwhile: status', other, 'equals', 200);
-        return sockets;
-      },
-      PAGE + 256,
-    );
-    if (!short) {
-      // So few that none is refused: each is sent more than the operating system takes for a client that does not read.
-      await round(
-        '8 clients that ask for the longest page 40 times and never read',
-        async () => {
-          const sockets = await openAll(port, 8, page.repeat(40));
-          await delay(26_000);
-          show(
-            '  readers that were stalled for 26 s and that the kernel still knows',
-            held(sockets, port),
-            'equals',
-            0,
-          );
-          return sockets;
-        },
-        4 * PAGE,
-      ); // what the collector left of earlier rounds is large beside 8 connections
-    }
-
-    await round('300 bodies of one key that come slowly', async () => {
-      const sockets = await openAll(port, 300, post(KEYS[0], 'Content-Length: 2000'), true);
-      const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('{')), 100);
-      const others = [];
-      for (let index = 0; index < (short ? 20 : 100); index += 1) {
-        others.push(await request(KEYS[1], '/pets', { method: 'POST', body: animal('Bella') }));
-        await delay(20);
-      }
-      clearInterval(drip);
-      show('  creates of another key that were refused', others.filter((status) => status !== 201).length, 'equals', 0); // prettier-ignore
+  await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made when somebody first asks for it
+  // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
+  for (const count of short ? [400] : [400, 1_600]) {
+    await round(`${count} clients that pipeline and never read`, async () => {
+      const sockets = await openAll(port, count, FLOOD);
+      await delay(short ? 2_000 : 10_000);
       return sockets;
     });
-
-    await round('2,500 connections with headers that do not end', async () => {
-      const sockets = await openAll(port, 2_500, 'GET / HTTP/1.1\r\nX: y');
-      const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('y')), 500);
-      await delay(short ? 1_500 : 12_000);
-      clearInterval(drip);
-      return sockets;
-    });
-
-    await round('2,500 idle connections after GET /livez', async () => {
-      const sockets = await openAll(port, 2_500, head('GET /livez'), true);
-      await delay(short ? 1_000 : 5_000);
-      return sockets;
-    });
-
-    // A regular expression can take a minute to read what takes a microsecond to send.
-    const READ = 'Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
-    const long = READ.split(' ').flatMap((name) =>
-      [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
-        [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
-      ),
-    );
-    await round(`${long.length} headers that repeat a separator`, async () => {
-      const sockets = await openAll(port, long.length, (index) => long[index], true);
-      await delay(2_000);
-      return sockets;
-    });
-
-    const vectors = [...smugglingVectors(KEYS[0])];
-    await round(`${vectors.length} requests that hide another`, async () => {
-      const sockets = await openAll(port, vectors.length, (index) => vectors[index], true);
-      await delay(1_000);
-      return sockets;
-    });
-    let smuggled = 0;
-    for (let target = `${service.url}/pets?limit=100`; target !== undefined;) {
-      const found = await fetch(target, { headers: { Authorization: `Bearer ${KEYS[1]}` } });
-      smuggled += (await found.text()).split('"smuggled"').length - 1;
-      const next = /<([^>]+)>; rel="next"/.exec(found.headers.get('link') ?? '')?.[1];
-      target = next && new URL(next, service.url).href;
-    }
-    show('animals that came out of another request', smuggled, 'equals', 0);
-  } finally {
-    prober?.kill();
-    await service.stop();
   }
+
+  // The longest page there is: 100 animals whose names are 1,000 characters of 4 bytes.
+  for (let index = 0; index < 100; index += 1) await request(KEYS[0], '/pets', { method: 'POST', body: animal('🐈'.repeat(1_000)) }); // prettier-ignore
+  for (let index = 0; index < 300; index += 1) await request(KEYS[0], '/pets?limit=100'); // compiles
+  const page = head('GET /v1/pets?limit=100', `Authorization: Bearer ${KEYS[0]}`);
+  await round(
+    '200 clients that ask for the longest page and never read',
+    async () => {
+      const sockets = await openAll(port, 200, page.repeat(10));
+      await delay(1_000);
+      const other = await request(KEYS[1], '/pets?limit=1');
+      show('  another key meanwhile: status', other, 'equals', 200);
+      return sockets;
+    },
+    PAGE + 256,
+  );
+  await round('300 bodies of one key that come slowly', async () => {
+    const sockets = await openAll(port, 300, post(KEYS[0], 'Content-Length: 2000'), true);
+    const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('{')), 100);
+    const others = [];
+    for (let index = 0; index < (short ? 20 : 100); index += 1) {
+      others.push(await request(KEYS[1], '/pets', { method: 'POST', body: animal('Bella') }));
+      await delay(20);
+    }
+    clearInterval(drip);
+    show('  creates of another key that were refused', others.filter((status) => status !== 201).length, 'equals', 0); // prettier-ignore
+    return sockets;
+  });
+
+  await round('2,500 connections with headers that do not end', async () => {
+    const sockets = await openAll(port, 2_500, 'GET / HTTP/1.1\r\nX: y');
+    const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('y')), 500);
+    await delay(short ? 1_500 : 12_000);
+    clearInterval(drip);
+    return sockets;
+  });
+
+  await round('2,500 idle connections after GET /livez', async () => {
+    const sockets = await openAll(port, 2_500, head('GET /livez'), true);
+    await delay(short ? 1_000 : 5_000);
+    return sockets;
+  });
+
+  // A regular expression can take a minute to read what takes a microsecond to send.
+  const READ = 'Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
+  const long = READ.split(' ').flatMap((name) =>
+    [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
+      [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
+    ),
+  );
+  await round(`${long.length} headers that repeat a separator`, async () => {
+    const sockets = await openAll(port, long.length, (index) => long[index], true);
+    await delay(2_000);
+    return sockets;
+  });
+
+  const vectors = [...smugglingVectors(KEYS[0])];
+  await round(`${vectors.length} requests that hide another`, async () => {
+    const sockets = await openAll(port, vectors.length, (index) => vectors[index], true);
+    await delay(1_000);
+    return sockets;
+  });
+  let smuggled = 0;
+  for (let target = `${service.url}/pets?limit=100`; target !== undefined;) {
+    const found = await fetch(target, { headers: { Authorization: `Bearer ${KEYS[1]}` } });
+    smuggled += (await found.text()).split('"smuggled"').length - 1;
+    const next = /<([^>]+)>; rel="next"/.exec(found.headers.get('link') ?? '')?.[1];
+    target = next && new URL(next, service.url).href;
+  }
+  show('animals that came out of another request', smuggled, 'equals', 0);
 }
 
 /** Resolves to what a process that was forked from this module has found. */

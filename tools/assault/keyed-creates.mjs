@@ -1,5 +1,6 @@
 // What the attacks on stores share: a service, creates under idempotency keys, and a ledger of those acknowledged.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtempDisposable } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -14,12 +15,8 @@ const KEY = 'attacking-key-0123456789';
 
 /** Runs `attack` in a folder of its own, which is removed at the end. */
 export async function inFolder(attack) {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-assault-'));
-  try {
-    return await attack(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'animal-store-assault-'));
+  return await attack(folder.path);
 }
 
 /** The path of the mongod that the tests use; `undefined` if there is none. Downloads nothing. */
@@ -70,6 +67,33 @@ export async function persist(name, baseOf, pause = 50) {
     if (status === 201) return { body, retries };
     if (status !== 503 && status !== 409) throw new Error(`a create was refused with ${status}: ${body}`);
     await delay(pause);
+  }
+}
+
+/** Clients that create animals until the end, at `baseOf(client, attempt)`, and retry each until it is acknowledged. */
+export class Writers {
+  ledger = new Ledger();
+  retries = 0;
+  #isOver = false;
+  #writing;
+
+  constructor(count, baseOf, pause, onAcknowledged = () => {}) {
+    const write = async (_, client) => {
+      while (!this.#isOver) {
+        const name = randomUUID();
+        const { body, retries } = await persist(name, (attempt) => baseOf(client, attempt), pause);
+        onAcknowledged();
+        this.ledger.acknowledge(name, body);
+        this.retries += retries;
+      }
+    };
+    this.#writing = Promise.all(Array.from({ length: count }, write));
+  }
+
+  /** Resolves when each has its last create acknowledged. */
+  end() {
+    this.#isOver = true;
+    return this.#writing;
   }
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../build/src/adapters/sqlite/index.js';
-import { Ledger, inFolder, persist, serve } from './keyed-creates.mjs';
+import { Writers, inFolder, serve } from './keyed-creates.mjs';
 
 const WRITERS = 64;
 
@@ -10,22 +10,10 @@ export const attack = ({ short, show, random }) =>
   inFolder(async (folder) => {
     const file = join(folder, 'animals.db');
     const kills = short ? 3 : 20;
-    const ledger = new Ledger();
     let service = await serve(`sqlite:${file}`);
-    const stop = new AbortController();
     const pauses = random('pauses');
-    let retries = 0;
-
-    async function write(writer) {
-      for (let number = 0; !stop.signal.aborted; number += 1) {
-        const name = `writer-${writer}-animal-${number}`;
-        const created = await persist(name, () => service.url, 100);
-        ledger.acknowledge(name, created.body);
-        retries += created.retries;
-      }
-    }
-
-    const writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+    const writers = new Writers(WRITERS, () => service.url, 100);
+    const { ledger } = writers;
     let slowest = 0;
     for (let kill = 0; kill < kills; kill += 1) {
       await delay(300 + pauses() * 700);
@@ -35,12 +23,11 @@ export const attack = ({ short, show, random }) =>
       slowest = Math.max(slowest, performance.now() - began);
     }
     await delay(300);
-    stop.abort();
-    await writers; // each retries its last create until it is acknowledged
+    await writers.end();
     const differing = await ledger.replay(service.url);
     const [code] = await service.stop();
     console.log(
-      `${kills} kills, ${ledger.size} creates acknowledged, ${retries} retries, slowest start ${Math.round(slowest)} ms`,
+      `${kills} kills, ${ledger.size} creates acknowledged, ${writers.retries} retries, slowest start ${Math.round(slowest)} ms`,
     );
     const { others } = await ledger.judge(show, openSqliteStore(file));
     show('animals that no writer was told of', others, 'equals', 0);

@@ -24,7 +24,7 @@ export async function attack({ short, show }) {
       const settings = { REUSE_PORT: 'on' };
       const services = [await serve(`sqlite:${file}`, { settings })];
       services.push(await serve(`sqlite:${file}`, { settings, port: services[0].url.port }));
-      const load = new Load(services[0].url, http.Agent);
+      const load = new Load(services[0].url, (options) => new http.Agent(options));
       await restartInTurn(services, (port) => serve(`sqlite:${file}`, { settings, port }), load, {
         ...given,
         keptShare,
@@ -64,8 +64,9 @@ async function rollBehindNginx(name, folder, storeUrl, open, given) {
     folder,
     services.map(({ url }) => Number(url.port)),
   );
-  const options = { socketPath: nginx.socketPath, rejectUnauthorized: false };
-  const load = new Load(new URL('https://animals.example'), https.Agent, options);
+  const throughNginx = { socketPath: nginx.socketPath, rejectUnauthorized: false };
+  const agentWith = (options) => new https.Agent({ ...throughNginx, ...options });
+  const load = new Load(new URL('https://animals.example'), agentWith);
   await restartInTurn(services, (port) => serve(storeUrl, { port }), load, given);
   await nginx.stop();
   await judge(name, load, open(), { ...given, isLossless: true });
@@ -108,17 +109,15 @@ class Load {
   longest = 0;
   over = false;
   #base;
-  #Agent;
-  #options;
+  #agentWith;
 
-  constructor(base, Agent, options) {
+  constructor(base, agentWith) {
     this.#base = base;
-    this.#Agent = Agent;
-    this.#options = options;
+    this.#agentWith = agentWith;
   }
 
   async client(keepAlive) {
-    const agent = new this.#Agent({ ...this.#options, keepAlive, maxSockets: 1 });
+    const agent = this.#agentWith({ keepAlive, maxSockets: 1 });
     const get = (path) => this.#judge(200, send(this.#base, path, { agent }));
     while (!this.over) {
       const name = randomUUID();

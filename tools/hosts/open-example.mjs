@@ -9,8 +9,8 @@ import { STEPS } from './steps.mjs';
 import { workerdStarters } from './workerd.mjs';
 
 /**
- * The example of a host: its entry in the table, and `start(setup)`. A setup has `situation`, or `settings` and `fails`
- * of `wire`; `step`, the name of what runs earlier; `path`, where it is mounted; and `options` of the example itself.
+ * The example of a host: its entry in the table, and `start(setup)`. A setup has `situation` or `fails` of `wire`; `step`,
+ * the name of what runs earlier; `path`, where it is mounted; and `options` of the example itself.
  */
 export async function openExample(host, file, { runtime = 'node', steps, examples }) {
   const entry = { paths: [''], steps, ...examples[file], name: `${host}/${file}` };
@@ -62,10 +62,9 @@ const STARTERS = {
 };
 
 const remote = (command) => ({
-  start: ({ situation, fails, settings, step }) => {
-    const basePath = (SITUATIONS[situation]?.settings ?? settings)?.basePath;
-    const setup = JSON.stringify({ situation, fails, settings, step });
-    return startProcess([...command, setup], { basePath });
+  start: ({ situation, fails, step }) => {
+    const { basePath } = SITUATIONS[situation]?.settings ?? {};
+    return startProcess([...command, JSON.stringify({ situation, fails, step })], { basePath });
   },
 });
 

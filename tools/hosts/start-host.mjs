@@ -13,10 +13,10 @@ export const KEY = 'key-of-the-hosts-0123456789';
 export const FAULT = 'the disk is gone';
 
 /**
- * The interface in a situation of the contract; or with these settings, `fails: true` for a store that throws, and
- * `faults`, which the log fills.
+ * The interface in a situation of the contract; or with `faults`, which the log fills, and a store that throws if `fails`
+ * is true.
  */
-export async function wire({ situation, settings, fails }) {
+export async function wire({ situation, fails }) {
   if (situation) return wireHttp(situation);
   const store = openMemoryStore();
   const pets = fails ? Object.create(store.pets, { list: { value: fail } }) : store.pets;
@@ -25,7 +25,6 @@ export async function wire({ situation, settings, fails }) {
     animalStore: createAnimalStore({ pets }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: [KEY] }),
     readiness: new Readiness((call) => pets.check(call)),
-    settings,
     log: { responded: ({ error }) => void (error && faults.push(error.message)) },
   });
   return { http, keys: { key: KEY }, faults };

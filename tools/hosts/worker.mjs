@@ -4,7 +4,6 @@ import { IdempotencyConflictError, UnavailableError, createAnimalStore } from 'a
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
-import { WebCryptoKeys } from '../web-crypto-keys.mjs';
 
 const dated = (name, value) => (name === 'deprecatedSince' ? new Date(value) : value);
 const { settings, store, step, docs, keys } = JSON.parse(env.SETUP, dated);
@@ -35,21 +34,23 @@ const steps = {
   parsed: (request) => (request.method === 'POST' ? request.json() : undefined),
 };
 
-const opened = openMemoryStore();
-const { pets, changes } = store ? ailing(opened) : opened;
-const http = new HttpInterface({
-  animalStore: createAnimalStore({ pets, changes }),
-  authenticator: new WebCryptoKeys(keys),
-  readiness: new Readiness((call) => pets.check(call)),
-  settings,
-  log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
-  docs,
-});
-const animals = createFetchHandler(http);
-
-export default {
-  async fetch(request) {
-    await steps[step]?.(request);
-    return animals(request);
-  },
-};
+/** The Worker with the authenticator that is made of these keys. */
+export function workerWith(authenticatorOf) {
+  const opened = openMemoryStore();
+  const { pets, changes } = store ? ailing(opened) : opened;
+  const http = new HttpInterface({
+    animalStore: createAnimalStore({ pets, changes }),
+    authenticator: authenticatorOf(keys),
+    readiness: new Readiness((call) => pets.check(call)),
+    settings,
+    log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
+    docs,
+  });
+  const animals = createFetchHandler(http);
+  return {
+    async fetch(request) {
+      await steps[step]?.(request);
+      return animals(request);
+    },
+  };
+}

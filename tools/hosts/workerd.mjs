@@ -7,6 +7,10 @@ import { SITUATIONS } from 'animal-store/contract';
 import { readDocsFiles } from 'animal-store/node';
 import { KEY, startProcess } from './start-host.mjs';
 
+const ENTRY = `import { WebCryptoKeys } from '../web-crypto-keys.mjs';
+  import { workerWith } from './worker.mjs';
+  export default workerWith((keys) => new WebCryptoKeys(keys));`;
+
 const SCOPES = ['pets:read', 'pets:write', 'pets:delete'];
 
 /** The keys of the contract, by name. */
@@ -27,7 +31,8 @@ export async function workerdStarters() {
   const { scripts } = JSON.parse(await readFile('package.json'));
   const [esbuild, , ...options] = scripts.bundle.split(' ');
   const shared = options.filter((option) => !option.startsWith('--outfile'));
-  await run(`node_modules/.bin/${esbuild}`, ['checks/worker.mjs', ...shared, '--outfile=build/checks.js']);
+  await writeFile('checks/entry.mjs', ENTRY);
+  await run(`node_modules/.bin/${esbuild}`, ['checks/entry.mjs', ...shared, '--outfile=build/checks.js']);
   const docs = await readDocsFiles();
   const config = (await readFile('config.capnp', 'utf8'))
     .replace('build/worker.js', '../checks.js')
@@ -39,15 +44,19 @@ export async function workerdStarters() {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
   };
-  const start = async ({ situation, fails, settings, step }) => {
-    const { store = fails ? 'throws' : undefined, ...given } = SITUATIONS[situation] ?? {};
-    const all = { ...given.settings, ...settings };
+  const start = async ({ situation, fails, step }) => {
+    const { settings, store = fails ? 'throws' : undefined } = SITUATIONS[situation] ?? {};
     const folder = await mkdtemp('build/setup-');
-    const keys = Object.entries(KEYS).map(([keyId, key]) => ({ keyId, scopes: SCOPES, ...key }));
-    await writeFile(`${folder}/setup.json`, JSON.stringify({ settings: all, store, step, docs, keys }));
+    const keys = Object.entries(KEYS).map(([keyId, { key, scopes = SCOPES, refused }]) => ({
+      keyId,
+      key,
+      scopes,
+      refused,
+    }));
+    await writeFile(`${folder}/setup.json`, JSON.stringify({ settings, store, step, docs, keys }));
     await writeFile(`${folder}/config.capnp`, config);
     return serve(`${folder}/config.capnp`, {
-      basePath: all.basePath,
+      basePath: settings?.basePath,
       keys: Object.fromEntries(keys.map(({ keyId, key }) => [keyId, key])),
     });
   };
