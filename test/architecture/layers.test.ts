@@ -114,7 +114,7 @@ describe('The architecture', () => {
       expect([...planted].sort()).to.deep.equal([...LAYERS, ...rules].map(({ law }) => law).sort());
     });
 
-    it('and reported with its file, its line, the import or the whole cycle, the law, and what to do', () => {
+    it('and reported with its file, its line, the import or the whole cycle, and the law', () => {
       const found = findViolations(
         readModules(
           new Map([
@@ -126,10 +126,8 @@ describe('The architecture', () => {
         ),
       );
       expect(found.map(({ message }) => message)).to.deep.equal([
-        'src/domain/horse.ts:5: imports ../exact-json.js, but the domain imports nothing but itself. ' +
-          'Give what is needed as an argument, or move what needs it outwards.',
-        'src/domain/a.ts: src/domain/a.ts -> src/domain/b.ts -> src/domain/a.ts, but ' +
-          'no module needs itself in the end. Move what both ends need to a module of its own.',
+        'src/domain/horse.ts:5: imports ../exact-json.js, but the domain imports nothing but itself',
+        'src/domain/a.ts: src/domain/a.ts -> src/domain/b.ts -> src/domain/a.ts, but no module needs itself in the end',
       ]);
     });
   });

@@ -11,7 +11,7 @@ import {
 } from './rules.js';
 import type { Module } from './source-tree.js';
 
-/** A rule broken: where, by what, and what to do about it, in one line. */
+/** A rule broken: where and by what, in one line. */
 export interface Violation {
   readonly law: string;
   readonly message: string;
@@ -30,11 +30,10 @@ export function findViolations(modules: readonly Module[]): Violation[] {
   ];
 }
 
-const violation = (
-  { law, instead }: { readonly law: string; readonly instead: string },
-  where: string,
-  what: string,
-): Violation => ({ law, message: `${where}: ${what}, but ${law}. ${instead}` });
+const violation = ({ law }: { readonly law: string }, where: string, what: string): Violation => ({
+  law,
+  message: `${where}: ${what}, but ${law}`,
+});
 
 const layerOf = (path: string): (typeof LAYERS)[number] | undefined =>
   LAYERS.find(({ place }) => place.test(path));

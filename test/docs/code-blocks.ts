@@ -24,26 +24,17 @@ export interface CodeBlock {
 }
 
 function blocksOf(document: string): CodeBlock[] {
-  const blocks: CodeBlock[] = [];
-  let heading = '';
-  let above = '';
-  let count = 0;
-  let open: { readonly fence: string; readonly language: string; readonly lines: string[] } | undefined;
-  for (const line of read(document).split('\n')) {
-    const [, fence, language = ''] = /^ *(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
-    if (open !== undefined) {
-      if (fence === open.fence && language === '') {
-        count += 1;
-        const code = open.lines.map((text) => `${text}\n`).join('');
-        blocks.push({ place: `${document} > ${heading} > ${count}`, language: open.language, code, above });
-        open = undefined;
-      } else open.lines.push(line);
-    } else if (fence !== undefined) open = { fence, language, lines: [] };
-    else if (line.startsWith('#')) [heading, count] = [line.replace(/^#+ /, ''), 0];
-    else if (line !== '') above = line;
-  }
-  if (open !== undefined) throw new Error(`a block of ${document} has no end`);
-  return blocks;
+  const text = read(document);
+  const counts = new Map<string, number>();
+  return [...text.matchAll(/^ *(`{3,}|~{3,})(.*)\n([^]*?)^ *\1$/gm)].map((block) => {
+    const [, , language = '', code = ''] = block;
+    const before = text.slice(0, block.index).replaceAll(/^```[^]*?^```$/gm, '');
+    const heading = [...before.matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? '';
+    const count = (counts.get(heading) ?? 0) + 1;
+    counts.set(heading, count);
+    const above = before.trimEnd().split('\n').at(-1) ?? '';
+    return { place: `${document} > ${heading} > ${count}`, language, code, above };
+  });
 }
 
 export const CODE_BLOCKS: readonly CodeBlock[] = DOCUMENTS.flatMap(blocksOf);

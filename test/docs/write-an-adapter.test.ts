@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,68 +9,36 @@ import type { ContainerModule } from 'inversify';
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { petRepositoryContract, runContract } from '../contract/index.js';
-import { runLine, type Outcome } from '../bootstrap/test-io.js';
+import { ROOT, read } from './code-blocks.js';
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Where a flush to the disk costs nothing. */
 const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-
-/** The programs of a page by the name in their first line. */
-const programsOf = (page: string): ReadonlyMap<string, string> =>
-  new Map(
-    [...page.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
-  );
-
-/** Writes the programs of a page into a folder of this package, whose name they import, and runs them. */
-class Page {
-  readonly text: string;
-  readonly programs: ReadonlyMap<string, string>;
-  readonly #folder = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), 'page-'));
-
-  /** @param bound replaces the runner in calls of `bindContract`, to add options */
-  constructor(document: string, bound: string) {
-    this.text = readFileSync(join(root, document), 'utf8');
-    this.programs = programsOf(this.text);
-    for (const [name, code] of this.programs) {
-      writeFileSync(join(this.#folder, name), code.replaceAll('{ describe, it, after }', bound));
-    }
-  }
-
-  /** Runs a command line in the folder. */
-  async line(line: string, env: Record<string, string> = {}): Promise<Outcome> {
-    const before = process.cwd();
-    process.chdir(this.#folder);
-    return runLine(line, env).finally(() => process.chdir(before));
-  }
-
-  async output(args: readonly string[]): Promise<string> {
-    const options = { cwd: this.#folder, maxBuffer: 2 ** 24, env: { ...process.env, TMPDIR: FAST } };
-    return (await run(process.execPath, args, options)).stdout;
-  }
-
-  path(file: string): string {
-    return join(this.#folder, file);
-  }
-
-  remove(): void {
-    rmSync(this.#folder, { recursive: true });
-  }
-}
+const PAGE = read('docs/write-an-adapter.md');
+/** The programs of the page by the name in their first line. */
+const PROGRAMS = new Map(
+  [...PAGE.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
+);
 
 const passed = (report: string): number => Number(/^# pass (\d+)$/m.exec(report)?.[1]);
 
 describe('docs/write-an-adapter.md', function () {
   this.timeout(120_000);
 
-  let page: Page;
+  // In this package, whose name the programs import.
+  const folder = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), 'page-'));
+  const write = (name: string, code: string): void => writeFileSync(join(folder, name), code);
+  const output = async (...args: readonly string[]): Promise<string> => {
+    const options = { cwd: folder, maxBuffer: 2 ** 24, env: { ...process.env, TMPDIR: FAST } };
+    return (await promisify(execFile)(process.execPath, args, options)).stdout;
+  };
   before(() => {
-    page = new Page('docs/write-an-adapter.md', '{ describe, it, after }, { animals: 110 }');
+    for (const [name, code] of PROGRAMS)
+      write(name, code.replaceAll('{ describe, it, after }', '{ describe, it, after }, { animals: 110 }'));
   });
-  after(() => page.remove());
+  after(() => rmSync(folder, { recursive: true }));
 
   it('builds a store that passes its contracts', async () => {
-    expect([...page.programs.keys()]).to.deep.equal([
+    expect([...PROGRAMS.keys()]).to.deep.equal([
       'file-store.mjs',
       'store.mjs',
       'contract.test.mjs',
@@ -78,7 +46,7 @@ describe('docs/write-an-adapter.md', function () {
       'adapter.mjs',
       'transport.test.mjs',
     ]);
-    const report = await page.output(['--test', '--test-reporter=tap', 'contract.test.mjs']);
+    const report = await output('--test', '--test-reporter=tap', 'contract.test.mjs');
     expect(report).to.match(/^# fail 0$/m);
     expect(report).to.include('# SKIP the store cannot be copied');
     expect(report).to.include('# SKIP the subject has no `another`');
@@ -86,33 +54,33 @@ describe('docs/write-an-adapter.md', function () {
   });
 
   it('binds it to mocha without the import and the last argument', async () => {
-    const program = page.programs.get('contract.test.mjs') ?? '';
+    const program = PROGRAMS.get('contract.test.mjs') ?? '';
     const bound = program
       .replace("import { after, describe, it } from 'node:test';\n", '')
       .replace(', { describe, it, after })', ')');
     expect(bound).to.have.length.lessThan(program.length - 60);
     // A part of each contract, and fewer animals: the case above runs all of it.
     const options = "undefined, { animals: 110, only: (name) => name.includes('clos') }";
-    writeFileSync(page.path('mocha.test.mjs'), bound.replace('openStore)', `openStore, ${options})`));
-    const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-    const report = await page.output([mocha, '--no-config', '--reporter', 'json', 'mocha.test.mjs']);
+    write('mocha.test.mjs', bound.replace('openStore)', `openStore, ${options})`));
+    const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
+    const report = await output(mocha, '--no-config', '--reporter', 'json', 'mocha.test.mjs');
     const { stats }: { stats: Record<string, number> } = JSON.parse(report);
     expect(stats).to.include({ failures: 0 });
     expect(stats['passes']).to.be.greaterThan(5);
   });
 
   it('runs a contract of it without a test runner', async () => {
-    const program = page.programs.get('run.mjs') ?? '';
-    writeFileSync(page.path('run-fewer.mjs'), program.replace('1000', '110'));
-    const report = await page.output(['run-fewer.mjs']);
+    const program = PROGRAMS.get('run.mjs') ?? '';
+    write('run-fewer.mjs', program.replace('1000', '110'));
+    const report = await output('run-fewer.mjs');
     expect(report).to.match(/^skipped: .*: the subject has no `another`$/m);
     expect(report).to.not.include('failed: ');
   });
 
   it('names an example that decorates a store, which keeps its promises', async () => {
     const example = 'examples/slow-lists.mjs';
-    expect(page.text).to.include(`(../${example})`);
-    const { adapter } = (await import(join(root, example))) as { adapter: ContainerModule };
+    expect(PAGE).to.include(`(../${example})`);
+    const { adapter } = (await import(join(ROOT, example))) as { adapter: ContainerModule };
     const results = await runContract(
       petRepositoryContract,
       async () => {
@@ -128,10 +96,10 @@ describe('docs/write-an-adapter.md', function () {
   it('binds transports', async () => {
     // A part of the contract: other tests run all of it.
     const only = "(name, topic) => topic === 'paths'";
-    const program = page.programs.get('transport.test.mjs') ?? '';
+    const program = PROGRAMS.get('transport.test.mjs') ?? '';
     const part = program.replaceAll('{ describe, it, after }', `{ describe, it, after }, { only: ${only} }`);
-    writeFileSync(page.path('transport-part.test.mjs'), part);
-    const report = await page.output(['--test', '--test-reporter=tap', 'transport-part.test.mjs']);
+    write('transport-part.test.mjs', part);
+    const report = await output('--test', '--test-reporter=tap', 'transport-part.test.mjs');
     expect(report).to.match(/^# fail 0$/m);
     expect(passed(report)).to.be.greaterThan(30);
   });
