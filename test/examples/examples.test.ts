@@ -22,11 +22,6 @@ const LARGEST = '9223372036854775807';
 const NEW_BELLA = `{"name":"Bella","categoryId":${LARGEST}}`;
 const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"available"}`;
 
-const serviceWith = async (adapters: ContainerModule[] = []): Promise<Service> => {
-  const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' };
-  return startService(await createContainer(readSettings(settings), adapters));
-};
-
 /** Adds an animal over HTTP. Resolves to its id. */
 const add = async (url = '', name = 'Milo'): Promise<bigint> => {
   const body = `{"name":"${name}","categoryId":1}`;
@@ -38,6 +33,7 @@ const add = async (url = '', name = 'Milo'): Promise<bigint> => {
 describe('The examples', () => {
   let folder: string;
   let program: ChildProcess | undefined;
+  let service: Service | undefined;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'animal-store-examples-'));
   });
@@ -47,7 +43,17 @@ describe('The examples', () => {
     program?.kill();
     program = undefined;
     await ended;
+    await service?.stop();
+    service = undefined;
+    await cleanUp();
   });
+
+  /** Starts a service on a store in memory, and resolves to its URL. */
+  async function serve(...adapters: ContainerModule[]): Promise<string> {
+    const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' };
+    service = await startService(await createContainer(readSettings(settings), adapters));
+    return service.url;
+  }
 
   function start(name: string, environment: Readonly<Record<string, string>> = {}) {
     const env = { ...process.env, API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
@@ -136,107 +142,69 @@ describe('The examples', () => {
 
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
     const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as { adapter: ContainerModule };
-    const service = await serviceWith([adapter]);
-    try {
-      const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
-      expect(await (await fetch(`${service.url}/pets`, request)).text()).to.equal(BELLA);
-      // Headers of Fetch forget how names were spelled: it is not Koa.
-      const { hostname, port } = new URL(service.url);
-      const socket = connect(Number(port), hostname);
-      socket.end('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-      expect(await text(socket)).to.match(/\r\nx-request-id: /);
-    } finally {
-      await service.stop();
-    }
+    const url = await serve(adapter);
+    const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
+    expect(await (await fetch(`${url}/pets`, request)).text()).to.equal(BELLA);
+    // Headers of Fetch forget how names were spelled: it is not Koa.
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.end('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await text(socket)).to.match(/\r\nx-request-id: /);
   });
 
   it('client.mjs: adds each line once, equal ones too, lists all, and says what is wrong', async () => {
-    const service = await serviceWith();
-    try {
-      const environment = { BASE_URL: service.url };
-      const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
-      const other = BELLA.replace('1', '2');
-      const list = [BELLA, other, ''];
-      expect(await run('client.mjs', delivery, environment)).to.deep.equal({
-        out: [`added ${BELLA}`, `added ${other}`, ...list],
-        err: '',
-        code: 0,
-      });
-      const again = await run('client.mjs', delivery, environment);
-      expect(again.out).to.deep.equal([`exists ${BELLA}`, `exists ${other}`, ...list]);
-      const tooLarge = await run('client.mjs', 'Bella 9223372036854775808\n', environment);
-      expect(tooLarge.err).to.match(/^invalid_pet .*categoryId must be/);
-      const refused = await run('client.mjs', '', { ...environment, API_KEY: 'another-key' });
-      expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
-      expect([tooLarge.code, refused.code]).to.deep.equal([1, 1]);
-    } finally {
-      await service.stop();
-    }
+    const environment = { BASE_URL: await serve() };
+    const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
+    const other = BELLA.replace('1', '2');
+    const list = [BELLA, other, ''];
+    const out = [`added ${BELLA}`, `added ${other}`, ...list];
+    expect(await run('client.mjs', delivery, environment)).to.deep.equal({ out, err: '', code: 0 });
+    const again = await run('client.mjs', delivery, environment);
+    expect(again.out).to.deep.equal([`exists ${BELLA}`, `exists ${other}`, ...list]);
+    const tooLarge = await run('client.mjs', 'Bella 9223372036854775808\n', environment);
+    expect(tooLarge.err).to.match(/^invalid_pet .*categoryId must be/);
+    const refused = await run('client.mjs', '', { ...environment, API_KEY: 'another-key' });
+    expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
+    expect([tooLarge.code, refused.code]).to.deep.equal([1, 1]);
   });
 
   it('client.mjs: ends when nobody reads on', async () => {
-    const service = await serviceWith();
-    try {
-      const child = start('client.mjs', { BASE_URL: service.url });
-      child.stdout.destroy();
-      const said = text(child.stderr);
-      child.stdin.end('Bella 1\nBella 2\n');
-      await once(child, 'close');
-      expect(await said).to.not.include('EPIPE');
-    } finally {
-      await service.stop();
-    }
+    const child = start('client.mjs', { BASE_URL: await serve() });
+    child.stdout.destroy();
+    const said = text(child.stderr);
+    child.stdin.end('Bella 1\nBella 2\n');
+    await once(child, 'close');
+    expect(await said).to.not.include('EPIPE');
   });
 
-  describe('what-is-new.mjs, while two services on one file add', () => {
-    let urls: string[];
-    before(async () => {
-      const settings = { STORE_URL: `sqlite:${join(folder, 'shared.db')}`, API_KEYS: KEY };
-      const first = await startedService(folder, settings);
-      urls = [first.url, (await startedService(folder, settings)).url];
-    });
-    after(cleanUp);
-
-    it('prints each animal once, in order of id, and continues where it ended', async () => {
-      /** The ids that the program prints, up to the animal called "Last". Calls `onFirst` at the first one. */
-      const printed = async (lastId: bigint, onFirst = () => {}): Promise<bigint[]> => {
-        const environment = { BASE_URL: urls[0] ?? '', LAST_ID: String(lastId), PAUSE: '1' };
-        const ids: bigint[] = [];
-        for await (const line of createInterface(start('embedding/what-is-new.mjs', environment).stdout)) {
-          ids.push(BigInt(/^\{"id":(\d+),/.exec(line)?.[1] ?? 0));
-          if (ids.length === 1) onFirst();
-          if (line.includes('"Last"')) break;
-        }
-        return ids;
-      };
-      const added = [await add(urls[0])];
-      const addMany = async (): Promise<void> => {
-        const writers = Array.from({ length: 20 }, async (_, number) => {
-          for (let count = 0; count < 20; count += 1) added.push(await add(urls[number % 2]));
-        });
-        await Promise.all(writers);
-        added.push(await add(urls[1], 'Last'));
-      };
-      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-      const [ids] = await Promise.all([printed(0n, begin), begun.then(addMany)]);
-      expect(ids).to.deep.equal(added.sort((one, other) => (one < other ? -1 : 1)));
-      expect(await printed(ids.at(-3) ?? 0n)).to.deep.equal(ids.slice(-2));
-    });
-
-    it('gets 304 over plain HTTP while nothing was added after the last id', async () => {
-      const [url = '', other] = urls;
-      const page = `${url}/pets?limit=100&after=${await add(url)}`;
-      const tag = (await fetch(page, { headers: BEARER })).headers.get('etag') ?? '';
-      const poll = () => fetch(page, { headers: { ...BEARER, 'If-None-Match': tag } });
-      const unchanged = await poll();
-      expect([unchanged.status, await unchanged.text()]).to.deep.equal([304, '']);
-      const id = await add(other);
-      const changed = await poll();
-      expect([changed.status, await changed.text()]).to.deep.equal([
-        200,
-        `[{"id":${id},"name":"Milo","categoryId":1,"status":"available"}]`,
-      ]);
-    });
+  it('what-is-new.mjs: prints each animal that two services on a file add once, by id, and continues', async () => {
+    const settings = { STORE_URL: `sqlite:${join(folder, 'shared.db')}`, API_KEYS: KEY };
+    const urls = [await startedService(folder, settings), await startedService(folder, settings)].map(
+      ({ url }) => url,
+    );
+    /** The ids that the program prints, up to the animal called "Last". Calls `onFirst` at the first one. */
+    const printed = async (lastId: bigint, onFirst = () => {}): Promise<bigint[]> => {
+      const environment = { BASE_URL: urls[0] ?? '', LAST_ID: String(lastId), PAUSE: '1' };
+      const ids: bigint[] = [];
+      for await (const line of createInterface(start('embedding/what-is-new.mjs', environment).stdout)) {
+        ids.push(BigInt(/^\{"id":(\d+),/.exec(line)?.[1] ?? 0));
+        if (ids.length === 1) onFirst();
+        if (line.includes('"Last"')) break;
+      }
+      return ids;
+    };
+    const added = [await add(urls[0])];
+    const addMany = async (): Promise<void> => {
+      const writers = Array.from({ length: 20 }, async (_, number) => {
+        for (let count = 0; count < 20; count += 1) added.push(await add(urls[number % 2]));
+      });
+      await Promise.all(writers);
+      added.push(await add(urls[1], 'Last'));
+    };
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const [ids] = await Promise.all([printed(0n, begin), begun.then(addMany)]);
+    expect(ids).to.deep.equal(added.sort((one, other) => (one < other ? -1 : 1)));
+    expect(await printed(ids.at(-3) ?? 0n)).to.deep.equal(ids.slice(-2));
   });
 
   it('are what docs/embedding.md shows, or leads to', () => {
