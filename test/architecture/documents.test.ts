@@ -1,14 +1,12 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { ROOT, read } from '../docs/code-blocks.js';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCUMENTS = globSync('{*.md,docs/**/*.md}', { cwd: ROOT });
 
 /** The text without its code blocks, in which other rules hold. */
-const proseOf = (document: string): string =>
-  readFileSync(join(ROOT, document), 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
+const proseOf = (document: string): string => read(document).replaceAll(/^```[^]*?^```$/gm, '');
 
 /** What a heading is called in links, as it is on most sites. */
 const anchorOf = (heading: string): string =>
@@ -41,14 +39,10 @@ function missingPaths(document: string): string[] {
   return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
 }
 
-/** The lines that look like rows but belong to no table, because no header and no line of dashes is before them. */
-const loneRows = (document: string): string[] =>
-  [...proseOf(document).matchAll(/(?<!^\|.*\n)^\|.*\n(?!\| ?:?-)/gm)].map(([row]) => row.trim());
-
 /** The lines of TypeScript in a file or folder. */
 const lengthOf = (path: string): number =>
   globSync(path.endsWith('.ts') ? path : `${path}/**/*.ts`, { cwd: ROOT })
-    .map((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1)
+    .map((file) => read(file).split('\n').length - 1)
     .reduce((sum, lines) => sum + lines, 0);
 
 describe('The documents', () => {
@@ -60,10 +54,6 @@ describe('The documents', () => {
   for (const document of DOCUMENTS) {
     it(`have no link that leads to nothing: ${document}`, () => {
       expect(brokenLinks(document)).to.deep.equal([]);
-    });
-
-    it(`have no row outside a table: ${document}`, () => {
-      expect(loneRows(document)).to.deep.equal([]);
     });
 
     it(`name no file that is not there: ${document}`, () => {
@@ -97,7 +87,7 @@ describe('The documents', () => {
   });
 
   it('are short where they are read first: the README, and every cell of the decisions', () => {
-    expect(readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length).to.be.at.most(750);
+    expect(read('README.md').split(/\s+/).length).to.be.at.most(750);
     const cells = proseOf('docs/decisions.md').matchAll(/(?<=\|)[^|\n]*(?=\|)/g);
     const long = [...cells]
       .map(([cell]) => cell.trim())
@@ -106,9 +96,7 @@ describe('The documents', () => {
   });
 
   it('draw the hexagon with every folder of src, in light and dark alike', () => {
-    const [light = '', dark = ''] = ['light', 'dark'].map((kind) =>
-      readFileSync(join(ROOT, `docs/images/hexagon-${kind}.svg`), 'utf8'),
-    );
+    const [light = '', dark = ''] = ['light', 'dark'].map((kind) => read(`docs/images/hexagon-${kind}.svg`));
     const colours = /#[0-9a-f]{6}/g;
     expect(dark.replaceAll(colours, '')).to.equal(light.replaceAll(colours, ''));
     const names = light.matchAll(/\b(?:domain|application|adapters|bootstrap)(?:\/[\w-]+)*/g);

@@ -48,13 +48,11 @@ async function importing(...urls: readonly string[]): Promise<Effects> {
   return effects;
 }
 
-const packagesIn = ({ loaded }: Effects): string[] => [
-  ...new Set(loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
+const namesIn = ({ loaded }: Effects, name: RegExp): string[] => [
+  ...new Set(loaded.flatMap((url) => name.exec(url)?.[1] ?? [])),
 ];
-
-const foldersIn = ({ loaded }: Effects): string[] => [
-  ...new Set(loaded.flatMap((url) => /\/build\/src\/(adapters\/[^/]+|bootstrap)\//.exec(url)?.[1] ?? [])),
-];
+const packagesIn = (effects: Effects) => namesIn(effects, /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/);
+const foldersIn = (effects: Effects) => namesIn(effects, /\/build\/src\/(adapters\/[^/]+|bootstrap)\//);
 
 /** The entries, with the folders and packages that they load. Those that are found show that the search works. */
 const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [

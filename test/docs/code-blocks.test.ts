@@ -21,6 +21,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'needs a container engine; deployment.test issues a key in the image',
   'docs/operations/deploy.md > In a container > 2': 'needs a cluster; the manifests are checked',
   'docs/operations/deploy.md > All the cores > 1': 'needs systemd; the units are checked',
+  'docs/operations/litestream.md > Set it up > 1': 'needs Litestream, which no package brings',
+  'docs/operations/litestream.md > Set it up > 2': 'needs Litestream, which no package brings',
+  'docs/operations/litestream.md > Restoring > 1': 'needs Litestream, which no package brings',
+  'docs/operations/litestream.md > Restoring > 2': 'operations.test restores a copy by the same command',
   'docs/operations/mongodb.md > The animal store on MongoDB > 1': 'needs a replica set of three machines',
   'docs/operations/mongodb.md > Backup and restore > 1':
     'needs the tools of MongoDB, which no package brings',

@@ -1,13 +1,11 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { Child, cleanUp, temporaryFolder } from '../service/running-service.js';
+import { Child, cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
 import { ROOT, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 
@@ -154,91 +152,14 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     ]);
   });
 
-  const isLong = process.env['CI'] || process.env['LONG'];
-  const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
-  const why = [!isLong && 'only with CI or LONG set', !mayMount && 'needs the right to mount']
-    .filter(Boolean)
-    .join(', ');
-  (why ? it.skip : it)(
-    `have an image that issues its first key by the command that it names, serves from a root that is read-only and has no shell, as another user, and stops${why && ` (${why})`}`,
-    async () => {
-      const root = await buildImage(folder);
-      const [store, listening] = [join(root, 'data'), { HOST: '127.0.0.1', PORT: '0' }];
-      const environment: Record<string, string> = {
-        ...settingsIn(instructions('ENV').join(' ')),
-        ...listening,
-        DRAIN_DELAY: '0s',
-      };
-      /** A process in the image, with the mounts of `docker run --read-only`. */
-      const inImage = (command: readonly string[], settings = environment): Child => {
-        const mounts = 'mount --rbind "$0" "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro "$0"';
-        const enter = `${mounts} && cd / && exec chroot --userspec=${instruction('USER')}:${instruction('USER')} "$0" "$\{@:2}"`;
-        const args = ['--mount', 'bash', '-c', enter, root, store, ...command];
-        // There is nowhere to write coverage to.
-        const path = settings['PATH']?.replace('$PATH', `/usr/local/bin:${PATH}`) ?? '';
-        return new Child('unshare', args, folder, { ...settings, PATH: path, NODE_V8_COVERAGE: '' });
-      };
-      const command = (JSON.parse(instruction('CMD')) as string[]).map((word) =>
-        word.replace('build/', '/app/build/'),
-      );
-      const { code, err } = await inImage(command, { ...environment, HOST: '0.0.0.0' }).ended;
-      const [, advice = ''] =
-        /^There is no API key: issue one with `(.*)` and the same STORE_URL/.exec(err) ?? [];
-      expect([code, advice]).to.deep.equal([1, 'animal-store keys issue --name NAME']);
-      const { out } = await inImage(advice.split(' ')).ended;
-      const service = inImage(command);
-      const url = await service.ready();
-      const headers = { Authorization: `Bearer ${out.trim()}`, 'Content-Type': 'application/json' };
-      const body = '{"name":"Bella","categoryId":1}';
-      expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
-      expect((await fetch(new URL('/docs', url))).status).to.equal(200);
-      const [, check = ''] = /CMD (.*)$/.exec(instruction('HEALTHCHECK')) ?? [];
-      const health = (port: string) =>
-        inImage(JSON.parse(check) as string[], { ...environment, PORT: port }).ended;
-      expect(await health(new URL(url).port)).to.include({ code: 0, err: '' });
-      const write = ['node', '-e', "fs.writeFileSync('/app/file', '')"];
-      expect((await inImage(write).ended).err).to.include('EROFS');
-      expect(await service.stop()).to.include({ code: 0 });
-      expect(await health(new URL(url).port)).to.include({ code: 1 });
-    },
-  ).timeout(300_000);
-});
-
-/**
- * Does what the Dockerfile says, in a folder. In place of the base image there are Node.js, the libraries that it
- * needs, and `env`, nothing else. Returns the folder that is the root of the image.
- */
-async function buildImage(folder: string): Promise<string> {
-  const [stage, root] = [join(folder, 'build'), join(folder, 'root')];
-  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
+  it('have an image whose health check passes while the service serves, and fails after', async () => {
+    const [, check = ''] = /CMD (.*)$/.exec(instruction('HEALTHCHECK')) ?? [];
+    const [, ...args] = JSON.parse(check) as string[];
+    const { child, url } = await startedService(folder, { STORE_URL: 'memory:' });
+    const health = () =>
+      new Child(process.execPath, args, folder, { PORT: new URL(url).port }).ended.then(({ code }) => code);
+    expect(await health()).to.equal(0);
+    await child.stop();
+    expect(await health()).to.equal(1);
   });
-  for (const file of stdout.split('\0').filter(Boolean)) await cp(join(ROOT, file), join(stage, 'app', file));
-  for (const line of instructions('RUN')) {
-    const env = { ...process.env, NODE_OPTIONS: '' };
-    const child = spawn('sh', ['-c', line.replace(' /data', ` ${stage}/data`)], {
-      cwd: join(stage, 'app'),
-      env,
-      stdio: ['ignore', 2, 2],
-    });
-    expect(await once(child, 'close'), line).to.deep.equal([0, null]);
-  }
-  const libraries = (await run('ldd', [process.execPath])).stdout.match(/\/\S+(?= \(0x)/g) ?? [];
-  const files = [...libraries, '/usr/bin/env'].map((file) => [file, file]);
-  const base = [...files, [process.execPath, '/usr/local/bin/node']] as [string, string][];
-  for (const [from, to] of base) {
-    mkdirSync(dirname(join(root, to)), { recursive: true });
-    copyFileSync(from, join(root, to));
-  }
-  for (const line of instructions('COPY').filter((each) => each.includes('--from=build'))) {
-    const [from = '', to = ''] = line.split(' ').slice(-2);
-    const target = to === './' ? `/app/${from.replace('/app/', '')}` : join('/app', to);
-    await cp(join(stage, from), to.startsWith('/') ? join(root, to) : join(root, target), {
-      recursive: true,
-      verbatimSymlinks: true,
-    });
-    const [, owner] = /--chown=(\d+:\d+)/.exec(line) ?? [];
-    if (owner !== undefined) await run('chown', [owner, join(root, to)]);
-  }
-  return root;
-}
+});

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import {
   request as httpRequest,
@@ -7,10 +7,9 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
@@ -128,20 +127,10 @@ describe('The pages for operators', function () {
     }
   });
 
-  needing(['caddy'], 'have a Caddyfile that Caddy takes', async () => {
-    writeFileSync(join(folder, 'Caddyfile'), codeAt('docs/operations/deploy.md > Behind a proxy > 1'));
-    const args = ['validate', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
-    const { stdout, stderr } = await run('caddy', args, { env: env() });
-    expect(stdout + stderr).to.include('Valid configuration');
-  });
-
-  /** The code at a place, with the folder of the test for those of the page. */
-  const codeHere = (place: string): string =>
-    codeAt(place).replaceAll(/\/(?:var\/lib\/animal-store|backup)\//g, `${folder}/`);
-
-  /** Runs the command at a place. */
+  /** Runs the command at a place, in the folder of the test in place of those of the page. */
   const here = (place: string): Promise<Outcome> => {
-    const [, url = '', args = ''] = /^STORE_URL=(\S+) animal-store (.*)$/m.exec(codeHere(place)) ?? [];
+    const code = codeAt(place).replaceAll(/\/(?:var\/lib\/animal-store|backup)\//g, `${folder}/`);
+    const [, url = '', args = ''] = /^STORE_URL=(\S+) animal-store (.*)$/m.exec(code) ?? [];
     return runLine(args, { STORE_URL: url });
   };
 
@@ -155,37 +144,6 @@ describe('The pages for operators', function () {
     await serving.pets.add(pet);
     await serving.close();
     expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include(done);
-    const restored = await openSqliteStore(file);
-    expect((await restored.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([1n]);
-    await restored.close();
-  });
-
-  needing(['litestream'], 'bring back what Litestream replicates, when the store is lost', async () => {
-    const config = join(folder, 'litestream.yml');
-    writeFileSync(config, codeHere('docs/operations/litestream.md > Set it up > 1'));
-    /** Starts the line at a place. */
-    const litestream = (place: string): ChildProcessWithoutNullStreams => {
-      const line = codeHere(place).replace(/litestream (\w+)/, `exec litestream $1 -config ${config}`);
-      return spawn('sh', ['-c', line], { env: env() });
-    };
-    const done = { code: 0, faults: null };
-    const file = join(folder, 'animal-store.db');
-    const serving = await openSqliteStore(file);
-    const replicating = litestream('docs/operations/litestream.md > Set it up > 2');
-    const ended = endOf(replicating);
-    try {
-      while (replicating.exitCode === null && !existsSync(join(folder, 'litestream'))) await delay(20);
-      await serving.pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
-      await serving.close();
-    } finally {
-      replicating.kill();
-    }
-    expect(await ended).to.deep.equal(done);
-    for (const name of readdirSync(folder).filter((each) => each.includes('animal-store.db')))
-      rmSync(join(folder, name), { recursive: true });
-    expect(await endOf(litestream('docs/operations/litestream.md > Restoring > 1'))).to.deep.equal(done);
-    expect(statSync(join(folder, 'restored.db')).mode & 0o777).to.equal(0o600);
-    expect(await here('docs/operations/litestream.md > Restoring > 2')).to.include({ code: 0, err: '' });
     const restored = await openSqliteStore(file);
     expect((await restored.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([1n]);
     await restored.close();
@@ -205,9 +163,3 @@ async function answerTo(sent: ClientRequest) {
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
-
-/** How a program of the system ends, with the faults that it tells of. */
-const endOf = async (child: ChildProcessWithoutNullStreams): Promise<unknown> => {
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  return { code, faults: `${out}${err}`.match(/^.*(?:level=ERROR|Error:).*$/gm) };
-};

@@ -53,22 +53,6 @@ describe('docs/write-an-adapter.md', function () {
     expect(passed(report)).to.be.greaterThan(140);
   });
 
-  it('binds it to mocha without the import and the last argument', async () => {
-    const program = PROGRAMS.get('contract.test.mjs') ?? '';
-    const bound = program
-      .replace("import { after, describe, it } from 'node:test';\n", '')
-      .replace(', { describe, it, after })', ')');
-    expect(bound).to.have.length.lessThan(program.length - 60);
-    // A part of each contract, and fewer animals: the case above runs all of it.
-    const options = "undefined, { animals: 110, only: (name) => name.includes('clos') }";
-    write('mocha.test.mjs', bound.replace('openStore)', `openStore, ${options})`));
-    const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
-    const report = await output(mocha, '--no-config', '--reporter', 'json', 'mocha.test.mjs');
-    const { stats }: { stats: Record<string, number> } = JSON.parse(report);
-    expect(stats).to.include({ failures: 0 });
-    expect(stats['passes']).to.be.greaterThan(5);
-  });
-
   it('runs a contract of it without a test runner', async () => {
     const program = PROGRAMS.get('run.mjs') ?? '';
     write('run-fewer.mjs', program.replace('1000', '110'));

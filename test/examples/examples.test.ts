@@ -168,15 +168,6 @@ describe('The examples', () => {
     expect([tooLarge.code, refused.code]).to.deep.equal([1, 1]);
   });
 
-  it('client.mjs: ends when nobody reads on', async () => {
-    const child = start('client.mjs', { BASE_URL: await serve() });
-    child.stdout.destroy();
-    const said = text(child.stderr);
-    child.stdin.end('Bella 1\nBella 2\n');
-    await once(child, 'close');
-    expect(await said).to.not.include('EPIPE');
-  });
-
   it('what-is-new.mjs: prints each animal that two services on a file add once, by id, and continues', async () => {
     const settings = { STORE_URL: `sqlite:${join(folder, 'shared.db')}`, API_KEYS: KEY };
     const urls = [await startedService(folder, settings), await startedService(folder, settings)].map(
