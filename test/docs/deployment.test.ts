@@ -94,12 +94,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
 
   it('have a unit whose settings are right, and that waits for as long as stopping may take', () => {
     const unit = read(UNIT);
-    const environment = settingsIn(
-      unit
-        .match(/^Environment=.*$/gm)
-        ?.join(' ')
-        .replaceAll('Environment=', '') ?? '',
-    );
+    const environment = settingsIn(unit.match(/(?<=^Environment=).*$/gm)?.join(' ') ?? '');
     expect(environment['API_KEYS_FILE']).to.equal('%d/keys');
     writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
     const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });

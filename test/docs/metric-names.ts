@@ -2,14 +2,12 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { read } from './code-blocks.js';
 
-interface AlertRules {
-  readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
-}
-
-interface Dashboard {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+type Queries = readonly { readonly expr: string }[];
+type AlertRules = { readonly groups: readonly { readonly rules: Queries }[] };
+type Dashboard = {
+  readonly panels: readonly { readonly targets: Queries }[];
   readonly templating: { readonly list: readonly { readonly type: string; readonly query: string }[] };
-}
+};
 
 /** The PromQL in the alert rules and the dashboard, by file. */
 function queries(): Readonly<Record<string, readonly string[]>> {

@@ -1,26 +1,28 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Child } from '../service/running-service.js';
 import { read } from './code-blocks.js';
 import { PATH } from './needing.js';
 
 /**
  * Starts nginx in a folder, with docs/operations/nginx.conf before services at these ports and a certificate made now.
- * It listens on the socket `nginx` of the folder. Resolves to the socket's path, and to what stops it.
+ * It listens on the socket at `socketPath`.
  */
 export async function startNginx(folder: string, [first, second]: readonly [number, number]) {
-  const env = { PATH, HOME: folder };
-  const [pem, key, socketPath] = ['pem', 'key', 'nginx'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
+  const [pem, key, socketPath, file] = [
+    `${folder}/pem`,
+    `${folder}/key`,
+    `${folder}/socket`,
+    `${folder}/conf`,
   ];
   const subject = ['-nodes', '-days', '2', '-subj', '/CN=animals.example', '-keyout', key, '-out', pem];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject], { env, stdio: 'ignore' });
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject], {
+    env: { PATH },
+    stdio: 'ignore',
+  });
   const site = read('docs/operations/nginx.conf')
     .replace('127.0.0.1:8081', `127.0.0.1:${first}`)
     .replace('127.0.0.1:8082', `127.0.0.1:${second}`)
@@ -32,25 +34,11 @@ export async function startNginx(folder: string, [first, second]: readonly [numb
   );
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const http = `http { access_log off; ${paths.join(' ')}\n${site} }`;
-  const file = join(folder, 'nginx.conf');
   writeFileSync(file, `${user} daemon off; pid ${folder}/pid; events {} ${http}`);
-  const child = spawn('nginx', ['-p', folder, '-c', file, '-e', 'stderr'], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const told = text(child.stderr);
-  const kill = (): void => void child.kill();
-  process.on('exit', kill);
-  while (child.exitCode === null && !(await accepts(socketPath))) await delay(20);
-  if (child.exitCode !== null) throw new Error(`nginx does not start: ${await told}`);
-  return {
-    socketPath,
-    async stop(): Promise<void> {
-      process.off('exit', kill);
-      child.kill('SIGQUIT');
-      await told;
-    },
-  };
+  const nginx = new Child('nginx', ['-p', folder, '-c', file, '-e', 'stderr'], folder, { PATH });
+  while (nginx.process.exitCode === null && !(await accepts(socketPath))) await delay(20);
+  if (nginx.process.exitCode !== null) throw new Error(`nginx does not start: ${nginx.err}`);
+  return { socketPath, stop: () => nginx.stop('SIGQUIT') };
 }
 
 /** Whether somebody listens there. */

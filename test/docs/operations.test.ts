@@ -1,11 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingMessage,
-  type IncomingHttpHeaders,
-} from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +21,6 @@ import { startNginx } from './nginx.js';
 
 const run = promisify(execFile);
 
-interface Given {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
 describe('The pages for operators', function () {
   this.timeout(60_000);
 
@@ -39,8 +29,6 @@ describe('The pages for operators', function () {
     folder = await temporaryFolder();
   });
   afterEach(cleanUp);
-
-  const env = (): NodeJS.ProcessEnv => ({ PATH, HOME: folder });
 
   needing(['nginx', 'openssl'], 'have an nginx before the service that alters no answer', async () => {
     const { http, keys } = await wireHttp('plain');
@@ -55,19 +43,15 @@ describe('The pages for operators', function () {
     const port = await service.listen(0, '127.0.0.1');
     const nginx = await startNginx(folder, [port, port]);
     try {
-      const send = async (path: string, { method = 'GET', headers, body }: Given = {}) => {
-        const sent = httpsRequest({
-          socketPath: nginx.socketPath,
-          path,
-          method,
-          headers: { Host: 'animals.example', Authorization: `Bearer ${keys.key}`, ...headers },
-          rejectUnauthorized: false, // its certificate was made just now
-        }).end(body);
-        return answerTo(sent);
+      const send = async (path: string, method = 'GET', given = {}, body = '') => {
+        const headers = { Host: 'animals.example', Authorization: `Bearer ${keys.key}`, ...given };
+        const { socketPath } = nginx;
+        const trusting = { socketPath, rejectUnauthorized: false }; // its certificate was made just now
+        return answerTo(httpsRequest({ ...trusting, method, path, headers }).end(body));
       };
       const json = { 'Content-Type': 'application/json' };
       const bella = '{"name":"Bella","categoryId":9223372036854775807}';
-      const created = await send('/v1/pets', { method: 'POST', headers: json, body: bella });
+      const created = await send('/v1/pets', 'POST', json, bella);
       expect(created).to.include({
         status: 201,
         body: '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}',
@@ -76,8 +60,8 @@ describe('The pages for operators', function () {
       expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
       const keyed = { ...json, 'Idempotency-Key': 'bella' };
       const [first, second] = [
-        await send('/v1/pets', { method: 'POST', headers: keyed, body: bella }),
-        await send('/v1/pets', { method: 'POST', headers: keyed, body: bella }),
+        await send('/v1/pets', 'POST', keyed, bella),
+        await send('/v1/pets', 'POST', keyed, bella),
       ];
       expect([second.status, second.body, second.headers['idempotency-replayed']]).to.deep.equal([
         201,
@@ -91,10 +75,10 @@ describe('The pages for operators', function () {
         const { status, body } = await answerTo(direct);
         expect(await send(path), path).to.include({ status, body });
       }
-      const large = await send('/v1/pets', { method: 'POST', headers: json, body: ' '.repeat(300_000) });
+      const large = await send('/v1/pets', 'POST', json, ' '.repeat(300_000));
       expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
       expect(large.body).to.include('"payload_too_large"');
-      await send('/livez', { headers: { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' } });
+      await send('/livez', 'GET', { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' });
       expect(received, 'the forged address of a client').to.include({ 'x-forwarded-for': 'unix:' });
       expect(received.forwarded).to.equal(undefined);
       for (let count = 0; count < 5; count += 1) expect((await send('/livez')).status).to.equal(200);
@@ -150,9 +134,10 @@ describe('The pages for operators', function () {
   });
 
   needing(['promtool'], 'have alerts for Prometheus, each of which fires when it should', async () => {
-    await run('promtool', ['check', 'rules', join(ROOT, 'docs/operations/alerts.yml')], { env: env() });
     const cases = 'test/docs/alerts.test.yml';
-    await run('promtool', ['test', 'rules', join(ROOT, cases)], { env: env() });
+    const options = { env: { PATH, HOME: folder }, cwd: ROOT };
+    await run('promtool', ['check', 'rules', 'docs/operations/alerts.yml'], options);
+    await run('promtool', ['test', 'rules', cases], options);
     const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
     expect(alerts).to.have.length.greaterThan(5);
     for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
