@@ -1,10 +1,11 @@
 // `npm test -- build/test/unit/domain.test.js` runs one file, as the whole run does.
 const files = process.argv.some((argument) => argument.endsWith('.test.js'));
-const store = 'build/test/adapters/mongodb/mongo-contracts.test.js';
+const longest = 'build/test/**/mongo-contracts.test.js';
+const others = 'build/test/!(service)/**/!(mongo-contracts).test.js';
 
 export default {
   // What takes longest comes first, so that all processes end together: one file alone, and those that start services.
-  spec: files ? [] : [store, 'build/test/service/*.test.js', 'build/test/!(service)/**/*.test.js'],
+  spec: files ? [] : [longest, 'build/test/service/*.test.js', others],
   reporter: './tools/closing-reporter.mjs',
   require: ['./tools/mocha-setup.mjs'],
   'forbid-only': true,
