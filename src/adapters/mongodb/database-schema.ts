@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { BSON, MongoServerError, type Db } from 'mongodb';
+import { MongoServerError, type Db } from 'mongodb';
 import type { AttemptOptions } from './retry.js';
 
 /** How long the server keeps lapsed claims and what is left of animals, in seconds, for calls whose clock is behind. */
@@ -19,15 +18,6 @@ const INDEXES = {
 } as const;
 
 /**
- * The validators that versions up to 0.2 set on `pets`, by the SHA-256 of their text: they refuse what is left of a
- * removed animal, or a change of one whose id is not an int64. Those of others stay.
- */
-const OWN_VALIDATORS = new Set([
-  '7520d06ee320cb0da287ff93290849fd57027ee9d53a34c60f38f251462983f6',
-  '1b08ba20a0e7024372654d095e523b1ffc5ca0e9496c2291fa7cadceaef3d2c1',
-]);
-
-/**
  * Creates the missing indexes, with the collections that they are on: on a large collection that takes long. Other
  * processes may do the same. An index of the same name stays as somebody made it.
  */
@@ -36,13 +26,6 @@ export async function prepareDatabase(
   notice: (line: string) => void,
   options: AttemptOptions,
 ): Promise<void> {
-  for await (const found of database.listCollections({ name: 'pets' }, options)) {
-    const validator: unknown = 'options' in found ? found.options?.['validator'] : undefined;
-    const text = BSON.EJSON.stringify(validator ?? null);
-    if (!OWN_VALIDATORS.has(createHash('sha256').update(text).digest('hex'))) continue;
-    await database.command({ collMod: 'pets', validator: {} }, options);
-    notice('removed the validator of an earlier version from the collection pets');
-  }
   for (const [name, indexes] of Object.entries(INDEXES)) {
     const present = await namesOfIndexes(database, name, options);
     for (const index of indexes) {

@@ -140,39 +140,6 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(await db.collection('pets').indexes()).to.have.length(1);
   });
 
-  it('lose the validator of an earlier version, and keep the one that somebody else has set', async () => {
-    const db = clientOf(server).db(database);
-    const properties = {
-      _id: { bsonType: 'long' },
-      name: { bsonType: 'string', minLength: 1 },
-      categoryId: { bsonType: 'long' },
-      status: { enum: ['available', 'pending', 'sold'] },
-    };
-    const pet = { bsonType: 'object', required: ['_id', ...Object.keys(VALID)], properties };
-    const time = { bsonType: 'date' };
-    const removed = {
-      bsonType: 'object',
-      required: ['_id', 'removedUntil'],
-      properties: { _id: { bsonType: 'long' }, removedUntil: time },
-    };
-    const validatorNow = async (): Promise<unknown> =>
-      (await db.listCollections({ name: 'pets' }).toArray()).map(
-        (found) => 'options' in found && found.options,
-      )[0];
-    await db.createCollection('pets');
-    for (const own of [{ $jsonSchema: pet }, { $jsonSchema: { anyOf: [pet, removed] } }]) {
-      await db.command({ collMod: 'pets', validator: own });
-      expect(await prepared(1)).to.include(
-        'removed the validator of an earlier version from the collection pets',
-      );
-      expect(await validatorNow()).to.not.have.property('validator');
-    }
-    const others = { $jsonSchema: pet, categoryId: { $gt: Long.fromNumber(5) } };
-    await db.command({ collMod: 'pets', validator: others });
-    expect(await prepared(0)).to.deep.equal([]);
-    expect(await validatorNow()).to.have.nested.property('validator.$jsonSchema');
-  });
-
   it('have their indexes again after the database was dropped under a store', async () => {
     const notices: string[] = [];
     const store = await openMongoStore(uriOf(server, database), {
