@@ -92,7 +92,10 @@ export class SettingsError extends Error {
  * @param used the names of those that must be valid. Default: all.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(environment: Environment, used?: readonly string[]): Settings {
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+  used?: readonly string[],
+): Settings {
   const { settings, faults } = parseSettings(environment, used);
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
