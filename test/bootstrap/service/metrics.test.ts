@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { mock } from 'node:test';
+import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { BusyError } from '../../../src/adapters/http/admission.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { UnavailableError } from '../../../src/domain/errors.js';
+import { replace } from '../../../src/bootstrap/service/wiring.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
@@ -134,6 +136,19 @@ describe('The metrics', () => {
     expect(samplesOf(page)).to.include({
       'animal_store_requests_refused_total{reason="busy"}': 1,
     });
+  });
+
+  it('count the calls of the store that failed, and none that it only refused', async () => {
+    const container = await createContainer(readSettings({ STORE_URL: 'memory:' }));
+    const errors = [new UnavailableError('reading'), new Error('a fault'), new IdempotencyKeyReusedError()];
+    const findById = () => Promise.reject(errors.shift());
+    replace(container, TOKENS.petRepository, { ...openMemoryStore().pets, findById });
+    const metrics = await serveMetrics(container, 0);
+    const measured = await container.getAsync(TOKENS.petRepository);
+    while (errors.length > 0) await rejects(measured.findById(1n));
+    const page = await (await fetch(metrics.url)).text();
+    await metrics.stop();
+    expect(samplesOf(page)).to.include({ 'animal_store_store_failures_total{operation="findById"}': 2 });
   });
 
   it('are not served any more when the service cannot start', async () => {
