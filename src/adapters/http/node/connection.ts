@@ -82,6 +82,7 @@ export class Connection implements Task {
     socket.resume = () => (this.#input.length > MOST_WAITING ? socket : resume());
     socket.on('error', () => {}); // it closes after it
     socket.on('close', () => this.#close());
+    socket.on('finish', () => this.end()); // a listener, too, can end it
     socket.on('drain', () => {
       this.#countUnsent();
       this.#goOn();

@@ -215,10 +215,11 @@ export class NodeServer {
     if (!connection.isParsing) return;
     connection.stopParsing();
     const { response } = connection;
-    if (response === undefined) this.#refuse(connection, fault, unparsedRequest(bytes));
-    else if (response.req.listenerCount('error') > 0) response.req.emit('error', fault);
-    else if (response.headersSent) connection.destroy();
-    else this.#refuse(connection, fault, refusedRequest(response.req));
+    if (response === undefined) return this.#refuse(connection, fault, unparsedRequest(bytes));
+    response.req.fail(fault, () => {
+      if (response.headersSent) connection.destroy();
+      else this.#refuse(connection, fault, refusedRequest(response.req));
+    });
   }
 
   /** Responds in place of a listener, and closes the connection. */

@@ -1,10 +1,28 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
+import type { HttpError } from '../error-responses.js';
 
 /** A request that tells when its listener reads the body. */
 export class ServerRequest extends IncomingMessage {
   onRead: (() => void) | undefined;
+  #isRead = false;
+
+  // Not told before the body is read: until then the listener may have begun what needs no body.
+  /** Makes reading the body fail. Calls `unheard` if the reader ignores errors, or if a late body is not read. */
+  fail(fault: HttpError, unheard: () => void): void {
+    if (fault.code === 'request_timeout' && !this.#isRead) return unheard();
+    const deliver = (): void => {
+      if (this.listenerCount('error') > 0) this.emit('error', fault);
+      else unheard();
+    };
+    this.onRead = () => {
+      this.onRead = undefined;
+      process.nextTick(deliver); // by then the reader listens
+    };
+    if (this.#isRead) this.onRead();
+  }
 
   override _read(size: number): void {
+    this.#isRead = true;
     super._read(size);
     this.onRead?.();
   }

@@ -122,4 +122,31 @@ describe('A listener', () => {
     const requestId = response?.headers.get('x-request-id');
     expect(responded.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
   });
+
+  for (const [method, key, status] of [
+    ['POST /v1/pets', true, 400],
+    ['POST /v1/pets', false, 401],
+    ['POST /v1/none', true, 404],
+    ['GET /v1/pets', true, 200],
+  ] as const) {
+    it(`has its interface answer and log ${method} once by ${status}, though what follows is malformed`, async () => {
+      const { log, responded } = logLines();
+      const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
+      const lines = key ? [`Authorization: ${KEY.authorization}`] : [];
+      const responses = await exchange(port, `${head(method, 'Transfer-Encoding: chunked', ...lines)}ZZ\r\n`);
+      expect(responses.map((response) => response.status)).to.deep.equal([status]);
+      expect(responded.map((line) => line.status)).to.deep.equal([status]);
+    });
+  }
+
+  it('that ends the socket without a response has its connection closed', async () => {
+    const closed = Promise.withResolvers<void>();
+    const ending: RequestListener = ({ socket }, response) => {
+      response.once('close', closed.resolve);
+      socket.end();
+    };
+    const { port } = await listening(ending, { limits: { lingerTime: 50 } });
+    await RawConnection.open(port, head('GET /'), true);
+    await inTime(closed.promise);
+  });
 });
