@@ -27,6 +27,8 @@ export interface Backup {
 export async function backUpSqliteStore(path: string, target: string, call: Call = {}): Promise<Backup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
+  if (/-(?:wal|shm|journal)$/.test(file))
+    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
   // A link, not a new name: it never replaces a file.
   return { store, file, ...(await copyChecked(store, file, call, (copy) => fs.linkSync(copy, file))) };
 }
@@ -42,6 +44,7 @@ export async function restoreSqliteStore(path: string, backup: string, call: Cal
   let store = resolve(path);
   await createFolders(store);
   if (fs.existsSync(store)) store = fs.realpathSync.native(store);
+  if (store === file) throw new StoreFileError(file, 'is the store itself: name a backup of it');
   let setAside: string | null = null;
   const copied = await copyChecked(file, store, call, (copy) => {
     requireUnused(store);

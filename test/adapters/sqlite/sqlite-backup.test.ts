@@ -1,7 +1,18 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -195,6 +206,8 @@ describe('backUpSqliteStore', () => {
 
   for (const [what, target, problem] of [
     ['a target that exists', 'b.db', /b\.db exists: name another file, for example with the date/],
+    ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
+    ['the name of a journal', 'a.db-journal', /a\.db-journal has a name that SQLite uses/],
     ['a folder that does not exist', 'none/b.db', /a\.db was not copied to .*none\/b\.db \(ENOENT/],
     ['a store whose copy proves damaged', 'c.db', /a\.db is damaged \(CHECK constraint failed in pets\)/],
   ] as const) {
@@ -277,6 +290,14 @@ describe('restoreSqliteStore', () => {
   for (const [what, make, problem] of [
     ['is damaged', async (file: string) => truncate(file, 8192), /malformed|is damaged/],
     ['is empty', async (file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
+    [
+      'is the store itself',
+      async (file: string) => {
+        await rm(file);
+        await symlink(join(file, '..', 'data', 'a.db'), file);
+      },
+      /is the store itself/,
+    ],
     [
       'has a trigger that no store has',
       async (file: string) => {
