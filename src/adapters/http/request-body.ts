@@ -47,8 +47,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
-  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType) ?? [];
-  if (!/^utf-?8$/i.test(charset)) {
+  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
+  const parameters = contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g);
+  const [, , charset = 'utf-8'] = [...parameters].find(([, name]) => name?.toLowerCase() === 'charset') ?? [];
+  if (!/^"?utf-?8"?$/i.test(charset.trim())) {
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
   }
   try {

@@ -184,7 +184,7 @@ export const BODY_HEADERS: readonly Row[] = [
     'Application/JSON',
     'APPLICATION/JSON; CHARSET=UTF-8',
     'application/json ; charset="UTF-8"',
-    'application/json; a="charset=latin1"; version=1',
+    'application/json; a="b; charset=latin1"; version=1',
     'application/json;',
   ].map((type): Row => ({ name: `accepts a body of type ${type}`, request: postAs(type), expect: CREATED })),
   ...words(
