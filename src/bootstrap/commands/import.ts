@@ -76,7 +76,9 @@ async function importFile(
       await withProgress(io, progress, () => importing.importPets(rows, store, report, keepIds, reject));
     } catch (error) {
       signal.throwIfAborted();
-      throw error;
+      throw Object(error).syscall === undefined
+        ? error
+        : new Error(`${name} cannot be read.`, { cause: error });
     }
   };
 
@@ -104,7 +106,7 @@ async function importFile(
       const { TOKENS } = await import('../service/container.js');
       const pets = await container.getAsync(TOKENS.petRepository);
       const clock = await container.getAsync(TOKENS.clock);
-      const content = once && handle && (await hashOf(handle));
+      const content = once && handle && (await hashOf(handle, signal));
       if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
         throw new Error('--keep-ids needs an empty store that can keep ids. Nothing was written.');
       const addOrKeep =
@@ -146,8 +148,11 @@ async function openFile(file: string, { stdin }: cli.HostProcess): Promise<FileH
 }
 
 /** Names the content of a file, for `--once`. */
-async function hashOf(handle: FileHandle): Promise<string> {
+async function hashOf(handle: FileHandle, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of handle.createReadStream(FROM_START)) hash.update(chunk as Buffer);
+  for await (const chunk of handle.createReadStream(FROM_START)) {
+    signal.throwIfAborted();
+    hash.update(chunk as Buffer);
+  }
   return `import:${hash.digest('hex').slice(0, 32)}`;
 }

@@ -99,7 +99,7 @@ async function* csvRows(chunks: Chunks<string>, columns: Columns, name: string):
   let header: readonly string[] | undefined;
   const take = (cells: string[]): null => {
     const [first = ''] = cells;
-    const isBlank = cells.length === 1 && first.trim() === '';
+    const isBlank = cells.join(delimiter).trim() === '';
     if (header && !isBlank) rows.push({ line, fields: fieldsOfCsv(cells, header, columns) });
     // Excel may say the delimiter in a line before the header: `sep=;`.
     else if (!isBlank && first.toLowerCase() !== 'sep=') requireColumns((header = cells), columns, name);
@@ -108,9 +108,11 @@ async function* csvRows(chunks: Chunks<string>, columns: Columns, name: string):
   };
   const syntax = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, max_record_size: MAX_LENGTH };
   let parser: Parser | undefined;
+  let delimiter = '';
   try {
     for await (const lines of chunks) {
-      parser ??= parse({ ...syntax, delimiter: mostFrequent(lines), on_record: take }).on('error', () => {});
+      delimiter ||= mostFrequent(lines);
+      parser ??= parse({ ...syntax, delimiter, on_record: take }).on('error', () => {});
       parser.write(lines.join('')); // parses at once; the parser's iterator would take a turn for each record
       yield rows.splice(0);
       if (parser.errored) break;

@@ -153,7 +153,8 @@ describe('import and export', () => {
 
     for (const [what, content] of Object.entries({
       semicolons: 'name;categoryId;status\n"a;b,c";1;sold\n',
-      'tabs, also beside others in quotes': '"name"\tcategoryId\tstatus\t",;,;,;"\na;b,c\t1\tsold\t\n',
+      'tabs, also beside others in quotes':
+        '"name"\tcategoryId\tstatus\t",;,;,;"\n\t\t\t\na;b,c\t1\tsold\t\n',
       'what Excel says in a line before': '\ufeffsep=;\r\nname;categoryId;1,2,3,4\r\n"a;b,c";1;\r\n',
     }))
       it(`reads columns between ${what}`, async () => {
