@@ -28,7 +28,7 @@ describe('an SQLite store', () => {
   );
 
   for (const [first, commits, how] of [
-    [1, 1, 'together with another of the turn before'],
+    [2, 1, 'together with two others of the turn before'],
     [40, 2, 'apart from 40 of the turn before, which are one commit and do not wait'],
   ] as const) {
     it(
