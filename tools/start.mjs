@@ -25,7 +25,7 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   const write = [];
   if (url === '' || url.startsWith('sqlite:')) {
     const file = resolve(url.slice('sqlite:'.length) || 'data/animal-store.db');
-    // Refused by the program. The flags of so many folders would not fit into a command line.
+    // Too long for SQLite, so it cannot be opened. The flags of so many folders would not fit into a command line.
     if (Buffer.byteLength(file) > 504) return ['--permission', ...NET, ...flags('--allow-fs-read', read)];
     const given = dirname(file);
     createFolder(given);

@@ -18,19 +18,16 @@ export const isBusy = (error: unknown): boolean =>
 export const isFull = (error: unknown): boolean =>
   isSqliteError(error) && (error.errcode & 0xff) === SQLITE_FULL;
 
-/** How calls wait for the lock of another connection. */
-export interface LockWait {
-  /** Milliseconds until a call gives up. */
-  readonly busyTimeout: number;
-  /** Called once in each wait that lasts a second or so. */
-  readonly onLongWait: () => void;
-}
+/** Called once in each wait for the lock of another connection that lasts a second or so. */
+export type LockWait = () => void;
 
-/** The wait of calls on the store in `file`. By default they give up after five seconds. */
-export const lockWait = (file: string, onNotice: (line: string) => void, busyTimeout = 5000): LockWait => ({
-  busyTimeout,
-  onLongWait: () => onNotice(`waiting: another process has locked ${file}`),
-});
+export const lockWait =
+  (file: string, onNotice: (line: string) => void): LockWait =>
+  () =>
+    onNotice(`waiting: another process has locked ${file}`);
+
+/** A call gives up after so many milliseconds, if its signal does not end it sooner. */
+export const PATIENCE = 5000;
 
 /** This many tries follow each other quickly, to get the lock between two commits of others. */
 const QUICK_TRIES = 300;
@@ -41,19 +38,19 @@ const LONG_WAIT = QUICK_TRIES + 10;
 export const PAUSE = 1;
 
 /** Milliseconds before the next try. Reports a wait that has become long. */
-export function retryDelay(tries: number, { onLongWait }: LockWait): number {
+export function retryDelay(tries: number, onLongWait: LockWait): number {
   if (tries === LONG_WAIT) onLongWait();
   return tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random();
 }
 
 /**
  * Runs `run` until no other connection is in the way. It waits on a timer, so the process goes on serving. It gives up
- * when `signal` is aborted, or after the `busyTimeout` of `wait`.
+ * when `signal` is aborted, or after five seconds.
  * @throws {UnavailableError} with SQLite's error as its cause. Other errors of `run` pass through.
  */
 export async function retryWhileBusy<Result>(
   doing: string,
-  wait: LockWait,
+  onLongWait: LockWait,
   signal: AbortSignal | undefined,
   run: () => Result,
 ): Promise<Result> {
@@ -64,9 +61,9 @@ export async function retryWhileBusy<Result>(
       return run();
     } catch (cause) {
       if (!isSqliteError(cause)) throw cause;
-      giveUpAt ??= performance.now() + wait.busyTimeout;
+      giveUpAt ??= performance.now() + PATIENCE;
       if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
     }
-    await delay(retryDelay(tries, wait));
+    await delay(retryDelay(tries, onLongWait));
   }
 }

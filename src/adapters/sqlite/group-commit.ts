@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../domain/errors.js';
-import { PAUSE, isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
+import { PATIENCE, PAUSE, isBusy, isSqliteError, retryDelay, type LockWait } from './busy.js';
 
 interface Write {
   readonly doing: string;
@@ -13,7 +13,7 @@ interface Write {
   readonly giveUpAt: number;
 }
 
-/** A batch of at least this many writes does not wait for another turn; nor does a lone write. */
+/** A batch of at least this many writes does not wait for another turn. */
 const LARGE_BATCH = 32;
 
 /** How long other processes count as writing after a commit, in milliseconds. */
@@ -30,7 +30,7 @@ const LARGEST_BATCH = 1000;
 export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
-  readonly #wait: LockWait;
+  readonly #onLongWait: LockWait;
   /** An array: in a Set, V8 may keep what was deleted until the next full garbage collection. */
   #queue: Write[] = [];
   // Prepared: to parse them takes a fifth of the time of a lone write.
@@ -39,12 +39,14 @@ export class GroupCommit {
   /** Its value changes with the commits of other connections. Inside a transaction it takes no lock of its own. */
   readonly #version: StatementSync;
   #latestVersion: unknown;
+  /** How many writes the latest transaction held. One that is alone after a lone one waits for no others. */
+  #latestSize = 0;
   #othersWroteAt = -Infinity;
   #flushing: Promise<void> | undefined;
   #failing = false;
 
   /** @param beforeEach called before each transaction; when it throws, the whole batch rejects */
-  constructor(database: DatabaseSync, beforeEach: () => void, wait: LockWait) {
+  constructor(database: DatabaseSync, beforeEach: () => void, onLongWait: LockWait) {
     this.#database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -53,7 +55,7 @@ export class GroupCommit {
     for (const statement of [this.#begin, this.#commit]) statement.setReadBigInts(true);
     this.#latestVersion = this.#version.get()?.['data_version'];
     this.#beforeEach = beforeEach;
-    this.#wait = wait;
+    this.#onLongWait = onLongWait;
   }
 
   /** Whether the latest transaction did not commit. */
@@ -71,13 +73,12 @@ export class GroupCommit {
       const result = work();
       return () => resolve(result);
     };
-    const giveUpAt = performance.now() + this.#wait.busyTimeout;
-    this.#queue.push({ doing, signal, run, reject, giveUpAt });
+    this.#queue.push({ doing, signal, run, reject, giveUpAt: performance.now() + PATIENCE });
     this.#flushing ??= this.#flush();
     return promise;
   }
 
-  /** Resolves when every queued write is settled. None waits longer than its `busyTimeout` for a lock. */
+  /** Resolves when every queued write is settled. None waits for a lock longer than five seconds. */
   async drain(): Promise<void> {
     await this.#flushing;
   }
@@ -87,7 +88,8 @@ export class GroupCommit {
     if (performance.now() - this.#othersWroteAt < RECENT) await delay(PAUSE);
     else await nextTurn();
     // Of requests that arrived together, others may still be read.
-    if (this.#queue.length > 1 && this.#queue.length < LARGE_BATCH) await nextTurn();
+    const isLone = this.#queue.length === 1 && this.#latestSize === 1;
+    if (!isLone && this.#queue.length < LARGE_BATCH) await nextTurn();
     for (let tries = 0; ; tries += 1) {
       try {
         while (!this.#commitBatch()) {
@@ -100,7 +102,7 @@ export class GroupCommit {
         this.#refuse((write) => (busy && now < write.giveUpAt ? undefined : unavailable(write, error)));
       }
       if (this.#queue.length === 0) break;
-      await delay(retryDelay(tries, this.#wait));
+      await delay(retryDelay(tries, this.#onLongWait));
     }
     this.#flushing = undefined;
   }
@@ -127,6 +129,7 @@ export class GroupCommit {
     this.#failing = false;
     if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
     this.#latestVersion = version;
+    this.#latestSize = settle.length;
     this.#queue = this.#queue.slice(settle.length);
     for (const resolve of settle) resolve();
     return this.#queue.length === 0;

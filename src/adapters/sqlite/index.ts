@@ -3,5 +3,5 @@
  *
  * @packageDocumentation
  */
-export { openSqliteStore, type SqliteStoreOptions } from './open-sqlite-store.js';
+export { openSqliteStore } from './open-sqlite-store.js';
 export { StoreFileError } from './store-file.js';

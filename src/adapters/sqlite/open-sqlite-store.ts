@@ -19,31 +19,21 @@ import {
   StoreFileError,
 } from './store-file.js';
 
-/** How a store is opened. */
-export interface SqliteStoreOptions extends OpenOptions {
-  /** How long a call waits for another process's lock, in milliseconds; its signal may end it sooner. Default: 5,000. */
-  readonly busyTimeout?: number | undefined;
-}
-
 /**
  * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
  * its folders, for the user of this process alone. Any number of processes may have the same file open, but only one
  * thread of each. Files ending in `-wal` and `-shm` stand beside it while it is open. `location` is its absolute path.
+ * A call waits up to five seconds for another process's lock, or until its signal is aborted.
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
- * @throws {UnavailableError} another process kept the file locked for longer than `busyTimeout`.
+ * @throws {UnavailableError} another process kept the file locked.
  */
-export async function openSqliteStore(
-  path: string,
-  options: SqliteStoreOptions = {},
-): Promise<CompleteStore> {
-  const { readOnly, mustExist = readOnly ?? false, busyTimeout } = options;
-  if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
+export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<CompleteStore> {
   let file = resolve(path);
   try {
-    file = await findOrCreateFile(file, mustExist);
-    const wait = lockWait(file, notices(options), busyTimeout);
-    return await retryWhileBusy('opening the store', wait, undefined, () =>
-      openFile(file, wait, { ...options, mustExist }),
+    file = await findOrCreateFile(file, options.mustExist ?? options.readOnly ?? false);
+    const onLongWait = lockWait(file, notices(options));
+    return await retryWhileBusy('opening the store', onLongWait, undefined, () =>
+      openFile(file, onLongWait, options),
     );
   } catch (error) {
     throw openingError(file, error);
@@ -53,12 +43,9 @@ export async function openSqliteStore(
 /** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
-function openFile(
-  file: string,
-  wait: LockWait,
-  { readOnly = false, mustExist = false, snapshot = false, onNotice }: OpenOptions,
-): CompleteStore {
-  const empty = isEmpty(file, mustExist);
+function openFile(file: string, onLongWait: LockWait, options: OpenOptions): CompleteStore {
+  const { readOnly = false, snapshot = false } = options;
+  const empty = isEmpty(file, options);
   if (!readOnly) {
     requireOneName(file);
     accessSync(file, constants.W_OK); // or SQLite would open it for reading only
@@ -77,10 +64,10 @@ function openFile(
       if (empty) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
       database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
-      upgradeSchema(database, file, notices({ onNotice }));
+      upgradeSchema(database, file, notices(options));
       if (hasLog) syncLog(database);
     }
-    const connection = new SqliteConnection(database, file, wait);
+    const connection = new SqliteConnection(database, file, onLongWait);
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),
@@ -109,7 +96,7 @@ function syncLog(database: DatabaseSync): void {
 }
 
 /** Whether the file is new: another process may have created it a moment ago. */
-function isEmpty(file: string, mustExist: boolean): boolean {
+function isEmpty(file: string, { readOnly = false, mustExist = readOnly }: OpenOptions): boolean {
   // Looked for first: a process that is creating the store writes the log after the file.
   const hasLog = existsSync(`${file}-wal`);
   const stats = statSync(file);

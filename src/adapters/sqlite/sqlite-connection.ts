@@ -19,16 +19,16 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
 export class SqliteConnection {
   // Referenced here for as long as its statements are in use: they do not survive it.
   readonly #database: DatabaseSync;
-  readonly #wait: LockWait;
+  readonly #onLongWait: LockWait;
   readonly #writes: GroupCommit;
   readonly #findMoved: () => string | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(database: DatabaseSync, file: string, wait: LockWait) {
+  constructor(database: DatabaseSync, file: string, onLongWait: LockWait) {
     this.#database = database;
-    this.#wait = wait;
+    this.#onLongWait = onLongWait;
     this.#findMoved = watchPlaces(file, `${file}-wal`);
-    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), wait);
+    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), onLongWait);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {
@@ -41,7 +41,7 @@ export class SqliteConnection {
 
   /** Reads, and waits for locks as `retryWhileBusy` does. */
   read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
-    return retryWhileBusy(doing, this.#wait, signal, () => {
+    return retryWhileBusy(doing, this.#onLongWait, signal, () => {
       this.#requireOpen(doing);
       return run();
     });

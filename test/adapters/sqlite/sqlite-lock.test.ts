@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { inFolder, onStore, rejection, rex } from './temporary-store.js';
+import { cleanUp, rejection, rex, testFolder, testStore } from './temporary-store.js';
 
 /** Another connection that is writing, until `release`. */
 function writeLock(file: string): { release(): void } {
@@ -22,51 +22,62 @@ function fileLock(file: string): { release(): void } {
   return { release: () => database.close() };
 }
 
+/** Runs `work` by a clock that goes on by so many milliseconds each time it is read. */
+async function atSteps<Result>(step: number, work: () => Promise<Result>): Promise<Result> {
+  let now = 0;
+  Object.defineProperty(performance, 'now', { value: () => (now += step), configurable: true });
+  try {
+    return await work();
+  } finally {
+    Reflect.deleteProperty(performance, 'now');
+  }
+}
+
 /** What may have to wait for a lock. */
 type Work = (file: string, onNotice: (line: string) => void) => Promise<unknown>;
 
+const noNotice = (): void => {};
 const busy = Object.assign(new Error('database is locked'), { errcode: 5 });
 
 describe('an SQLite store that another connection is writing to', () => {
-  it(
-    'goes on serving, and adds as soon as the other is done',
-    onStore(async ({ pets, file }) => {
-      const { pet } = await pets.add(rex);
-      const lock = writeLock(file);
-      const began = performance.now();
-      const added = pets.add(rex);
-      for (let turn = 0; turn < 5; turn += 1) {
-        await delay(5);
-        expect(await pets.findById(pet.id)).to.deep.equal(pet);
-      }
-      lock.release();
-      expect((await added).pet.id).to.equal(2n);
-      expect(performance.now() - began).to.be.lessThan(4000); // SQLite's own waiting would hold the thread for 5 s
-    }),
-  );
+  afterEach(cleanUp);
 
-  it(
-    'gives an add up after busyTimeout, with a signal or without, or when the signal is aborted, and stores nothing of it',
-    onStore(
-      async ({ pets, file }) => {
-        const lock = writeLock(file);
-        const controller = new AbortController();
-        const { signal } = controller;
-        const aborted = pets.add(rex, { signal });
-        const late = [pets.add(rex), pets.add(rex, { signal: new AbortController().signal })].map(rejection);
-        controller.abort(new Error('given up'));
-        expect(await rejection(aborted)).to.equal(signal.reason);
-        for (const error of await Promise.all(late)) {
-          expect(error).to.be.instanceOf(UnavailableError);
-          expect(error).to.have.nested.property('cause.errcode', 5);
-        }
-        lock.release();
-        expect((await pets.add(rex)).pet.id).to.equal(1n);
-        expect(await pets.list({ limit: 5 })).to.have.length(1);
-      },
-      { busyTimeout: 50 },
-    ),
-  );
+  it('goes on serving, and adds as soon as the other is done', async () => {
+    const { pets, file } = await testStore();
+    const { pet } = await pets.add(rex);
+    const lock = writeLock(file);
+    const began = performance.now();
+    const added = pets.add(rex);
+    for (let turn = 0; turn < 5; turn += 1) {
+      await delay(5);
+      expect(await pets.findById(pet.id)).to.deep.equal(pet);
+    }
+    lock.release();
+    expect((await added).pet.id).to.equal(2n);
+    expect(performance.now() - began).to.be.lessThan(4000); // SQLite's own waiting would hold the thread for 5 s
+  });
+
+  it('gives an add up after five seconds, with a signal or without, or when the signal is aborted, and stores nothing of it', async () => {
+    const { pets, file } = await testStore();
+    const lock = writeLock(file);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const errors = await atSteps(1000, async () => {
+      const adds = [signal, undefined, new AbortController().signal].map((each) =>
+        pets.add(rex, { signal: each }),
+      );
+      controller.abort(new Error('given up'));
+      return Promise.all(adds.map(rejection));
+    });
+    expect(errors[0]).to.equal(signal.reason);
+    for (const error of errors.slice(1)) {
+      expect(error).to.be.instanceOf(UnavailableError);
+      expect(error).to.have.nested.property('cause.errcode', 5);
+    }
+    lock.release();
+    expect((await pets.add(rex)).pet.id).to.equal(1n);
+    expect(await pets.list({ limit: 5 })).to.have.length(1);
+  });
 
   /** Extended codes keep the primary code in their low byte: https://sqlite.org/rescode.html */
   const CODES: readonly (readonly [name: string, errcode: number, tries: number])[] = [
@@ -82,8 +93,7 @@ describe('an SQLite store that another connection is writing to', () => {
   for (const [name, errcode, expected] of CODES) {
     it(`${expected === 2 ? 'retries' : 'does not retry'} a read after SQLITE_${name}`, async () => {
       let tries = 0;
-      const wait = { busyTimeout: 60_000, onLongWait: () => {} };
-      const read = retryWhileBusy('reading', wait, undefined, () => {
+      const read = retryWhileBusy('reading', noNotice, undefined, () => {
         tries += 1;
         if (tries === 1) throw Object.assign(new Error(name), { errcode });
       });
@@ -98,16 +108,11 @@ describe('an SQLite store that another connection is writing to', () => {
   it('stops retrying a read when its call is aborted', async () => {
     const controller = new AbortController();
     let tries = 0;
-    const read = retryWhileBusy(
-      'reading',
-      { busyTimeout: 5000, onLongWait: () => {} },
-      controller.signal,
-      () => {
-        tries += 1;
-        if (tries === 3) controller.abort(new Error('given up'));
-        throw busy;
-      },
-    );
+    const read = retryWhileBusy('reading', noNotice, controller.signal, () => {
+      tries += 1;
+      if (tries === 3) controller.abort(new Error('given up'));
+      throw busy;
+    });
     expect(await rejection(read)).to.equal(controller.signal.reason);
     expect(tries).to.equal(3);
   });
@@ -124,56 +129,46 @@ describe('an SQLite store that another connection is writing to', () => {
       },
     ],
   ] as const satisfies ReadonlyArray<readonly [string, typeof fileLock, Work]>) {
-    it(
-      `says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`,
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        await (await openSqliteStore(file)).close();
-        const lines: string[] = [];
-        // A slow machine must not make it give up.
-        Object.defineProperty(performance, 'now', { value: () => 0, configurable: true });
-        try {
-          const held = lock(file);
-          await work(file, (line) => {
-            lines.push(line);
-            setTimeout(() => held.release(), 300); // some tries later
-            throw new Error('a listener that fails');
-          });
-        } finally {
-          Reflect.deleteProperty(performance, 'now');
-        }
-        expect(lines).to.deep.equal([`waiting: another process has locked ${file}`]);
-      }),
-    );
+    it(`says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`, async () => {
+      const folder = await testFolder();
+      const file = join(folder, 'animals.db');
+      await (await openSqliteStore(file)).close();
+      const lines: string[] = [];
+      const held = lock(file);
+      const onNotice = (line: string): void => {
+        lines.push(line);
+        setTimeout(() => held.release(), 300); // some tries later
+        throw new Error('a listener that fails');
+      };
+      await atSteps(0, async () => work(file, onNotice)); // a slow machine must not make it give up
+      expect(lines).to.deep.equal([`waiting: another process has locked ${file}`]);
+    });
   }
 
-  it(
-    'waits to open and to read while the other has the file for itself',
-    onStore(async ({ pets, file }) => {
-      await pets.add(rex);
-      await pets.close();
-      const other = fileLock(file);
-      expect(await rejection(openSqliteStore(file, { busyTimeout: 30 }))).to.be.instanceOf(UnavailableError);
-      const opening = openSqliteStore(file);
-      await delay(5);
-      other.release();
-      const store = await opening;
-      expect((await store.pets.findById(1n))?.categoryId).to.equal(8n);
-      await store.close();
-    }),
-  );
+  it('waits to open and to read while the other has the file for itself', async () => {
+    const { pets, file } = await testStore();
+    await pets.add(rex);
+    await pets.close();
+    const other = fileLock(file);
+    const late = await atSteps(2000, () => rejection(openSqliteStore(file)));
+    expect(late).to.be.instanceOf(UnavailableError);
+    const opening = openSqliteStore(file);
+    await delay(5);
+    other.release();
+    const store = await opening;
+    expect((await store.pets.findById(1n))?.categoryId).to.equal(8n);
+    await store.close();
+  });
 
-  it(
-    'finishes the writes in progress before it closes, whichever repository is closed',
-    onStore(async ({ pets, apiKeys, file }) => {
-      const lock = writeLock(file);
-      const added = pets.add(rex);
-      const closed = apiKeys.close();
-      await delay(5);
-      lock.release();
-      expect((await added).replayed).to.equal(false);
-      await closed;
-      expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
-    }),
-  );
+  it('finishes the writes in progress before it closes, whichever repository is closed', async () => {
+    const { pets, apiKeys, file } = await testStore();
+    const lock = writeLock(file);
+    const added = pets.add(rex);
+    const closed = apiKeys.close();
+    await delay(5);
+    lock.release();
+    expect((await added).replayed).to.equal(false);
+    await closed;
+    expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
+  });
 });

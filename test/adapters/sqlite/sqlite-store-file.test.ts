@@ -18,7 +18,7 @@ import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { copyAsCrashed, inFolder, rejection, rex, temporaryFolder } from './temporary-store.js';
+import { cleanUp, copyAsCrashed, rejection, rex, testFolder } from './temporary-store.js';
 
 /** A closed store that holds `count` animals. */
 async function makeStore(file: string, count = 1): Promise<void> {
@@ -73,6 +73,8 @@ async function inProcess(file: string, script: string, options = {}): Promise<st
 }
 
 describe('openSqliteStore', () => {
+  afterEach(cleanUp);
+
   describe('refuses with one clear line, and leaves untouched,', () => {
     const refusals: Record<string, readonly [write: (file: string) => Promise<void>, problem: RegExp]> = {
       'a text': [
@@ -99,105 +101,88 @@ describe('openSqliteStore', () => {
       ],
     };
     for (const [what, [write, problem]] of Object.entries(refusals)) {
-      it(
-        what,
-        inFolder(async (folder) => {
-          const file = join(folder, 'animals.db');
-          await write(file);
-          await expectRefused(file, problem);
-        }),
-      );
+      it(what, async () => {
+        const folder = await testFolder();
+        const file = join(folder, 'animals.db');
+        await write(file);
+        await expectRefused(file, problem);
+      });
     }
 
-    it(
-      'a database that another program is writing to, with a journal or a log',
-      inFolder(async (folder) => {
-        for (const mode of ['DELETE', 'WAL']) {
-          const file = join(folder, `${mode}.db`);
-          const other = otherDatabase(file, `PRAGMA journal_mode = ${mode}`);
-          other.exec('BEGIN IMMEDIATE; INSERT INTO pets VALUES (1)');
-          await expectRefused(file, /is the SQLite database of another program/);
-          other.close();
-        }
-      }),
-    );
-
-    it(
-      'what another program has not finished writing after a crash',
-      inFolder(async (folder) => {
-        const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
-        const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
-        other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
-        await copyAsCrashed(file, crashed, ['', '-journal']);
+    it('a database that another program is writing to, with a journal or a log', async () => {
+      const folder = await testFolder();
+      for (const mode of ['DELETE', 'WAL']) {
+        const file = join(folder, `${mode}.db`);
+        const other = otherDatabase(file, `PRAGMA journal_mode = ${mode}`);
+        other.exec('BEGIN IMMEDIATE; INSERT INTO pets VALUES (1)');
+        await expectRefused(file, /is the SQLite database of another program/);
         other.close();
-        await expectRefused(crashed, /cannot be used/);
-      }),
-    );
-
-    it(
-      'a damaged store with the log of a crash, and a newer store whose version is only in the log',
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        await makeStore(file, 500);
-        const other = new DatabaseSync(file);
-        other.exec('PRAGMA user_version = 9');
-        const crashed = join(folder, 'crashed.db');
-        await copyAsCrashed(file, crashed);
-        other.close();
-        await expectRefused(crashed, /has schema version 9, newer than/);
-        await damage(crashed);
-        const log = new DatabaseSync(crashed);
-        log.exec('PRAGMA user_version = 1');
-        await expectRefused(crashed, /is damaged/);
-        log.close();
-      }),
-    );
-
-    it(
-      'a file with a second hard link, which a process could use beside the log of the first',
-      inFolder(async (folder) => {
-        const [file, other] = [join(folder, 'animals.db'), join(folder, 'other.db')];
-        await makeStore(file);
-        await link(file, other);
-        for (const name of [file, other]) await expectRefused(name, /has more than one hard link: remove/);
-        await (await openSqliteStore(file, { readOnly: true })).close();
-        await unlink(other);
-        await (await openSqliteStore(file)).close();
-      }),
-    );
-
-    it('a file that is itself a mount point', async function () {
-      const temporary = await temporaryFolder();
-      const folder = temporary.path;
-      try {
-        const [file, mounted] = [join(folder, 'a', 'animals.db'), join(folder, 'b c', 'animals.db')];
-        for (const made of [file, mounted]) await makeStore(made);
-        const mount = 'mount --bind "$0" "$1" && shift && exec "$@"';
-        const inNamespace = ['--map-root-user', '--mount', 'sh', '-c', mount, file, mounted];
-        if (spawnSync('unshare', [...inNamespace, 'true']).status !== 0) return this.skip();
-        const open = `
-          const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
-          await openSqliteStore(process.argv[1]).catch(({ message }) => console.log(message));`;
-        const node = [process.execPath, '--input-type=module', '-e', open, mounted];
-        const { stdout } = spawnSync('unshare', [...inNamespace, ...node], { encoding: 'utf8' });
-        expect(stdout).to.equal(
-          `${mounted} is itself a mount point: mount the folder of the store, not the file.\n`,
-        );
-      } finally {
-        await temporary.remove();
       }
     });
 
-    it(
-      'an empty file beside a log, or where a store must exist',
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        await writeFile(file, '');
-        await expectRefused(file, /is empty: name the file of a store/, { mustExist: true });
-        await writeFile(`${file}-wal`, 'acknowledged animals');
-        await expectRefused(file, /is empty, but .+-wal exists: restore a backup/);
-      }),
-    );
+    it('what another program has not finished writing after a crash', async () => {
+      const folder = await testFolder();
+      const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
+      const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
+      other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
+      await copyAsCrashed(file, crashed, ['', '-journal']);
+      other.close();
+      await expectRefused(crashed, /cannot be used/);
+    });
+
+    it('a damaged store with the log of a crash, and a newer store whose version is only in the log', async () => {
+      const folder = await testFolder();
+      const file = join(folder, 'animals.db');
+      await makeStore(file, 500);
+      const other = new DatabaseSync(file);
+      other.exec('PRAGMA user_version = 9');
+      const crashed = join(folder, 'crashed.db');
+      await copyAsCrashed(file, crashed);
+      other.close();
+      await expectRefused(crashed, /has schema version 9, newer than/);
+      await damage(crashed);
+      const log = new DatabaseSync(crashed);
+      log.exec('PRAGMA user_version = 1');
+      await expectRefused(crashed, /is damaged/);
+      log.close();
+    });
+
+    it('a file with a second hard link, which a process could use beside the log of the first', async () => {
+      const folder = await testFolder();
+      const [file, other] = [join(folder, 'animals.db'), join(folder, 'other.db')];
+      await makeStore(file);
+      await link(file, other);
+      for (const name of [file, other]) await expectRefused(name, /has more than one hard link: remove/);
+      await (await openSqliteStore(file, { readOnly: true })).close();
+      await unlink(other);
+      await (await openSqliteStore(file)).close();
+    });
+
+    it('a file that is itself a mount point', async function () {
+      const folder = await testFolder();
+      const [file, mounted] = [join(folder, 'a', 'animals.db'), join(folder, 'b c', 'animals.db')];
+      for (const made of [file, mounted]) await makeStore(made);
+      const mount = 'mount --bind "$0" "$1" && shift && exec "$@"';
+      const inNamespace = ['--map-root-user', '--mount', 'sh', '-c', mount, file, mounted];
+      if (spawnSync('unshare', [...inNamespace, 'true']).status !== 0) return this.skip();
+      const open = `
+          const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
+          await openSqliteStore(process.argv[1]).catch(({ message }) => console.log(message));`;
+      const node = [process.execPath, '--input-type=module', '-e', open, mounted];
+      const { stdout } = spawnSync('unshare', [...inNamespace, ...node], { encoding: 'utf8' });
+      expect(stdout).to.equal(
+        `${mounted} is itself a mount point: mount the folder of the store, not the file.\n`,
+      );
+    });
+
+    it('an empty file beside a log, or where a store must exist', async () => {
+      const folder = await testFolder();
+      const file = join(folder, 'animals.db');
+      await writeFile(file, '');
+      await expectRefused(file, /is empty: name the file of a store/, { mustExist: true });
+      await writeFile(`${file}-wal`, 'acknowledged animals');
+      await expectRefused(file, /is empty, but .+-wal exists: restore a backup/);
+    });
   });
 
   const PATHS: Readonly<
@@ -218,11 +203,6 @@ describe('openSqliteStore', () => {
       'animals.db',
       /is missing, but .+-wal exists: put the file back/,
     ],
-    'a file with a path too long for SQLite': [
-      async () => {},
-      `${'x/'.repeat(250)}animals.db`,
-      /is longer than 504 bytes, the longest path of SQLite: use a shorter one/,
-    ],
     'a store that must exist': [
       async () => {},
       'none/animals.db',
@@ -237,27 +217,16 @@ describe('openSqliteStore', () => {
     ],
   };
   for (const [what, [make, path, problem, options]] of Object.entries(PATHS)) {
-    it(
-      `refuses to create ${what}, and creates no folder`,
-      inFolder(async (folder) => {
-        await make(join(folder, path));
-        const before = await readdir(folder);
-        const error = await rejection(openSqliteStore(join(folder, path), options));
-        expect(error).to.be.instanceOf(StoreFileError);
-        expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
-        expect(await readdir(folder)).to.deep.equal(before);
-      }),
-    );
+    it(`refuses to create ${what}, and creates no folder`, async () => {
+      const folder = await testFolder();
+      await make(join(folder, path));
+      const before = await readdir(folder);
+      const error = await rejection(openSqliteStore(join(folder, path), options));
+      expect(error).to.be.instanceOf(StoreFileError);
+      expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
+      expect(await readdir(folder)).to.deep.equal(before);
+    });
   }
-
-  it(
-    'refuses a URL in place of a path',
-    inFolder(async (folder) => {
-      const error = await rejection(openSqliteStore(`sqlite:${join(folder, 'animals.db')}`));
-      expect(String(error)).to.match(/^StoreFileError: .+ is a URL: give the path in it alone\.$/);
-      expect(await readdir(folder)).to.deep.equal([]);
-    }),
-  );
 
   it('refuses a folder that can never be created, whatever the system says of it', async function () {
     // There mkdir says of a folder whose parent exists that the parent does not.
@@ -266,186 +235,166 @@ describe('openSqliteStore', () => {
     expect(String(error)).to.match(/^StoreFileError: .+ cannot be used \(ENOENT.*\): make sure/);
   });
 
-  it(
-    'refuses a store that it cannot write, unless it only reads',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      await makeStore(file);
-      await chmod(folder, 0o777);
-      await chmod(file, 0o444);
-      const script = 'console.log((await store.pets.findById(1n)).name);';
-      expect(await inProcess(file, script, { unprivileged: true })).to.match(
-        /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
-      );
-      expect(await readdir(folder)).to.deep.equal(['animals.db']);
-      await chmod(folder, 0o555); // as on a medium that cannot be written
-      const reading = inProcess(file, script, { unprivileged: true, readOnly: true });
-      expect(await reading).to.match(/^Rex 0\n/);
-    }),
-  );
+  it('refuses a store that it cannot write, unless it only reads', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    await makeStore(file);
+    await chmod(folder, 0o777);
+    await chmod(file, 0o444);
+    const script = 'console.log((await store.pets.findById(1n)).name);';
+    expect(await inProcess(file, script, { unprivileged: true })).to.match(
+      /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
+    );
+    expect(await readdir(folder)).to.deep.equal(['animals.db']);
+    await chmod(folder, 0o555); // as on a medium that cannot be written
+    const reading = inProcess(file, script, { unprivileged: true, readOnly: true });
+    expect(await reading).to.match(/^Rex 0\n/);
+  });
 
-  it(
-    'names the true reason when it may not look into the folder of a store',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      await makeStore(file);
-      for (const options of [{ mustExist: true }, {}]) {
-        const refused = inProcess(file, '', { unprivileged: true, ...options });
-        expect(await refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
-      }
-    }),
-  );
+  it('names the true reason when it may not look into the folder of a store', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    await makeStore(file);
+    for (const options of [{ mustExist: true }, {}]) {
+      const refused = inProcess(file, '', { unprivileged: true, ...options });
+      expect(await refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
+    }
+  });
 
-  it(
-    'changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup',
-    inFolder(async (folder) => {
-      const [closed, crashed, used, backup] = ['closed', 'crashed', 'used', 'backup'].map((name) =>
-        join(folder, `${name}.db`),
-      ) as [string, string, string, string];
-      await makeStore(closed);
-      await backUpSqliteStore(closed, backup);
-      const other = await openSqliteStore(used);
-      await other.pets.add({ ...rex, name: 'Rex 0' });
-      await copyAsCrashed(used, crashed, ['', '-wal']);
-      const names = await readdir(folder);
-      for (const file of [closed, crashed, used, backup]) {
-        await chmod(file, 0o644);
-        const state = async (): Promise<string> =>
-          (await Promise.all([readFile(file), readFile(`${file}-wal`).catch(() => 'none')])).join();
-        const before = await state();
-        const store = await openSqliteStore(file, { readOnly: true });
-        expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
-        const error = await rejection(store.pets.add(rex));
-        expect(error).to.have.nested.property('cause.errcode', 8); // SQLITE_READONLY
-        await store.close();
-        expect(before === (await state()), file).to.equal(true);
-        expect(await modeOf(file)).to.equal('644');
-      }
-      const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
-      expect(left).to.deep.equal(names);
-      await other.close();
-    }),
-  );
-
-  it(
-    'creates folders and files that no other user can read, and closes a store into one file',
-    inFolder(async (folder) => {
-      await mkdir(join(folder, 'old'));
-      await chmod(join(folder, 'old'), 0o755);
-      const file = join(folder, 'old', 'some', 'where', 'animals.db');
-      const store = await openSqliteStore(relative(process.cwd(), file));
-      expect(store.location).to.equal(file);
-      await store.pets.add(rex);
-      for (const made of [dirname(file), dirname(dirname(file))]) expect(await modeOf(made)).to.equal('700');
-      for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(file + suffix)).to.equal('600');
+  it('changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup', async () => {
+    const folder = await testFolder();
+    const [closed, crashed, used, backup] = ['closed', 'crashed', 'used', 'backup'].map((name) =>
+      join(folder, `${name}.db`),
+    ) as [string, string, string, string];
+    await makeStore(closed);
+    await backUpSqliteStore(closed, backup);
+    const other = await openSqliteStore(used);
+    await other.pets.add({ ...rex, name: 'Rex 0' });
+    await copyAsCrashed(used, crashed, ['', '-wal']);
+    const names = await readdir(folder);
+    for (const file of [closed, crashed, used, backup]) {
+      await chmod(file, 0o644);
+      const state = async (): Promise<string> =>
+        (await Promise.all([readFile(file), readFile(`${file}-wal`).catch(() => 'none')])).join();
+      const before = await state();
+      const store = await openSqliteStore(file, { readOnly: true });
+      expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
+      const error = await rejection(store.pets.add(rex));
+      expect(error).to.have.nested.property('cause.errcode', 8); // SQLITE_READONLY
       await store.close();
-      expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
-      // The modes of what exists stay.
-      expect(await modeOf(join(folder, 'old'))).to.equal('755');
-      await chmod(file, 0o640);
-      await (await openSqliteStore(file)).close();
-      expect(await modeOf(file)).to.equal('640');
-    }),
-  );
+      expect(before === (await state()), file).to.equal(true);
+      expect(await modeOf(file)).to.equal('644');
+    }
+    const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
+    expect(left).to.deep.equal(names);
+    await other.close();
+  });
 
-  it(
-    'closes a store to other users that an older version left open to them, with what a crash left beside it',
-    inFolder(async (folder) => {
-      const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
-      const store = await openSqliteStore(file);
-      await store.pets.add(rex);
-      await copyAsCrashed(file, crashed);
-      for (const suffix of ['', '-wal', '-shm']) await chmod(crashed + suffix, 0o644);
+  it('creates folders and files that no other user can read, and closes a store into one file', async () => {
+    const folder = await testFolder();
+    await mkdir(join(folder, 'old'));
+    await chmod(join(folder, 'old'), 0o755);
+    const file = join(folder, 'old', 'some', 'where', 'animals.db');
+    const store = await openSqliteStore(relative(process.cwd(), file));
+    expect(store.location).to.equal(file);
+    await store.pets.add(rex);
+    for (const made of [dirname(file), dirname(dirname(file))]) expect(await modeOf(made)).to.equal('700');
+    for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(file + suffix)).to.equal('600');
+    await store.close();
+    expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
+    // The modes of what exists stay.
+    expect(await modeOf(join(folder, 'old'))).to.equal('755');
+    await chmod(file, 0o640);
+    await (await openSqliteStore(file)).close();
+    expect(await modeOf(file)).to.equal('640');
+  });
+
+  it('closes a store to other users that an older version left open to them, with what a crash left beside it', async () => {
+    const folder = await testFolder();
+    const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
+    const store = await openSqliteStore(file);
+    await store.pets.add(rex);
+    await copyAsCrashed(file, crashed);
+    for (const suffix of ['', '-wal', '-shm']) await chmod(crashed + suffix, 0o644);
+    await store.close();
+    const opened = await openSqliteStore(crashed);
+    for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
+    expect(await opened.pets.list({ limit: 5 })).to.have.length(1);
+    await opened.close();
+  });
+
+  it('brings what a crash left in the log to the disk before it serves it', async () => {
+    const folder = await testFolder();
+    const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
+    const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
+    const store = await openSqliteStore(file);
+    await store.pets.add(rex);
+    await copyAsCrashed(file, crashed, ['', '-wal']);
+    await store.close();
+    const opened = await openSqliteStore(crashed);
+    await writeFile(alone, await readFile(crashed));
+    await opened.close();
+    const rest = await openSqliteStore(alone);
+    expect(await rest.pets.list({ limit: 5 })).to.have.length(1);
+    await rest.close();
+  });
+
+  it('finishes a store whose creation a crash has cut off', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    await writeFile(file, ''); // before its first page
+    await makeStore(file);
+    const marked = join(folder, 'marked.db'); // between its first page and its schema
+    const database = new DatabaseSync(marked);
+    database.exec('PRAGMA application_id = 0x416e5374');
+    database.close();
+    await makeStore(marked);
+  });
+
+  it('takes a path literally, whatever SQLite or a URL would read into it, and finds it through a symbolic link', async () => {
+    const folder = await testFolder();
+    for (const [index, name] of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db'].entries()) {
+      await makeStore(join(folder, name));
+      await symlink(name, join(folder, `${index}`));
+      const store = await openSqliteStore(join(folder, `${index}`), { mustExist: true });
+      expect(store.location).to.equal(join(folder, name));
+      expect(await store.pets.list({ limit: 5 }), name).to.have.length(1);
       await store.close();
-      const opened = await openSqliteStore(crashed);
-      for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
-      expect(await opened.pets.list({ limit: 5 })).to.have.length(1);
-      await opened.close();
-    }),
-  );
+    }
+  });
 
-  it(
-    'brings what a crash left in the log to the disk before it serves it',
-    inFolder(async (folder) => {
-      const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
-      const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
-      const store = await openSqliteStore(file);
-      await store.pets.add(rex);
-      await copyAsCrashed(file, crashed, ['', '-wal']);
-      await store.close();
-      const opened = await openSqliteStore(crashed);
-      await writeFile(alone, await readFile(crashed));
-      await opened.close();
-      const rest = await openSqliteStore(alone);
-      expect(await rest.pets.list({ limit: 5 })).to.have.length(1);
-      await rest.close();
-    }),
-  );
-
-  it(
-    'finishes a store whose creation a crash has cut off',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      await writeFile(file, ''); // before its first page
-      await makeStore(file);
-      const marked = join(folder, 'marked.db'); // between its first page and its schema
-      const database = new DatabaseSync(marked);
-      database.exec('PRAGMA application_id = 0x416e5374');
-      database.close();
-      await makeStore(marked);
-    }),
-  );
-
-  it(
-    'takes a path literally, whatever SQLite or a URL would read into it, and finds it through a symbolic link',
-    inFolder(async (folder) => {
-      for (const [index, name] of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db'].entries()) {
-        await makeStore(join(folder, name));
-        await symlink(name, join(folder, `${index}`));
-        const store = await openSqliteStore(join(folder, `${index}`), { mustExist: true });
-        expect(store.location).to.equal(join(folder, name));
-        expect(await store.pets.list({ limit: 5 }), name).to.have.length(1);
-        await store.close();
-      }
-    }),
-  );
-
-  it(
-    'creates one store when three processes open it at once: every animal is there, under its own id',
-    inFolder(async (folder) => {
-      const file = join(folder, 'new', 'animals.db');
-      const script = `
+  it('creates one store when three processes open it at once: every animal is there, under its own id', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'new', 'animals.db');
+    const script = `
         const rex = { name: 'Rex', categoryId: 7n, status: 'sold' };
         for (let left = 50; left > 0; left -= 1)
           for (const { pet } of await Promise.all([1, 2, 3, 4].map(() => store.pets.add(rex))))
             console.log(String(pet.id));`;
-      const printed = await Promise.all([1, 2, 3].map(() => inProcess(file, script)));
-      const acknowledged = printed.flatMap((lines) => (lines.match(/^\d+$/gm) ?? []).map(BigInt));
-      expect(acknowledged).to.have.length(600);
-      const store = await openSqliteStore(file);
-      const ids = (await store.pets.list({ limit: 1000 })).map(({ id }) => id);
-      await store.close();
-      expect(acknowledged.sort((one, other) => Number(one - other))).to.deep.equal(ids);
-    }),
-  );
+    const printed = await Promise.all([1, 2, 3].map(() => inProcess(file, script)));
+    const acknowledged = printed.flatMap((lines) => (lines.match(/^\d+$/gm) ?? []).map(BigInt));
+    expect(acknowledged).to.have.length(600);
+    const store = await openSqliteStore(file);
+    const ids = (await store.pets.list({ limit: 1000 })).map(({ id }) => id);
+    await store.close();
+    expect(acknowledged.sort((one, other) => Number(one - other))).to.deep.equal(ids);
+  });
 
-  it(
-    'opens a store twice in one process, and keeps it locked against others when one of them closes',
-    inFolder(async (folder) => {
-      // POSIX: closing any descriptor of a file drops all locks of the process on it. Without them another process
-      // may change the file as if it were alone (the SQLite of Node.js 22 lets it).
-      const file = join(folder, 'animals.db');
-      const first = await openSqliteStore(file);
-      await first.pets.add(rex);
-      await (await openSqliteStore(file)).close();
-      const takeOver = `
+  it('opens a store twice in one process, and keeps it locked against others when one of them closes', async () => {
+    const folder = await testFolder();
+    // POSIX: closing any descriptor of a file drops all locks of the process on it. Without them another process
+    // may change the file as if it were alone (the SQLite of Node.js 22 lets it).
+    const file = join(folder, 'animals.db');
+    const first = await openSqliteStore(file);
+    await first.pets.add(rex);
+    await (await openSqliteStore(file)).close();
+    const takeOver = `
         const { DatabaseSync } = require('node:sqlite');
         new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = DELETE');
       `;
-      const other = spawnSync(process.execPath, ['-e', takeOver, file], { encoding: 'utf8' });
-      expect(other.stderr).to.include('database is locked');
-      expect((await first.pets.add(rex)).pet.id).to.equal(2n);
-      await first.close();
-    }),
-  );
+    const other = spawnSync(process.execPath, ['-e', takeOver, file], { encoding: 'utf8' });
+    expect(other.stderr).to.include('database is locked');
+    expect((await first.pets.add(rex)).pet.id).to.equal(2n);
+    await first.close();
+  });
 });

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore, type SqliteStoreOptions } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
-import type { CompleteStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 
 /** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
@@ -15,6 +15,21 @@ const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : t
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(parent, 'animal-store-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** What a test leaves to `cleanUp`. */
+const left: (() => Promise<void>)[] = [];
+
+/** Closes the stores of a test and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  for (const remove of left.splice(0).toReversed()) await remove();
+}
+
+/** The path of a folder for one test; `cleanUp` removes it. */
+export async function testFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  left.push(() => folder.remove());
+  return folder.path;
 }
 
 /** Runs a test in its own folder. */
@@ -100,7 +115,7 @@ export interface TestStore extends CompleteStore {
 export async function observed(
   method: 'exec' | 'prepare',
   file: string,
-  options?: SqliteStoreOptions,
+  options?: OpenOptions,
 ): Promise<{ store: CompleteStore; calls: { connection: DatabaseSync; sql: string }[] }> {
   const calls: { connection: DatabaseSync; sql: string }[] = [];
   const methods = DatabaseSync.prototype as unknown as Record<string, (sql: string) => unknown>;
@@ -116,22 +131,26 @@ export async function observed(
   }
 }
 
+/** A new store for one test; `cleanUp` closes it. */
+export async function testStore(): Promise<TestStore> {
+  const file = join(await testFolder(), 'animals.db');
+  const { store, calls } = await observed('exec', file);
+  left.push(() => store.close());
+  const last = calls.at(-1);
+  if (last === undefined) throw new Error('the store used no connection');
+  return { ...store, file, connection: last.connection };
+}
+
 /** Runs a test on a new store, and closes the store. */
-export const onStore = (
-  test: (store: TestStore) => Promise<void>,
-  options?: SqliteStoreOptions,
-): (() => Promise<void>) =>
-  inFolder(async (folder) => {
-    const file = join(folder, 'animals.db');
-    const { store, calls } = await observed('exec', file, options);
-    const last = calls.at(-1);
-    if (last === undefined) throw new Error('the store used no connection');
+export const onStore =
+  (test: (store: TestStore) => Promise<void>): (() => Promise<void>) =>
+  async () => {
     try {
-      await test({ ...store, file, connection: last.connection });
+      await test(await testStore());
     } finally {
-      await store.close();
+      await cleanUp();
     }
-  });
+  };
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
