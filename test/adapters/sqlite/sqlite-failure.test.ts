@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
-import { claimOn, inFolder, onStore, rejection, rex } from './temporary-store.js';
+import { claimOn, cleanUp, rejection, rex, testFolder, testStore } from './temporary-store.js';
 import { join } from 'node:path';
 
 const big = { ...rex, name: 'x'.repeat(100_000) };
@@ -17,152 +17,136 @@ const FAIL_COMMITS = `
 `;
 
 describe('an SQLite store in trouble', () => {
-  it(
-    'a create is not acknowledged when its commit fails',
-    onStore(async ({ pets, file }) => {
-      const other = new DatabaseSync(file);
-      other.exec(FAIL_COMMITS);
-      const claim = claimOn('t');
-      const outcomes = await Promise.allSettled([pets.add(rex), pets.add(rex, claim), pets.add(rex)]);
-      for (const outcome of outcomes) {
-        expect(outcome).to.have.property('reason').that.is.instanceOf(UnavailableError);
-        expect(outcome).to.have.nested.property('reason.cause.message', 'FOREIGN KEY constraint failed');
-      }
-      expect(await pets.list({ limit: 5 })).to.deep.equal([]);
-      other.exec('DROP TRIGGER fail_commits');
-      other.close();
-      expect((await pets.add(rex, claim)).replayed).to.equal(false);
-    }),
-  );
+  afterEach(cleanUp);
+
+  it('a create is not acknowledged when its commit fails', async () => {
+    const { pets, file } = await testStore();
+    const other = new DatabaseSync(file);
+    other.exec(FAIL_COMMITS);
+    const claim = claimOn('t');
+    const outcomes = await Promise.allSettled([pets.add(rex), pets.add(rex, claim), pets.add(rex)]);
+    for (const outcome of outcomes) {
+      expect(outcome).to.have.property('reason').that.is.instanceOf(UnavailableError);
+      expect(outcome).to.have.nested.property('reason.cause.message', 'FOREIGN KEY constraint failed');
+    }
+    expect(await pets.list({ limit: 5 })).to.deep.equal([]);
+    other.exec('DROP TRIGGER fail_commits');
+    other.close();
+    expect((await pets.add(rex, claim)).replayed).to.equal(false);
+  });
 
   for (const [what, fault, repair, errcode] of [
     ['the disk is full', 'PRAGMA max_page_count = 1', 'PRAGMA max_page_count = 4294967294', 13],
     ['the file cannot be written', 'PRAGMA query_only = ON', 'PRAGMA query_only = OFF', 8],
   ] as const) {
-    it(
-      `refuses adds while ${what}, stores nothing of them, reads on, and finds out by itself when it is over`,
-      onStore(async ({ pets, connection, transfer }) => {
-        const { pet } = await pets.add(rex);
-        connection.exec(fault);
-        await pets.check();
-        const claim = claimOn('t');
-        const errors = await Promise.all([pets.add(big, claim), pets.add(big), pets.add(big)].map(rejection));
-        // Each check fails from now on.
-        for (let check = 0; check < 3; check += 1) errors.push(await rejection(pets.check()));
-        for (const error of errors) {
-          expect(error).to.be.instanceOf(UnavailableError);
-          expect(error).to.have.nested.property('cause.errcode', errcode);
-        }
-        expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
-        connection.exec(repair);
-        await pets.check();
-        expect(await transfer.readClaims({ limit: 5, now: new Date(-1) })).to.deep.equal([]);
-        expect((await pets.add(big, claim)).replayed).to.equal(false);
-        expect(await pets.list({ limit: 5 })).to.have.length(2);
-      }),
-    );
+    it(`refuses adds while ${what}, stores nothing of them, reads on, and finds out by itself when it is over`, async () => {
+      const { pets, connection, transfer } = await testStore();
+      const { pet } = await pets.add(rex);
+      connection.exec(fault);
+      await pets.check();
+      const claim = claimOn('t');
+      const errors = await Promise.all([pets.add(big, claim), pets.add(big), pets.add(big)].map(rejection));
+      // Each check fails from now on.
+      for (let check = 0; check < 3; check += 1) errors.push(await rejection(pets.check()));
+      for (const error of errors) {
+        expect(error).to.be.instanceOf(UnavailableError);
+        expect(error).to.have.nested.property('cause.errcode', errcode);
+      }
+      expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
+      connection.exec(repair);
+      await pets.check();
+      expect(await transfer.readClaims({ limit: 5, now: new Date(-1) })).to.deep.equal([]);
+      expect((await pets.add(big, claim)).replayed).to.equal(false);
+      expect(await pets.list({ limit: 5 })).to.have.length(2);
+    });
   }
 
-  it(
-    'passes on the faults of the program, and calls only faults of SQLite unavailable',
-    onStore(async ({ pets }) => {
-      const wrong = {} as PetStatus;
-      expect(await rejection(pets.list({ limit: 5, status: wrong }))).to.be.instanceOf(TypeError);
-      expect(await rejection(pets.add({ ...rex, status: wrong }))).to.be.instanceOf(TypeError);
-      const refused = await rejection(pets.add({ ...rex, status: 'lost' as PetStatus }));
-      expect(refused).to.be.instanceOf(UnavailableError);
-      expect(refused).to.have.nested.property('cause.errcode', 275); // SQLITE_CONSTRAINT_CHECK
-    }),
-  );
+  it('passes on the faults of the program, and calls only faults of SQLite unavailable', async () => {
+    const { pets } = await testStore();
+    const wrong = {} as PetStatus;
+    expect(await rejection(pets.list({ limit: 5, status: wrong }))).to.be.instanceOf(TypeError);
+    expect(await rejection(pets.add({ ...rex, status: wrong }))).to.be.instanceOf(TypeError);
+    const refused = await rejection(pets.add({ ...rex, status: 'lost' as PetStatus }));
+    expect(refused).to.be.instanceOf(UnavailableError);
+    expect(refused).to.have.nested.property('cause.errcode', 275); // SQLITE_CONSTRAINT_CHECK
+  });
 
-  it(
-    'undoes what a refused write of a turn had done',
-    onStore(async ({ pets, transfer }) => {
-      const lost = { id: 8n, ...rex, status: 'lost' as PetStatus };
-      const outcomes = await Promise.allSettled([
-        pets.add(rex),
-        transfer.writePets([{ id: 7n, ...rex }, lost]),
-      ]);
-      expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected']);
-      expect(await pets.findById(7n)).to.equal(undefined);
-    }),
-  );
+  it('undoes what a refused write of a turn had done', async () => {
+    const { pets, transfer } = await testStore();
+    const lost = { id: 8n, ...rex, status: 'lost' as PetStatus };
+    const outcomes = await Promise.allSettled([
+      pets.add(rex),
+      transfer.writePets([{ id: 7n, ...rex }, lost]),
+    ]);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected']);
+    expect(await pets.findById(7n)).to.equal(undefined);
+  });
 
-  it(
-    'recovers from a transaction that was left open',
-    onStore(async ({ pets, connection }) => {
-      connection.exec('BEGIN IMMEDIATE');
-      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
-      expect((await pets.add(rex)).pet.id).to.equal(1n);
-    }),
-  );
+  it('recovers from a transaction that was left open', async () => {
+    const { pets, connection } = await testStore();
+    connection.exec('BEGIN IMMEDIATE');
+    expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+    expect((await pets.add(rex)).pet.id).to.equal(1n);
+  });
 
-  it(
-    'closes even if it cannot move the log into the file, and loses nothing',
-    onStore(async ({ pets, connection, file }) => {
-      await pets.add(rex);
-      connection.exec('BEGIN IMMEDIATE'); // a transaction prevents it
-      await pets.close();
-      const store = await openSqliteStore(file);
-      expect(await store.pets.list({ limit: 5 })).to.have.length(1);
-      await store.close();
-    }),
-  );
+  it('closes even if it cannot move the log into the file, and loses nothing', async () => {
+    const { pets, connection, file } = await testStore();
+    await pets.add(rex);
+    connection.exec('BEGIN IMMEDIATE'); // a transaction prevents it
+    await pets.close();
+    const store = await openSqliteStore(file);
+    expect(await store.pets.list({ limit: 5 })).to.have.length(1);
+    await store.close();
+  });
 
   for (const suffix of ['', '-wal']) {
-    it(
-      `notices that its file${suffix} was removed, and acknowledges nothing into what is gone`,
-      onStore(async ({ pets, apiKeys, file }) => {
-        await pets.add(rex);
-        await pets.check();
-        await rm(file + suffix);
-        for (const call of [() => pets.check(), () => pets.add(rex), () => apiKeys.revoke('k', new Date())]) {
-          const error = await rejection(call());
-          expect(error).to.be.instanceOf(UnavailableError);
-          expect(error).to.have.nested.property('cause.message', `${file}${suffix} was removed or replaced`);
-        }
-        expect(await pets.list({ limit: 5 })).to.have.length(1);
-      }),
-    );
+    it(`notices that its file${suffix} was removed, and acknowledges nothing into what is gone`, async () => {
+      const { pets, apiKeys, file } = await testStore();
+      await pets.add(rex);
+      await pets.check();
+      await rm(file + suffix);
+      for (const call of [() => pets.check(), () => pets.add(rex), () => apiKeys.revoke('k', new Date())]) {
+        const error = await rejection(call());
+        expect(error).to.be.instanceOf(UnavailableError);
+        expect(error).to.have.nested.property('cause.message', `${file}${suffix} was removed or replaced`);
+      }
+      expect(await pets.list({ limit: 5 })).to.have.length(1);
+    });
   }
 
   for (const [when, quiet] of [
     ['soon', 0],
     ['after it stopped looking at the files, because the folder had not changed for long', 2_100],
   ] as const) {
-    it(
-      `notices that another file took its place ${when}, and goes on when its own is back`,
-      onStore(async ({ pets, file }) => {
-        await delay(quiet);
-        await pets.add(rex);
-        await rename(file, `${file}.away`);
-        await writeFile(file, await readFile(`${file}.away`));
-        expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
-        expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
-        await rename(`${file}.away`, file);
-        await pets.check();
-        expect((await pets.add(rex)).pet.id).to.equal(2n);
-      }),
-    );
+    it(`notices that another file took its place ${when}, and goes on when its own is back`, async () => {
+      const { pets, file } = await testStore();
+      await delay(quiet);
+      await pets.add(rex);
+      await rename(file, `${file}.away`);
+      await writeFile(file, await readFile(`${file}.away`));
+      expect(await rejection(pets.add(rex))).to.be.instanceOf(UnavailableError);
+      expect(await rejection(pets.check())).to.be.instanceOf(UnavailableError);
+      await rename(`${file}.away`, file);
+      await pets.check();
+      expect((await pets.add(rex)).pet.id).to.equal(2n);
+    });
   }
 
-  it(
-    'says that it is damaged when it reads noise, and reads on elsewhere',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      const first = await openSqliteStore(file);
-      for (let index = 0; index < 400; index += 1) {
-        void first.pets.add({ ...rex, name: `${index} ${'x'.repeat(1000)}` });
-      }
-      await first.close();
-      const store = await openSqliteStore(file);
-      const content = await readFile(file);
-      await writeFile(file, content.fill(0xa5, content.length - 40 * 4096));
-      const error = await rejection(store.pets.list({ limit: 400 }));
-      expect(error).to.be.instanceOf(UnavailableError);
-      expect(error).to.have.nested.property('cause.errcode', 11);
-      expect(await store.pets.list({ limit: 5 })).to.have.length(5);
-      await store.close();
-    }),
-  );
+  it('says that it is damaged when it reads noise, and reads on elsewhere', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    const first = await openSqliteStore(file);
+    for (let index = 0; index < 400; index += 1) {
+      void first.pets.add({ ...rex, name: `${index} ${'x'.repeat(1000)}` });
+    }
+    await first.close();
+    const store = await openSqliteStore(file);
+    const content = await readFile(file);
+    await writeFile(file, content.fill(0xa5, content.length - 40 * 4096));
+    const error = await rejection(store.pets.list({ limit: 400 }));
+    expect(error).to.be.instanceOf(UnavailableError);
+    expect(error).to.have.nested.property('cause.errcode', 11);
+    expect(await store.pets.list({ limit: 5 })).to.have.length(5);
+    await store.close();
+  });
 });

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { claimOn, inFolder, observed, onStore, rejection, rex } from './temporary-store.js';
+import { claimOn, cleanUp, observed, rejection, rex, testFolder, testStore } from './temporary-store.js';
 
 /** How many transactions the write-ahead log holds: the frame that ends one says the size of the database. */
 async function commitsInLog(file: string): Promise<number> {
@@ -18,150 +18,133 @@ async function commitsInLog(file: string): Promise<number> {
 }
 
 describe('an SQLite store', () => {
-  it(
-    'brings every commit to the disk before it acknowledges a write',
-    onStore(async ({ connection }) => {
-      expect(connection.prepare('PRAGMA synchronous').get()).to.include({ synchronous: 2 });
-      expect(connection.prepare('PRAGMA journal_mode').get()).to.include({ journal_mode: 'wal' });
-      expect(connection.prepare('PRAGMA trusted_schema').get()).to.include({ trusted_schema: 0 });
-    }),
-  );
+  afterEach(cleanUp);
+
+  it('brings every commit to the disk before it acknowledges a write', async () => {
+    const { connection } = await testStore();
+    expect(connection.prepare('PRAGMA synchronous').get()).to.include({ synchronous: 2 });
+    expect(connection.prepare('PRAGMA journal_mode').get()).to.include({ journal_mode: 'wal' });
+    expect(connection.prepare('PRAGMA trusted_schema').get()).to.include({ trusted_schema: 0 });
+  });
 
   for (const [first, commits, how] of [
+    [1, 2, 'apart from one of the turn before, which came alone after a lone one'],
     [2, 1, 'together with two others of the turn before'],
     [40, 2, 'apart from 40 of the turn before, which are one commit and do not wait'],
   ] as const) {
-    it(
-      `commits an add ${how}`,
-      onStore(async ({ pets, file }) => {
-        await pets.add(rex);
-        const before = await commitsInLog(file);
-        const added = Array.from({ length: first }, () => pets.add(rex));
-        await new Promise(setImmediate);
-        const all = await Promise.all([...added, pets.add(rex)]);
-        expect(new Set(all.map(({ pet }) => pet.id)).size).to.equal(first + 1);
-        expect((await commitsInLog(file)) - before).to.equal(commits);
-      }),
-    );
+    it(`commits an add ${how}`, async () => {
+      const { pets, file } = await testStore();
+      await pets.add(rex);
+      const before = await commitsInLog(file);
+      const added = Array.from({ length: first }, () => pets.add(rex));
+      await new Promise(setImmediate);
+      const all = await Promise.all([...added, pets.add(rex)]);
+      expect(new Set(all.map(({ pet }) => pet.id)).size).to.equal(first + 1);
+      expect((await commitsInLog(file)) - before).to.equal(commits);
+    });
   }
 
-  it(
-    'cuts the log to 16 MiB once nothing reads an old state any more',
-    onStore(async ({ pets, file }) => {
-      const mebibytes = (): number => statSync(`${file}-wal`).size / 2 ** 20;
-      const reader = new DatabaseSync(file);
-      reader.exec('BEGIN; SELECT id FROM pets');
-      for (let count = 0; count < 20; count += 1) await pets.add({ ...rex, name: 'x'.repeat(2 ** 20) });
-      expect(mebibytes()).to.be.greaterThan(20);
-      reader.close();
-      for (let count = 0; count < 3; count += 1) await pets.add(rex);
-      expect(mebibytes()).to.equal(16);
-    }),
-  );
+  it('cuts the log to 16 MiB once nothing reads an old state any more', async () => {
+    const { pets, file } = await testStore();
+    const mebibytes = (): number => statSync(`${file}-wal`).size / 2 ** 20;
+    const reader = new DatabaseSync(file);
+    reader.exec('BEGIN; SELECT id FROM pets');
+    for (let count = 0; count < 20; count += 1) await pets.add({ ...rex, name: 'x'.repeat(2 ** 20) });
+    expect(mebibytes()).to.be.greaterThan(20);
+    reader.close();
+    for (let count = 0; count < 3; count += 1) await pets.add(rex);
+    expect(mebibytes()).to.equal(16);
+  });
 
-  it(
-    'commits at most 1,000 of the adds that come at once, and lets other events in before the next',
-    inFolder(async (folder) => {
-      const store = await openSqliteStore(join(folder, 'animals.db'));
-      const controller = new AbortController();
-      let added = 0;
-      const adding = Array.from({ length: 2500 }, () => store.pets.add(rex));
-      for (const each of adding) void each.then(() => (added += 1));
-      const seen = new Set<number>();
-      const looking = setInterval(() => seen.add(added));
-      const aborted = store.pets.add(rex, { signal: controller.signal });
-      void adding[0]?.then(() => controller.abort(new Error('gone')));
-      expect(await rejection(aborted)).to.equal(controller.signal.reason);
-      await Promise.all(adding);
-      clearInterval(looking);
-      expect([...seen]).to.include.members([1000, 2000]);
-      await store.close();
-    }),
-  );
+  it('commits at most 1,000 of the adds that come at once, and lets other events in before the next', async () => {
+    const folder = await testFolder();
+    const store = await openSqliteStore(join(folder, 'animals.db'));
+    const controller = new AbortController();
+    let added = 0;
+    const adding = Array.from({ length: 2500 }, () => store.pets.add(rex));
+    for (const each of adding) void each.then(() => (added += 1));
+    const seen = new Set<number>();
+    const looking = setInterval(() => seen.add(added));
+    const aborted = store.pets.add(rex, { signal: controller.signal });
+    void adding[0]?.then(() => controller.abort(new Error('gone')));
+    expect(await rejection(aborted)).to.equal(controller.signal.reason);
+    await Promise.all(adding);
+    clearInterval(looking);
+    expect([...seen]).to.include.members([1000, 2000]);
+    await store.close();
+  });
 
-  it(
-    'reads and sweeps by index, and sorts nothing',
-    onStore(async ({ connection, file }) => {
-      const { store, calls } = await observed('prepare', file);
-      await store.close();
-      const plans = calls
-        .map(({ sql }) => sql)
-        .filter((sql) => /FROM (?:pets WHERE|claims)/.test(sql))
-        .map((sql) =>
-          connection
-            .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-            .all()
-            .map(({ detail }) => detail)
-            .join('; '),
-        );
-      expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
-      expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)');
-      expect(plans).to.include('SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)');
-      expect(plans.join()).to.include('claims USING COVERING INDEX claims_by_keep_until (keep_until<?)');
-      expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
-    }),
-  );
+  it('reads and sweeps by index, and sorts nothing', async () => {
+    const { connection, file } = await testStore();
+    const { store, calls } = await observed('prepare', file);
+    await store.close();
+    const plans = calls
+      .map(({ sql }) => sql)
+      .filter((sql) => /FROM (?:pets WHERE|claims)/.test(sql))
+      .map((sql) =>
+        connection
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map(({ detail }) => detail)
+          .join('; '),
+      );
+    expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
+    expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)');
+    expect(plans).to.include('SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)');
+    expect(plans.join()).to.include('claims USING COVERING INDEX claims_by_keep_until (keep_until<?)');
+    expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
+  });
 
-  it(
-    'never assigns an id again, even if the last animal was deleted',
-    onStore(async ({ pets, file }) => {
-      const { pet } = await pets.add(rex);
-      const other = new DatabaseSync(file);
-      other.exec('DELETE FROM pets');
-      other.close();
-      expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
-    }),
-  );
+  it('never assigns an id again, even if the last animal was deleted', async () => {
+    const { pets, file } = await testStore();
+    const { pet } = await pets.add(rex);
+    const other = new DatabaseSync(file);
+    other.exec('DELETE FROM pets');
+    other.close();
+    expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
+  });
 
-  it(
-    'never stores an add that is aborted while it is queued',
-    onStore(async ({ pets }) => {
-      const controller = new AbortController();
-      const aborted = pets.add(rex, { signal: controller.signal });
-      const kept = pets.add({ ...rex, name: 'Bella' });
-      controller.abort(new Error('gone'));
-      expect(await rejection(aborted)).to.equal(controller.signal.reason);
-      const { pet } = await kept;
-      expect(await pets.list({ limit: 9 })).to.deep.equal([pet]);
-    }),
-  );
+  it('never stores an add that is aborted while it is queued', async () => {
+    const { pets } = await testStore();
+    const controller = new AbortController();
+    const aborted = pets.add(rex, { signal: controller.signal });
+    const kept = pets.add({ ...rex, name: 'Bella' });
+    controller.abort(new Error('gone'));
+    expect(await rejection(aborted)).to.equal(controller.signal.reason);
+    const { pet } = await kept;
+    expect(await pets.list({ limit: 9 })).to.deep.equal([pet]);
+  });
 
-  it(
-    'sweeps lapsed claims, a few with each new one, and no live one',
-    onStore(async ({ pets, connection }) => {
-      const hour = 3_600_000;
-      for (let key = 0; key < 10; key += 1) await pets.add(rex, claimOn(`old ${key}`));
-      await pets.add(rex, claimOn('live', { keepUntil: new Date(50 * hour) }));
-      const count = connection.prepare("SELECT count(*) AS count FROM claims WHERE key LIKE 'old%'");
-      const now = new Date(20 * hour);
-      const counts = [count.get()?.['count']];
-      for (let key = 0; key < 6; key += 1) {
-        await pets.add(rex, claimOn(`new ${key}`, { now, keepUntil: new Date(50 * hour) }));
-        counts.push(count.get()?.['count']);
-      }
-      expect(counts).to.deep.equal([10, 8, 6, 4, 2, 0, 0]);
-      expect((await pets.add(rex, claimOn('live', { now }))).replayed).to.equal(true);
-    }),
-  );
+  it('sweeps lapsed claims, a few with each new one, and no live one', async () => {
+    const { pets, connection } = await testStore();
+    const hour = 3_600_000;
+    for (let key = 0; key < 10; key += 1) await pets.add(rex, claimOn(`old ${key}`));
+    await pets.add(rex, claimOn('live', { keepUntil: new Date(50 * hour) }));
+    const count = connection.prepare("SELECT count(*) AS count FROM claims WHERE key LIKE 'old%'");
+    const now = new Date(20 * hour);
+    const counts = [count.get()?.['count']];
+    for (let key = 0; key < 6; key += 1) {
+      await pets.add(rex, claimOn(`new ${key}`, { now, keepUntil: new Date(50 * hour) }));
+      counts.push(count.get()?.['count']);
+    }
+    expect(counts).to.deep.equal([10, 8, 6, 4, 2, 0, 0]);
+    expect((await pets.add(rex, claimOn('live', { now }))).replayed).to.equal(true);
+  });
 
-  it(
-    'replays an animal as it was created, also when somebody has changed or removed its row',
-    onStore(async ({ pets, connection }) => {
-      const { pet } = await pets.add(rex, claimOn('t'));
-      for (const change of ["UPDATE pets SET status = 'sold'", 'DELETE FROM pets']) {
-        connection.exec(change);
-        expect(await pets.add(rex, claimOn('t'))).to.deep.equal({ pet, replayed: true });
-      }
-      expect(await pets.list({ limit: 5 })).to.deep.equal([]);
-    }),
-  );
+  it('replays an animal as it was created, also when somebody has changed or removed its row', async () => {
+    const { pets, connection } = await testStore();
+    const { pet } = await pets.add(rex, claimOn('t'));
+    for (const change of ["UPDATE pets SET status = 'sold'", 'DELETE FROM pets']) {
+      connection.exec(change);
+      expect(await pets.add(rex, claimOn('t'))).to.deep.equal({ pet, replayed: true });
+    }
+    expect(await pets.list({ limit: 5 })).to.deep.equal([]);
+  });
 
-  it(
-    'keeps a claim through a call whose clock is ahead by less than an hour',
-    onStore(async ({ pets }) => {
-      await pets.add(rex, claimOn('t'));
-      await pets.add(rex, claimOn('ahead', { now: new Date(3_000_000) }));
-      expect((await pets.add(rex, claimOn('t'))).replayed).to.equal(true);
-    }),
-  );
+  it('keeps a claim through a call whose clock is ahead by less than an hour', async () => {
+    const { pets } = await testStore();
+    await pets.add(rex, claimOn('t'));
+    await pets.add(rex, claimOn('ahead', { now: new Date(3_000_000) }));
+    expect((await pets.add(rex, claimOn('t'))).replayed).to.equal(true);
+  });
 });

@@ -6,156 +6,146 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { OLD_KEYS, claimOn, inFolder, makeOldStore, rejection, rex } from './temporary-store.js';
+import { OLD_KEYS, claimOn, cleanUp, makeOldStore, rejection, rex, testFolder } from './temporary-store.js';
 
 describe('openSqliteStore of an older version', () => {
+  afterEach(cleanUp);
+
   for (const version of [1, 2]) {
-    it(
-      `upgrades version ${version}: animals, live claims, API keys and assigned ids stay`,
-      inFolder(async (folder) => {
-        const file = join(folder, 'animals.db');
-        makeOldStore(file, version);
-        const store = await openSqliteStore(file);
-        for (const [index, key] of OLD_KEYS.entries()) {
-          expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({
-            pet: { id: BigInt(index + 1), ...rex },
-            replayed: true,
-          });
-          expect(await store.pets.findById(BigInt(index + 1))).to.deep.equal({
-            id: BigInt(index + 1),
-            ...rex,
-          });
-        }
-        expect(await store.transfer.survey()).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
-        expect((await store.pets.add(rex)).pet.id).to.equal(100n);
-        const createdAt = new Date(1_700_000_000_123);
-        expect(await store.apiKeys.findById('k')).to.deep.equal({
-          id: 'k',
-          name: 'say "hi"',
-          hash: 'ab'.repeat(32),
-          scopes: ['pets:read', 'pets:groom'],
-          createdAt,
-          expiresAt: new Date(5),
-          revokedAt: new Date(6),
+    it(`upgrades version ${version}: animals, live claims, API keys and assigned ids stay`, async () => {
+      const folder = await testFolder();
+      const file = join(folder, 'animals.db');
+      makeOldStore(file, version);
+      const store = await openSqliteStore(file);
+      for (const [index, key] of OLD_KEYS.entries()) {
+        expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({
+          pet: { id: BigInt(index + 1), ...rex },
+          replayed: true,
         });
-        const named = await store.apiKeys.findById('l');
-        expect(named).to.deep.include({ hash: 'cd'.repeat(32), scopes: ['pets:read'], createdAt });
-        expect(named?.name).to.match(/^a\ufffdb\ufffd+$/);
-        const claims = await store.transfer.readClaims({ limit: 99, now: new Date(0) });
-        expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS); // the others cannot be sent again
-        await store.close();
-        const database = new DatabaseSync(file);
-        const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-        const names = 'pets claims api_keys sqlite_sequence'.split(' ');
-        expect(tables.map(({ name }) => name)).to.have.members(names);
-        expect(database.prepare('PRAGMA user_version').get()).to.include({ user_version: SCHEMA_VERSION });
-        database.close();
-      }),
-    );
+        expect(await store.pets.findById(BigInt(index + 1))).to.deep.equal({
+          id: BigInt(index + 1),
+          ...rex,
+        });
+      }
+      expect(await store.transfer.survey()).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
+      expect((await store.pets.add(rex)).pet.id).to.equal(100n);
+      const createdAt = new Date(1_700_000_000_123);
+      expect(await store.apiKeys.findById('k')).to.deep.equal({
+        id: 'k',
+        name: 'say "hi"',
+        hash: 'ab'.repeat(32),
+        scopes: ['pets:read', 'pets:groom'],
+        createdAt,
+        expiresAt: new Date(5),
+        revokedAt: new Date(6),
+      });
+      const named = await store.apiKeys.findById('l');
+      expect(named).to.deep.include({ hash: 'cd'.repeat(32), scopes: ['pets:read'], createdAt });
+      expect(named?.name).to.match(/^a\ufffdb\ufffd+$/);
+      const claims = await store.transfer.readClaims({ limit: 99, now: new Date(0) });
+      expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS); // the others cannot be sent again
+      await store.close();
+      const database = new DatabaseSync(file);
+      const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+      const names = 'pets claims api_keys sqlite_sequence'.split(' ');
+      expect(tables.map(({ name }) => name)).to.have.members(names);
+      expect(database.prepare('PRAGMA user_version').get()).to.include({ user_version: SCHEMA_VERSION });
+      database.close();
+    });
   }
 
-  it(
-    'upgrades once although another process upgrades between its look and its lock, and marks the version in that commit',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      makeOldStore(file, 1);
-      const exec = DatabaseSync.prototype.exec; // oxlint-disable-line typescript/unbound-method -- called on its object
-      const seen: unknown[] = [];
-      let isFirst = true;
-      DatabaseSync.prototype.exec = function (sql) {
-        if (sql === 'BEGIN IMMEDIATE' && isFirst) {
-          isFirst = false;
-          DatabaseSync.prototype.exec = function (other) {
-            exec.call(this, other);
-            if (!other.includes('COMMIT')) return;
-            const reader = new DatabaseSync(file);
-            seen.push(reader.prepare('PRAGMA user_version').get()?.['user_version']);
-            reader.close();
-          };
-          const other = new DatabaseSync(file);
-          upgradeSchema(other, file, () => {});
-          other.close();
-        }
-        exec.call(this, sql);
-      };
-      try {
-        const store = await openSqliteStore(file);
-        expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
-        await store.close();
-      } finally {
-        DatabaseSync.prototype.exec = exec;
+  it('upgrades once although another process upgrades between its look and its lock, and marks the version in that commit', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    makeOldStore(file, 1);
+    const exec = DatabaseSync.prototype.exec; // oxlint-disable-line typescript/unbound-method -- called on its object
+    const seen: unknown[] = [];
+    let isFirst = true;
+    DatabaseSync.prototype.exec = function (sql) {
+      if (sql === 'BEGIN IMMEDIATE' && isFirst) {
+        isFirst = false;
+        DatabaseSync.prototype.exec = function (other) {
+          exec.call(this, other);
+          if (!other.includes('COMMIT')) return;
+          const reader = new DatabaseSync(file);
+          seen.push(reader.prepare('PRAGMA user_version').get()?.['user_version']);
+          reader.close();
+        };
+        const other = new DatabaseSync(file);
+        upgradeSchema(other, file, () => {});
+        other.close();
       }
-      expect(seen).to.deep.equal([SCHEMA_VERSION, SCHEMA_VERSION]);
-    }),
-  );
+      exec.call(this, sql);
+    };
+    try {
+      const store = await openSqliteStore(file);
+      expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
+      await store.close();
+    } finally {
+      DatabaseSync.prototype.exec = exec;
+    }
+    expect(seen).to.deep.equal([SCHEMA_VERSION, SCHEMA_VERSION]);
+  });
 
-  it(
-    'upgrades wholly or not at all: a step that fails leaves the file untouched',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      makeOldStore(file, 2);
-      const database = new DatabaseSync(file);
-      database.exec("UPDATE api_keys SET name = 'not quoted'");
-      database.close();
-      const before = await readFile(file);
-      const error = await rejection(openSqliteStore(file));
+  it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    makeOldStore(file, 2);
+    const database = new DatabaseSync(file);
+    database.exec("UPDATE api_keys SET name = 'not quoted'");
+    database.close();
+    const before = await readFile(file);
+    const error = await rejection(openSqliteStore(file));
+    expect(error).to.be.instanceOf(StoreFileError);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/cannot be used \(malformed JSON\)/);
+    expect(before.equals(await readFile(file))).to.equal(true);
+    expect(await readdir(folder)).to.deep.equal(['animals.db']);
+  });
+
+  it('says that it upgrades before it does, and goes on if the listener fails', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    makeOldStore(file, 2);
+    const versions: unknown[] = [];
+    const version = (): unknown => {
+      const database = new DatabaseSync(file, { readOnly: true });
+      versions.push(database.prepare('PRAGMA user_version').get()?.['user_version']);
+      return database.close();
+    };
+    const onNotice = (): void => {
+      version();
+      throw new Error('a listener that fails');
+    };
+    await (await openSqliteStore(file, { onNotice })).close();
+    version();
+    expect(versions).to.deep.equal([2, SCHEMA_VERSION]);
+  });
+
+  it('refuses an older version to readers in one line, also beside its program, and changes nothing', async () => {
+    const folder = await testFolder();
+    const file = join(folder, 'animals.db');
+    makeOldStore(file, 1);
+    for (const running of [false, true]) {
+      const old = new DatabaseSync(file);
+      if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
+      else old.close();
+      const state = async () =>
+        Promise.all(
+          (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
+        );
+      const before = await state();
+      const error = await rejection(openSqliteStore(file, { readOnly: true }));
       expect(error).to.be.instanceOf(StoreFileError);
       expect(error)
         .to.have.property('message')
-        .that.matches(/cannot be used \(malformed JSON\)/);
-      expect(before.equals(await readFile(file))).to.equal(true);
-      expect(await readdir(folder)).to.deep.equal(['animals.db']);
-    }),
-  );
-
-  it(
-    'says that it upgrades before it does, and goes on if the listener fails',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      makeOldStore(file, 2);
-      const versions: unknown[] = [];
-      const version = (): unknown => {
-        const database = new DatabaseSync(file, { readOnly: true });
-        versions.push(database.prepare('PRAGMA user_version').get()?.['user_version']);
-        return database.close();
-      };
-      const onNotice = (): void => {
-        version();
-        throw new Error('a listener that fails');
-      };
-      await (await openSqliteStore(file, { onNotice })).close();
-      version();
-      expect(versions).to.deep.equal([2, SCHEMA_VERSION]);
-    }),
-  );
-
-  it(
-    'refuses an older version to readers in one line, also beside its program, and changes nothing',
-    inFolder(async (folder) => {
-      const file = join(folder, 'animals.db');
-      makeOldStore(file, 1);
-      for (const running of [false, true]) {
-        const old = new DatabaseSync(file);
-        if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
-        else old.close();
-        const state = async () =>
-          Promise.all(
-            (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
-          );
-        const before = await state();
-        const error = await rejection(openSqliteStore(file, { readOnly: true }));
-        expect(error).to.be.instanceOf(StoreFileError);
-        expect(error)
-          .to.have.property('message')
-          .that.includes(
-            `has schema version 1, and reading does not upgrade it to ${SCHEMA_VERSION}: use the`,
-          )
-          .and.does.not.include('\n');
-        expect(await state()).to.deep.equal(before);
-        if (running) old.close();
-      }
-    }),
-  );
+        .that.includes(`has schema version 1, and reading does not upgrade it to ${SCHEMA_VERSION}: use the`)
+        .and.does.not.include('\n');
+      expect(await state()).to.deep.equal(before);
+      if (running) old.close();
+    }
+  });
 });
 
 /** Of a file's content, without the index of a log, where readers leave marks. */
