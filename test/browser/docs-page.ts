@@ -21,17 +21,15 @@ export const operationOn = (page: Page, id: string): Locator => page.locator(`#$
 /** The field of a parameter, or of the body. */
 export const fieldOf = (page: Page, id: string, name: string): Locator => page.locator(`#${id}-${name}`);
 
-/** Sends a request, by the Send button unless `by` does it, and returns the response that the page shows. */
-export async function send(page: Page, id: string, by?: () => Promise<void>) {
+/** Sends a request by the Send button, and returns the response that the page shows. */
+export async function send(page: Page, id: string) {
   const operation = operationOn(page, id);
-  const outcome = operation.locator('.response strong');
-  // The previous response must not be taken for the new one.
-  await outcome.evaluateAll((found) => found.forEach((element) => element.remove()));
-  await (by?.() ?? operation.getByRole('button', { name: 'Send' }).click());
+  const outcome = operation.getByRole('status');
+  await operation.getByRole('button', { name: 'Send' }).click();
   await outcome.filter({ hasNotText: 'Sending' }).waitFor();
   return {
     outcome: (await outcome.textContent()) ?? '',
-    body: (await operation.locator('.response pre').textContent()) ?? '',
-    headers: (await operation.locator('.response dl').textContent()) ?? '',
+    body: (await operation.locator('.body').textContent()) ?? '',
+    headers: (await operation.locator('.headers').textContent()) ?? '',
   };
 }

@@ -18,7 +18,6 @@ import { InvalidParameterError } from '../../../domain/errors.js';
 import { petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import type { PetStatus } from '../../../domain/pet-status.js';
 import { stringify } from '../../../exact-json.js';
-import { nextAfter, randomKey } from '../client-conventions.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
 import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
 import { sendRequest } from './send-request.js';
@@ -126,10 +125,14 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 
 const toPet = (body: unknown): Pet => petFrom(Object(body));
 
+/** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
+const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
+
 function toPage(body: unknown, headers: Headers): PetPage {
   // Anything but an array has no such method.
   const pets = (body as unknown[]).map(toPet);
-  const next = nextAfter(headers.get('link'));
+  // The id that the next page begins behind (RFC 8288).
+  const [, next] = /[?&]after=(-?\d+)[^<>]*>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return next === undefined ? { pets } : { pets, next: BigInt(next) };
 }
 

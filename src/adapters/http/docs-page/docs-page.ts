@@ -1,17 +1,17 @@
 import { ERRORS, type ErrorDescription } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
-import { OPERATIONS, servedOperations, type Operation } from '../operations.js';
-import { guide } from './guide.js';
+import { OPERATIONS, isRemoved, servedOperations, type Operation } from '../operations.js';
 import { markup, prose, statusView, type Markup } from './markup.js';
 import { operationView } from './operation-view.js';
 import { schemasView } from './schema-view.js';
 
 /**
- * The docs page as HTML: every operation with a form to try it, a short guide, the errors and the schemas.
- * References are relative to `/docs`.
+ * The docs page as HTML: every operation with a form to try it, the errors and the schemas. References are relative to
+ * `/docs`.
  */
-export const docsPage = (settings: HttpSettings): string =>
-  `<!doctype html>\n${
+export function docsPage(settings: HttpSettings): string {
+  const operations = servedOperations(settings).filter(([id]) => !isRemoved(id, settings));
+  return `<!doctype html>\n${
     markup`<html lang="en">
 <head>
   <meta charset="utf-8">
@@ -30,65 +30,50 @@ export const docsPage = (settings: HttpSettings): string =>
     Tools read the <a href="openapi.json">OpenAPI document</a>.</p>
   <noscript><p class="note">To try the operations, turn on JavaScript.</p></noscript>
   ${accessView(settings)}
-  ${contentsView(settings)}
+  <nav aria-label="On this page"><ul>
+    ${operations.map(([id, { summary }]) => markup`<li><a href="#${id}">${summary}</a></li>`)}
+    <li><a href="#errors">Errors</a></li>
+    <li><a href="#schemas">Schemas</a></li>
+  </ul></nav>
 </header>
 <main id="content">
-  ${servedOperations(settings).map(([id, operation]) => operationView(id, operation, settings))}
-  ${Object.entries(guide(settings)).map(
-    ([title, paragraphs]) =>
-      markup`<section id="${anchor(title)}"><h2>${title}</h2>${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}</section>`,
-  )}
+  ${operations.map(([id, operation]) => operationView(id, operation, settings))}
   <section id="errors"><h2>Errors</h2>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
-      Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.</p>
-    ${errorsView(settings)}</section>
-  <section id="schemas"><h2>Schemas</h2>${schemasView()}</section>
+      Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.
+      The header <code>X-Request-Id</code> names the request in the log of the service.</p>
+    ${errorsView(operations.map(([, operation]) => operation))}</section>
+  <section id="schemas"><h2>Schemas</h2>
+    <p>Integers are exact to the last digit, here too. Many JSON libraries round them: <code>JSON.parse</code> of
+      JavaScript silently does beyond ±9007199254740991.</p>
+    ${schemasView()}</section>
 </main>
 </body>
 </html>
 `.html
   }`;
-
-const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
-
-/** The API key and the address that all operations use. The script selects the address that fits the page's own. */
-function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
-  const addresses = [
-    ...(publicUrl === undefined ? [] : [markup`<option value="${publicUrl}">Production</option>`]),
-    ...(stagingUrl === undefined ? [] : [markup`<option value="${stagingUrl}">Staging</option>`]),
-    markup`<option value="${basePath.slice(1)}" class="own">This service</option>`,
-  ];
-  return markup`<form class="access" autocomplete="off" aria-label="Access">
-    <div class="wide">
-      <label for="key">API key</label>
-      <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-fault key-hint">
-      <p class="fault" id="key-fault" role="alert"></p>
-      <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
-    </div>
-    <div class="wide">
-      <label for="address">Address</label>
-      <select id="address">${addresses}</select>
-    </div>
-  </form>`;
 }
 
-const contentsView = (settings: HttpSettings): Markup => markup`<nav aria-label="On this page"><ul>
-    ${servedOperations(settings).map(
-      ([id, { summary, deprecation }]) =>
-        markup`<li><a href="#${id}">${summary}</a>${deprecation && markup` <span class="hint">deprecated</span>`}</li>`,
-    )}
-    ${Object.keys(guide(settings)).map((title) => markup`<li><a href="#${anchor(title)}">${title}</a></li>`)}
-    <li><a href="#errors">Errors</a></li>
-    <li><a href="#schemas">Schemas</a></li>
-  </ul></nav>`;
+/** The API key and the address that all operations use. */
+function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
+  const addresses = { 'This service': basePath.slice(1), Production: publicUrl, Staging: stagingUrl };
+  return markup`<section class="access" aria-label="Access">
+    <label for="key">API key</label>
+    <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint">
+    <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
+    <label for="address">Address</label>
+    <select id="address">${Object.entries(addresses).map(
+      ([name, url]) => url !== undefined && markup`<option value="${url}">${name}</option>`,
+    )}</select>
+  </section>`;
+}
 
 const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
 
-/** Every error code, by status, except those of operations that are not served. */
-function errorsView(settings: HttpSettings): Markup {
-  const served = servedOperations(settings).map(([, operation]) => operation);
+/** Every error code, by status, except those of other operations than these. */
+function errorsView(operations: readonly Operation[]): Markup {
   const absent = new Set<string>(codesOf(Object.values(OPERATIONS)));
-  for (const code of codesOf(served)) absent.delete(code);
+  for (const code of codesOf(operations)) absent.delete(code);
   const shown = Object.entries<ErrorDescription>(ERRORS).filter(([code]) => !absent.has(code));
   return markup`<dl class="members">${shown.map(
     ([code, { status, message, meaning = message }]) => markup`<div id="${code}">

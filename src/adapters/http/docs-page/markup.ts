@@ -20,12 +20,6 @@ function htmlOf(value: Content): string {
 export const prose = (text: string): Content =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
 
-/** A day as people write it, in UTC. */
-export function day(date: Date): Markup {
-  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(date);
-  return markup`<time datetime="${date.toISOString().slice(0, 10)}">${written}</time>`;
-}
-
 /** An HTTP status, coloured by its class. */
 export const statusView = (status: number): Markup =>
   markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;

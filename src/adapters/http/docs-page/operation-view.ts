@@ -1,47 +1,25 @@
-import { ERRORS, type ErrorCode } from '../error-codes.js';
+import { stringify } from '../../../exact-json.js';
 import type { HttpSettings } from '../http-settings.js';
-import { HEADERS } from '../open-api/headers.js';
-import { isRemoved, type Deprecation, type Operation } from '../operations.js';
-import { day, markup, prose, statusView, type Content, type Markup } from './markup.js';
-import { membersView, schemaLink, schemaName, valueText } from './schema-view.js';
-import { tryView } from './try-view.js';
+import type { Operation, Parameter } from '../operations.js';
+import { markup, prose, statusView, type Content, type Markup } from './markup.js';
+import { keywordsOf, membersView, schemaName, valueText } from './schema-view.js';
 
-/** An operation: what it does, a form to try it, its responses. */
+/** An operation: what it does, its body, its responses, and a form to try it. */
 export function operationView(id: string, operation: Operation, settings: HttpSettings): Markup {
-  const { method, path, summary, description, stability, deprecation, scope, parameters } = operation;
-  const removed = isRemoved(id, settings);
-  const mark = removed ? 'Removed' : deprecation && 'Deprecated';
+  const { method, path, summary, description, stability, deprecation, scope } = operation;
   return markup`<article class="operation" id="${id}" aria-labelledby="${id}-title">
-  <div class="about">
-    <h2><span id="${id}-title">${summary}</span>
-      ${mark && markup`<span class="warning">${mark}</span>`}
-      ${stability && markup`<span class="hint">${stability}</span>`}</h2>
+  <div>
+    <h2><span id="${id}-title">${summary}</span> ${stability && markup`<span class="hint">${stability}</span>`}</h2>
     <p><code><b>${method}</b> ${settings.basePath}${path}</code> <span class="hint">operation <code>${id}</code></span></p>
-    ${!removed && markup`<p class="to-try"><a href="#${id}-try">Try it</a></p>`}
-    ${deprecation && noteView(id, deprecation, removed, settings.deprecatedSince)}
+    ${deprecation && markup`<p class="note"><strong>Deprecated, to be removed on ${deprecation.sunset.toISOString().slice(0, 10)}.</strong> ${prose(deprecation.advice)}</p>`}
     <p>${prose(description)}</p>
     <p>The API key needs the scope <code>${scope}</code>.</p>
-    ${!removed && [parametersView(id, parameters), bodyView(operation)]}
+    ${bodyView(operation)}
+    ${responsesView(operation)}
   </div>
-  ${!removed && [tryView(id, operation), responsesView(operation)]}
+  ${formView(id, operation)}
 </article>`;
 }
-
-function noteView(id: string, { sunset, advice }: Deprecation, removed: boolean, since: Date): Markup {
-  const state = removed
-    ? markup`<strong>This service has removed <code>${id}</code>.</strong> Requests get 410 <code>operation_removed</code>.`
-    : markup`<strong>Deprecated on ${day(since)}, to be removed on ${day(sunset)}.</strong>`;
-  return markup`<p class="note">${state} ${prose(advice)}</p>`;
-}
-
-const parametersView = (id: string, parameters: Operation['parameters']): Markup =>
-  markup`<h3>Parameters</h3>
-  <dl class="members">${Object.entries(parameters).map(
-    ([name, { in: place, description, schema }]) => markup`<div>
-      <dt><code><b>${name}</b></code> <span class="hint">${place}, ${place === 'path' ? 'required' : 'optional'}</span></dt>
-      <dd id="${id}-${name}-about"><p>${prose(description)}</p><p class="hint">${valueText(schema)}</p></dd>
-    </div>`,
-  )}</dl>`;
 
 const bodyView = ({ body }: Operation): Content =>
   body &&
@@ -49,28 +27,57 @@ const bodyView = ({ body }: Operation): Content =>
   <p>${prose(body.description)}</p>
   ${membersView(body.schema)}`;
 
-function responsesView({ success, conditional, errors }: Operation): Markup {
-  const headers = [...(conditional ? (['EntityTag'] as const) : []), ...(success.headers ?? [])];
-  return markup`<div class="responses">
-  <h3>Responses</h3>
-  <dl class="pairs">
-    <dt>${statusView(success.status)}</dt>
-    <dd><p>${prose(success.description)}${success.schema && markup` Body: ${schemaLink(success.schema)}.`}</p>${headers.map(
-      (header) =>
-        markup`<p class="hint"><code>${HEADERS[header].name}</code>: ${prose(HEADERS[header].description)}</p>`,
-    )}</dd>
-    ${conditional && markup`<dt>${statusView(304)}</dt><dd>Nothing has changed since the response with the <code>ETag</code> in <code>If-None-Match</code>.</dd>`}
-    ${errorLinks(errors)}
-    <dt>…</dt><dd>As from every operation: 401, 403, 500, 503 and other <a href="#errors">errors</a>.</dd>
-  </dl>
-</div>`;
+const responsesView = ({ success, errors }: Operation): Markup => markup`<h3>Responses</h3>
+  <p>${statusView(success.status)} ${prose(success.description)}${success.schema && [' Body: ', link(schemaName(success.schema)), '.']}</p>
+  <p>Its own errors: ${errors.map((code, index) => [index > 0 && ', ', link(code)])}.</p>`;
+
+const link = (id: string): Markup => markup`<a href="#${id}"><code>${id}</code></a>`;
+
+/** The parameters and the body as a form that sends a request, the response, and the same request as a sample. */
+const formView = (
+  id: string,
+  { summary, method, path, body, parameters }: Operation,
+): Markup => markup`<section class="try" aria-label="Try it: ${summary}">
+  <h3>Try it</h3>
+  <form autocomplete="off" data-method="${method}" data-path="${path}">
+    ${Object.entries(parameters).map(([name, parameter]) => fieldView(`${id}-${name}`, name, parameter))}
+    ${body && bodyFieldView(`${id}-body`, stringify(keywordsOf(body.schema).examples?.[0], 2))}
+    <p><button class="send">Send</button></p>
+  </form>
+  <div class="response">
+    <p role="status"></p>
+    <pre class="body" tabindex="0" role="group" aria-label="Response body"></pre>
+    <details><summary>Response headers</summary><pre class="headers"></pre></details>
+  </div>
+  <details open>
+    <summary>curl</summary>
+    <pre class="curl" tabindex="0" role="group" aria-label="curl sample"></pre>
+  </details>
+</section>`;
+
+function fieldView(
+  fieldId: string,
+  name: string,
+  { in: place, schema, example, description }: Parameter,
+): Markup {
+  const { enum: values, default: fallback } = keywordsOf(schema);
+  const isRequired = place === 'path';
+  const attributes = markup`id="${fieldId}" name="${name}" data-in="${place}" aria-describedby="${fieldId}-about"`;
+  // Always text: a number field would round integers and hide what the service refuses.
+  const field = values
+    ? markup`<select ${attributes}><option value="">any</option>${values.map(
+        (value) => markup`<option>${value}</option>`,
+      )}</select>`
+    : markup`<input ${attributes} value="${isRequired && String(example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
+  return markup`<div>
+      <label for="${fieldId}">${name}</label> <span class="hint">${place}, ${isRequired ? 'required' : 'optional'}</span>
+      ${field}
+      <p class="hint" id="${fieldId}-about">${prose(description)}<br>${valueText(schema)}</p>
+    </div>`;
 }
 
-/** The codes of an operation with links to their meanings, in a row for each status. */
-const errorLinks = (codes: readonly ErrorCode[]): Content =>
-  [...Map.groupBy(codes, (code) => ERRORS[code].status)]
-    .toSorted(([one], [other]) => one - other)
-    .map(([status, ids]) => markup`<dt>${statusView(status)}</dt><dd>${links(ids)}</dd>`);
-
-const links = (ids: readonly string[]): Content =>
-  ids.map((id, index) => [index > 0 && ', ', markup`<a href="#${id}"><code>${id}</code></a>`]);
+const bodyFieldView = (fieldId: string, example: string): Markup => markup`<div>
+      <label for="${fieldId}">Body</label>
+      <textarea id="${fieldId}" name="body" rows="6" spellcheck="false" autocapitalize="off">
+${example}</textarea>
+    </div>`;

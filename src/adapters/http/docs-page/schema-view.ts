@@ -9,23 +9,20 @@ export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schem
 /** The name that a schema refers to, if it does. */
 export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\//, '');
 
-export const schemaLink = (schema: Keywords): Markup =>
-  markup`<a href="#${schemaName(schema)}"><code>${schemaName(schema)}</code></a>`;
-
 /** All schemas that have a name, except those that an operation shows as its body. */
 export function schemasView(): Content {
   const operations = Object.values<Operation>(OPERATIONS);
   const bodies = new Set(operations.map(({ body }) => body && schemaName(body.schema)));
   const schemas = Object.entries(COMPONENTS) as Array<[string, Keywords]>;
-  return schemas.map(([name, schema]) => {
-    if (bodies.has(name)) return undefined;
-    const { properties, description = '' } = schema;
-    return markup`<article id="${name}">
+  return schemas
+    .filter(([name]) => !bodies.has(name))
+    .map(
+      ([name, schema]) => markup`<article id="${name}">
       <h3>${name}</h3>
-      <p>${prose(description)}</p>
-      ${properties === undefined ? markup`<p class="hint">${valueText(schema)}</p>` : membersView(schema)}
-    </article>`;
-  });
+      <p>${prose(schema.description ?? '')}</p>
+      ${schema.properties ? membersView(schema) : markup`<p class="hint">${valueText(schema)}</p>`}
+    </article>`,
+    );
 }
 
 /** The members of an object. */
@@ -38,12 +35,6 @@ export function membersView(schema: Keywords): Markup {
       <dd><p>${prose(description)}</p><p class="hint">${valueText(value)}</p></dd>
     </div>`;
   })}</dl>`;
-}
-
-/** The first example of a schema; of an array, one of its items. */
-export function exampleOf(schema: Keywords): unknown {
-  const { items, examples } = keywordsOf(schema);
-  return items ? [exampleOf(items)] : examples?.[0];
 }
 
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'default']);

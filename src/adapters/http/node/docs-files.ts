@@ -13,8 +13,6 @@ const FILES: ReadonlyArray<readonly [path: string, type: string]> = [
   [`${PAGE}icon.svg`, 'image/svg+xml; charset=utf-8'],
   [`build/${PAGE}browser/page.js`, SCRIPT],
   [`build/${PAGE}browser/request.js`, SCRIPT],
-  [`build/${PAGE}browser/response.js`, SCRIPT],
-  ['build/src/adapters/http/client-conventions.js', SCRIPT],
   ['build/src/exact-json.js', SCRIPT],
 ];
 

@@ -19,11 +19,10 @@ describe('The docs page as HTML', () => {
   const experimental = ['changeStatus', 'removePet'] as const;
   const document = documentFor({ experimental });
   for (const { operationId, parameters = [], responses } of Object.values(operationsOf(document))) {
-    it(`has every parameter, response and error of ${operationId}`, () => {
+    it(`has every parameter, success and error of ${operationId}`, () => {
       const html = articleOf(operationId, page({ experimental }));
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
-      for (const status of Object.keys(responses).filter((status) => Number(status) < 400))
-        expect(html).to.include(`>${status}</b>`);
+      expect(html).to.include(`>${Object.keys(responses)[0]}</b>`);
       for (const code of Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []))
         expect(page({ experimental })).to.include(`<div id="${code}">`);
     });
@@ -55,27 +54,15 @@ describe('The docs page as HTML', () => {
     expect(articleOf('createPet', page())).to.include('categoryId&#34;: 9223372036854775807');
   });
 
-  it('shows the whole path of an operation, and a sample response before anything is sent', () => {
+  it('shows the whole path of an operation', () => {
     const html = articleOf('listPets', page({ basePath: '/shop/v1' }));
     expect(html).to.include('<b>GET</b> /shop/v1/pets<');
-    expect(html).to.match(/Sample response<.*\n.*<code>\[\n {2}\{\n {4}&#34;id&#34;: 1,/);
   });
 
-  it('says when getPet will be removed, and that GET_PET=off has removed it', () => {
+  it('says when getPet will be removed, and omits it once GET_PET=off has removed it', () => {
     const deprecated = articleOf('getPet', page());
-    expect(deprecated).to.match(
-      /Deprecated on <time[^>]*>20 November 2026<.*removed on <time[^>]*>5 December 2030</,
-    );
-    expect(deprecated).to.include('<form');
-    const removed = articleOf('getPet', page({ getPet: 'off' }));
-    expect(removed).to.include('This service has removed <code>getPet</code>');
-    expect(removed).to.not.include('<form');
-  });
-
-  it('says how many requests a key may send, if they are limited', () => {
-    const limited = page({ rateLimit: { requests: 5, seconds: 60 } });
-    expect(limited).to.include('may send 5 requests in 60 s');
-    expect(page()).to.not.include('requests in');
+    expect(deprecated).to.include('to be removed on 2030-12-05.').and.include('<form');
+    expect(page({ getPet: 'off' })).to.not.include('getPet');
   });
 
   it('escapes what settings hold', () => {
