@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type * as Client from '../../src/adapters/http/client/index.js';
@@ -10,26 +8,13 @@ import { KEY, startStore } from './docs-page.js';
 
 const BUILT = new URL('../../src/', import.meta.url);
 
-/** The origin of the page. It serves the built modules. */
-async function startOrigin(): Promise<Server> {
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://localhost');
-    if (pathname === '/')
-      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A shop</title>');
-    else {
-      readFile(new URL(pathname.replace(/^\/built\//, ''), BUILT)).then(
-        (source) => response.setHeader('Content-Type', 'text/javascript').end(source),
-        () => response.writeHead(404).end(),
-      );
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-/** Loads the client in a page as it was built: no bundler has touched it. */
+/** Loads the client in a page of this origin as it was built: no bundler has touched it. */
 async function openPage(page: Page, origin: string): Promise<Page> {
-  await page.goto(origin);
+  await page.route('**/built/**', (route) => {
+    const { pathname } = new URL(route.request().url());
+    return route.fulfill({ path: fileURLToPath(new URL(pathname.replace('/built/', ''), BUILT)) });
+  });
+  await page.goto(`${origin}/livez`);
   await page.evaluate(async (entry) => {
     Object.assign(globalThis, await import(entry));
   }, '/built/adapters/http/client/index.js');
@@ -37,7 +22,7 @@ async function openPage(page: Page, origin: string): Promise<Page> {
 }
 
 describeInChromium('AnimalStoreClient in a page of another origin than the service', (browser) => {
-  let server: Server;
+  let shop: Service; // another service has another origin
   let origin: string;
   let service: Service;
   let page: Page;
@@ -45,8 +30,8 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
   const options = (baseUrl = service.url) => ({ baseUrl, apiKey: KEY });
 
   before(async () => {
-    server = await startOrigin();
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    shop = await startStore();
+    ({ origin } = new URL(shop.url));
     service = await startStore({ CORS_ORIGINS: origin });
     page = await browser().newPage();
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -54,9 +39,7 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
   });
   after(async () => {
     expect(complaints).to.deep.equal([]);
-    await service.stop(0);
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await Promise.all([shop.stop(0), service.stop(0)]);
   });
 
   it('creates, gets and lists animals exact to the digit, and reads the headers of pages, replays and errors', async () => {
