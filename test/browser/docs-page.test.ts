@@ -65,24 +65,6 @@ describeInChromium('The docs page', (browser) => {
     expect(headers).to.include(`/v1/pets/${id}`);
   });
 
-  it('changes an animal and removes it, where the service lets it', async () => {
-    const changing = await startStore({ EXPERIMENTAL: 'changeStatus,removePet' });
-    try {
-      await page.goto(changing.docsUrl);
-      await keyField(page).fill(KEY);
-      expect((await send(page, 'createPet')).outcome).to.equal('201 Created');
-      await fieldOf(page, 'changeStatus', 'from').selectOption('available');
-      const sold = await send(page, 'changeStatus');
-      expect(sold.outcome).to.equal('200 OK');
-      expect(sold.body).to.include('"status": "sold"');
-      expect((await send(page, 'changeStatus')).outcome).to.equal('409 Conflict');
-      expect(await send(page, 'removePet')).to.include({ outcome: '204 No Content', body: '' });
-      expect((await send(page, 'removePet')).outcome).to.equal('404 Not Found');
-    } finally {
-      await changing.stop(0);
-    }
-  });
-
   it('shows a response that is not JSON as it came, and says so when there is none', async () => {
     await page.route('**/v1/pets', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1> 1' }));
     const { outcome, body } = await send(page, 'listPets');
