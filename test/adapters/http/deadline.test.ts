@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { mock } from 'node:test';
-import type { RespondedRequest } from '../../../src/adapters/http/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -9,6 +8,7 @@ import {
   REX,
   anyKey,
   createWith,
+  failureLog,
   httpInterface,
   keepAlive,
   leaving,
@@ -96,10 +96,7 @@ describe('A client that disconnects', () => {
 
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
-    const failed: unknown[] = [];
-    const log = {
-      responded: ({ error }: RespondedRequest) => void (error !== undefined && failed.push(error)),
-    };
+    const { log, failed } = failureLog();
     for (const [index, sent] of [LIST, createWith(REX), { ...LIST, path: '/v1/pets/1' }].entries()) {
       const { request, leave } = leaving(sent);
       const response = httpInterface({ pets, log }).handle(request);

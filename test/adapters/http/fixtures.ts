@@ -2,6 +2,7 @@ import {
   HttpInterface,
   Readiness,
   type HttpInterfaceOptions,
+  type HttpLog,
   type HttpRequest,
   type HttpResponse,
 } from '../../../src/adapters/http/index.js';
@@ -60,6 +61,12 @@ export function leaving(request: HttpRequest): { readonly request: HttpRequest; 
     request: { ...request, onGone: (listener) => void listeners.push(listener) },
     leave: () => listeners.forEach((listener) => listener()),
   };
+}
+
+/** A log that keeps the causes of responses of 500 and above. */
+export function failureLog(): { readonly log: HttpLog; readonly failed: unknown[] } {
+  const failed: unknown[] = [];
+  return { failed, log: { responded: ({ error }) => error !== undefined && failed.push(error) } };
 }
 
 /** Lets everything that can go on go on. */

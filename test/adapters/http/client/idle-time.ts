@@ -61,7 +61,6 @@ export function useIdleTime(): void {
     );
     mock.method(globalThis, 'clearTimeout', (timer: Timer) => IdleTime.current.cancel(timer));
     mock.method(performance, 'now', () => IdleTime.current.elapsed);
-    mock.method(Date, 'now', () => Date.UTC(2030, 0, 1) + IdleTime.current.elapsed);
     mock.method(Math, 'random', () => IdleTime.current.chance);
   });
   afterEach(() => mock.restoreAll());

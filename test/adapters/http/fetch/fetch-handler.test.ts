@@ -2,22 +2,15 @@ import { expect } from 'chai';
 import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/index.js';
-import type {
-  HttpInterface,
-  HttpInterfaceOptions,
-  RespondedRequest,
-} from '../../../../src/adapters/http/index.js';
+import type { HttpInterface, HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { HeldPetRepository, KEY, REX, httpInterface, sentOutcome } from '../fixtures.js';
+import { HeldPetRepository, KEY, REX, failureLog, httpInterface, sentOutcome } from '../fixtures.js';
 
 const PETS = 'http://animals.test/v1/pets';
 
 function make(options: Partial<HttpInterfaceOptions> = {}) {
   const { pets } = openMemoryStore();
-  const failed: unknown[] = [];
-  const log = {
-    responded: ({ error }: RespondedRequest) => void (error !== undefined && failed.push(error)),
-  };
+  const { log, failed } = failureLog();
   return { handle: createFetchHandler(httpInterface({ pets, log, ...options })), pets, failed };
 }
 

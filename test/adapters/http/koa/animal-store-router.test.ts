@@ -2,14 +2,14 @@ import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
+import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { KEY, REX, httpInterface, sentOutcome } from '../fixtures.js';
+import { KEY, REX, failureLog, httpInterface, sentOutcome } from '../fixtures.js';
 import { closeHosts, serve } from '../node-host.js';
 
-const failures: unknown[] = [];
+const { log, failed } = failureLog();
 
 /** The router in a stranger's application, between its own middleware. */
 function mounted(
@@ -18,9 +18,6 @@ function mounted(
   mountMore: (app: Koa) => unknown = () => {},
 ): Promise<string> {
   const app = new Koa();
-  const log = {
-    responded: ({ error }: RespondedRequest) => void (error !== undefined && failures.push(error)),
-  };
   app.silent = true;
   for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
@@ -50,7 +47,7 @@ const catching =
     next().catch((error: unknown) => handle(context, error));
 
 describe('animalStoreRouter', () => {
-  beforeEach(() => void failures.splice(0));
+  beforeEach(() => void failed.splice(0));
   afterEach(closeHosts);
 
   it('is a router with the operations by method, path and name', () => {
@@ -260,7 +257,7 @@ describe('animalStoreRouter', () => {
     ] as const) {
       expect(await sentOutcome(fetch(`${url}/v1/pets`, init))).to.equal(expected);
     }
-    expect(failures).to.deep.equal([]);
+    expect(failed).to.deep.equal([]);
   });
 
   it('reads a body that koa-bodyparser has skipped, and leaves its bytes and the headers to later middleware', async () => {
