@@ -5,10 +5,10 @@ import { UnavailableError } from '../../../src/domain/errors.js';
 import {
   HeldPetRepository,
   KEY,
+  KeptLog,
   REX,
   anyKey,
   createWith,
-  failureLog,
   httpInterface,
   keepAlive,
   leaving,
@@ -96,7 +96,7 @@ describe('A client that disconnects', () => {
 
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
-    const { log, failed } = failureLog();
+    const log = new KeptLog();
     for (const [index, sent] of [LIST, createWith(REX), { ...LIST, path: '/v1/pets/1' }].entries()) {
       const { request, leave } = leaving(sent);
       const response = httpInterface({ pets, log }).handle(request);
@@ -106,7 +106,7 @@ describe('A client that disconnects', () => {
       expect(outcome(await response)).to.equal('408 request_timeout');
       expect(pets.calls[index]?.signal?.aborted).to.equal(true);
     }
-    expect(failed).to.deep.equal([]);
+    expect(log.failures).to.deep.equal([]);
   });
 
   it('after its response changes nothing', async () => {

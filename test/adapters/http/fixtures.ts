@@ -5,6 +5,7 @@ import {
   type HttpLog,
   type HttpRequest,
   type HttpResponse,
+  type RespondedRequest,
 } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { Call, CreatedPet } from '../../../src/application/animal-store.js';
@@ -63,10 +64,18 @@ export function leaving(request: HttpRequest): { readonly request: HttpRequest; 
   };
 }
 
-/** A log that keeps the causes of responses of 500 and above. */
-export function failureLog(): { readonly log: HttpLog; readonly failed: unknown[] } {
-  const failed: unknown[] = [];
-  return { failed, log: { responded: ({ error }) => error !== undefined && failed.push(error) } };
+/** A log that keeps what it gets. */
+export class KeptLog implements HttpLog {
+  readonly lines: RespondedRequest[] = [];
+
+  /** The causes of responses of 500 and above. */
+  get failures(): readonly unknown[] {
+    return this.lines.flatMap(({ error }) => error ?? []);
+  }
+
+  responded(request: RespondedRequest): void {
+    this.lines.push(request);
+  }
 }
 
 /** Lets everything that can go on go on. */

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { errorResponse } from '../../../src/adapters/http/error-responses.js';
-import type {
-  HttpInterfaceOptions,
-  HttpLog,
-  HttpRequest,
-  HttpSettings,
-  RespondedRequest,
-} from '../../../src/adapters/http/index.js';
+import type { HttpInterfaceOptions, HttpRequest, HttpSettings } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
@@ -15,6 +9,7 @@ import type { Authenticator, Principal } from '../../../src/application/ports/au
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
   KEY,
+  KeptLog,
   REX,
   anyKey,
   createWith,
@@ -54,11 +49,9 @@ describe('HttpInterface', () => {
   });
 
   describe('the log', () => {
-    const responded: RespondedRequest[] = [];
-    const log = { responded: (request: RespondedRequest) => void responded.push(request) };
-    beforeEach(() => {
-      responded.length = 0;
-    });
+    const log = new KeptLog();
+    const { lines } = log;
+    beforeEach(() => void lines.splice(0));
 
     it('gets every response, and the cause of a 500, of which the response reveals only the request id', async () => {
       const fault = new Error('hunter2');
@@ -70,7 +63,7 @@ describe('HttpInterface', () => {
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
       expect(sent).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
-      const [{ milliseconds, sunset: _, ...logged } = { milliseconds: -1 }] = responded;
+      const [{ milliseconds, sunset: _, ...logged } = { milliseconds: -1 }] = lines;
       expect(milliseconds).to.be.within(0, 10_000);
       expect(logged).to.deep.equal({
         requestId: 'r-1',
@@ -93,15 +86,15 @@ describe('HttpInterface', () => {
     it('gets no failure and no key id of a request that was refused', async () => {
       const authenticator: Authenticator = { authenticate: async () => ({ ok: false, reason: 'revoked' }) };
       await httpInterface({ authenticator, log }).handle(requestWith(KEY));
-      expect(responded).to.have.length(1);
-      expect(responded[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
     });
 
     it('has no address of a client if the host cannot tell it, and changes no response', async () => {
       const http = httpInterface({ log, clientAddress: fails });
       expect(outcome(await http.handle(createWith(REX)))).to.equal('201');
-      expect(responded).to.have.length(1);
-      expect(responded[0]).to.include({ status: 201, clientAddress: undefined });
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ status: 201, clientAddress: undefined });
     });
 
     it('changes no response when it fails', async () => {
@@ -200,10 +193,7 @@ describe('HttpInterface', () => {
   });
 
   it('logs of every call of a deprecated operation when it will be removed', async () => {
-    const calls: unknown[] = [];
-    const log: HttpLog = {
-      responded: ({ operation, keyId, sunset }) => calls.push([operation, keyId, sunset?.getUTCFullYear()]),
-    };
+    const log = new KeptLog();
     const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
     for (const [headers, method, options, expected, ...logged] of [
       [KEY, 'GET', {}, '404 pet_not_found', 'getPet', 'any', 2030],
@@ -214,7 +204,8 @@ describe('HttpInterface', () => {
     ] as const) {
       const request = requestWith(headers, { method, path: '/v1/pets/1' });
       expect(outcome(await httpInterface({ log, ...options }).handle(request))).to.equal(expected);
-      expect(calls.pop()).to.deep.equal(logged);
+      const line = log.lines.pop();
+      expect([line?.operation, line?.keyId, line?.sunset?.getUTCFullYear()]).to.deep.equal(logged);
     }
   });
 });

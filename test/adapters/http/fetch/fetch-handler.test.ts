@@ -4,14 +4,14 @@ import { mock } from 'node:test';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/index.js';
 import type { HttpInterface, HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { HeldPetRepository, KEY, REX, failureLog, httpInterface, sentOutcome } from '../fixtures.js';
+import { HeldPetRepository, KEY, KeptLog, REX, httpInterface, sentOutcome } from '../fixtures.js';
 
 const PETS = 'http://animals.test/v1/pets';
 
 function make(options: Partial<HttpInterfaceOptions> = {}) {
   const { pets } = openMemoryStore();
-  const { log, failed } = failureLog();
-  return { handle: createFetchHandler(httpInterface({ pets, log, ...options })), pets, failed };
+  const log = new KeptLog();
+  return { handle: createFetchHandler(httpInterface({ pets, log, ...options })), pets, log };
 }
 
 const get = (url: string, init: RequestInit = {}): Request => new Request(url, { headers: KEY, ...init });
@@ -114,15 +114,15 @@ describe('The fetch handler', () => {
     const made = make();
     const { stream } = bodyOf([utf8(REX), undefined]);
     expect(await sentOutcome(await made.handle(post(stream)))).to.equal('408 request_timeout');
-    expect([await stored(made), made.failed]).to.deep.equal([0, []]);
+    expect([await stored(made), made.log.failures]).to.deep.equal([0, []]);
   });
 
   it('logs that a body was read before', async () => {
-    const { handle, failed } = make();
+    const { handle, log } = make();
     const request = post(REX);
     await request.text();
     expect(await sentOutcome(await handle(request))).to.equal('500 internal_error');
-    expect(String(failed)).to.match(/has read the body/);
+    expect(String(log.failures)).to.match(/has read the body/);
     // Some hosts then hand over a request that has no body any more.
     const without = Object.defineProperty(post(REX), 'body', { value: null });
     Object.defineProperty(without, 'bodyUsed', { value: true });

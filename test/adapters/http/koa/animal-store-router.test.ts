@@ -6,10 +6,10 @@ import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.j
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { KEY, REX, failureLog, httpInterface, sentOutcome } from '../fixtures.js';
+import { KEY, KeptLog, REX, httpInterface, sentOutcome } from '../fixtures.js';
 import { closeHosts, serve } from '../node-host.js';
 
-const { log, failed } = failureLog();
+const log = new KeptLog();
 
 /** The router in a stranger's application, between its own middleware. */
 function mounted(
@@ -47,7 +47,7 @@ const catching =
     next().catch((error: unknown) => handle(context, error));
 
 describe('animalStoreRouter', () => {
-  beforeEach(() => void failed.splice(0));
+  beforeEach(() => void log.lines.splice(0));
   afterEach(closeHosts);
 
   it('is a router with the operations by method, path and name', () => {
@@ -257,7 +257,7 @@ describe('animalStoreRouter', () => {
     ] as const) {
       expect(await sentOutcome(fetch(`${url}/v1/pets`, init))).to.equal(expected);
     }
-    expect(failed).to.deep.equal([]);
+    expect(log.failures).to.deep.equal([]);
   });
 
   it('reads a body that koa-bodyparser has skipped, and leaves its bytes and the headers to later middleware', async () => {

@@ -2,29 +2,21 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { HttpError, type HttpLog, type RespondedRequest } from '../../../../src/adapters/http/index.js';
+import { HttpError } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
-import { KEY, httpInterface } from '../fixtures.js';
-import { Held, closeServers, head, inTime, listening, serverHasRead } from './listening-server.js';
+import { KEY, KeptLog, httpInterface } from '../fixtures.js';
+import { closeServers, head, holding, inTime, listening, serverHasRead } from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
   head('POST /v1/pets', 'Transfer-Encoding: chunked', ...lines);
-
-/** What a server and an interface log. */
-const logLines = () => {
-  const responded: RespondedRequest[] = [];
-  const log: HttpLog = { responded: (request) => void responded.push(request) };
-  return { log, responded };
-};
 
 describe('A listener', () => {
   afterEach(closeServers);
   const fault = new Error('secret');
 
   it('knows the address of a client that has gone', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
     const response = await held.nth(0);
     connection.socket.resetAndDestroy();
@@ -49,18 +41,18 @@ describe('A listener', () => {
   };
   for (const [how, listener] of Object.entries(failing)) {
     it(`that ${how} before it responds makes the response 500, and its error is logged`, async () => {
-      const { log, responded } = logLines();
+      const log = new KeptLog();
       const { port } = await listening(listener, { log });
       const [response] = await exchange(port, head('GET /', 'X-Request-Id: mine'));
       expectError(response, 500, 'internal_error');
       expect(response?.body).to.include('mine').and.not.include('secret');
-      expect(responded[0]).to.include({ requestId: 'mine', error: fault });
-      expect(responded.map(({ status }) => status)).to.deep.equal([500]);
+      expect(log.lines[0]).to.include({ requestId: 'mine', error: fault });
+      expect(log.lines.map(({ status }) => status)).to.deep.equal([500]);
     });
   }
 
   it('that rejects after it began to respond has its connection cut, and keeps it if it had ended', async () => {
-    const { log, responded } = logLines();
+    const log = new KeptLog();
     const rejecting: RequestListener = async ({ url }, response) => {
       if (url === '/done') response.end('done');
       else response.writeHead(200, { 'Content-Length': 9 }).write('half');
@@ -69,7 +61,7 @@ describe('A listener', () => {
     const { port } = await listening(rejecting, { log });
     const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
     await connection.closed;
-    expect(responded.map(({ error }) => error)).to.deep.equal([fault, fault]);
+    expect(log.failures).to.deep.equal([fault, fault]);
     expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal(['done']);
   });
 
@@ -109,7 +101,7 @@ describe('A listener', () => {
   }
 
   it('has its interface answer and log a create whose body turns out malformed exactly once', async () => {
-    const { log, responded } = logLines();
+    const log = new KeptLog();
     const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
     const connection = await RawConnection.open(port, chunked(`Authorization: ${KEY.authorization}`));
     for (const body of ['1\r\n{\r\n', 'ZZ\r\n']) {
@@ -120,7 +112,7 @@ describe('A listener', () => {
     expectError(response, 400, 'malformed_request');
     expect(more).to.deep.equal([]);
     const requestId = response?.headers.get('x-request-id');
-    expect(responded.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
+    expect(log.lines.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
   });
 
   for (const [method, key, status] of [
@@ -130,12 +122,12 @@ describe('A listener', () => {
     ['GET /v1/pets', true, 200],
   ] as const) {
     it(`has its interface answer and log ${method} once by ${status}, though what follows is malformed`, async () => {
-      const { log, responded } = logLines();
+      const log = new KeptLog();
       const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
       const lines = key ? [`Authorization: ${KEY.authorization}`] : [];
       const responses = await exchange(port, `${head(method, 'Transfer-Encoding: chunked', ...lines)}ZZ\r\n`);
       expect(responses.map((response) => response.status)).to.deep.equal([status]);
-      expect(responded.map((line) => line.status)).to.deep.equal([status]);
+      expect(log.lines.map((line) => line.status)).to.deep.equal([status]);
     });
   }
 

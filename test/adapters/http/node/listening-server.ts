@@ -64,6 +64,12 @@ export class Held {
   }
 }
 
+/** A server on a free port whose requests wait until the test responds to them. */
+export async function holding(options?: NodeServerOptions) {
+  const held = new Held();
+  return { held, ...(await listening(held.listener, options)) };
+}
+
 /** Resolves once the server has read everything that was sent before. */
 export const serverHasRead = async (port: number): Promise<void> => {
   await (await RawConnection.open(port, '@@\r\n\r\n')).allResponses();

@@ -2,11 +2,11 @@ import { request as send, type IncomingMessage, type ServerResponse } from 'node
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { HttpInterfaceOptions, RespondedRequest } from '../../../../src/adapters/http/index.js';
+import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { KEY, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
+import { KEY, KeptLog, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
 import { bindContract } from '../../../contract/bind-contract.js';
 import { httpContract } from '../../../contract/http-contract.js';
 import { listenerSubjects } from '../../../contract/http/http-subjects.js';
@@ -30,8 +30,8 @@ describe('createNodeListener', () => {
 /** What a host does before the listener, such as looking up a session or parsing a body. */
 type Before = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
-const responded: RespondedRequest[] = [];
-const log = { responded: (request: RespondedRequest) => void responded.push(request) };
+const log = new KeptLog();
+const { lines } = log;
 
 const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Promise<string> => {
   const listener = createNodeListener(httpInterface({ log, ...options }));
@@ -52,7 +52,7 @@ const parsing =
 
 describe('createNodeListener as a guest', () => {
   keepAlive();
-  beforeEach(() => void responded.splice(0));
+  beforeEach(() => void lines.splice(0));
   afterEach(closeHosts);
 
   for (const method of ['GET', 'POST']) {
@@ -66,8 +66,8 @@ describe('createNodeListener as a guest', () => {
       const client = send(`${url}/v1/pets`, { method, headers }).on('error', () => {});
       client.write('{');
       setTimeout(() => client.destroy(), 20);
-      while (responded.length === 0) await delay(5);
-      expect(responded.map(({ status, error }) => [status, error])).to.deep.equal([[408, undefined]]);
+      while (lines.length === 0) await delay(5);
+      expect(lines.map(({ status, error }) => [status, error])).to.deep.equal([[408, undefined]]);
     });
   }
 
@@ -96,7 +96,7 @@ describe('createNodeListener as a guest', () => {
     const response = await fetch(`${url}/v1/pets`, create());
     expect(response.status).to.equal(500);
     expect(await response.text()).to.match(/"code":"internal_error","message":"A body parser .* rawBody\."/);
-    expect(String(responded[0]?.error)).to.match(/body parser/);
+    expect(String(lines[0]?.error)).to.match(/body parser/);
     expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...create(), body: null }))).to.equal(
       '400 missing_body',
     );

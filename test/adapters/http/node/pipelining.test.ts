@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { Socket, connect } from 'node:net';
 import {
-  Held,
   closeServers,
   echoBody,
   echoTarget,
   head,
+  holding,
   inTime,
   listening,
   serverHasRead,
@@ -32,8 +32,7 @@ describe('Pipelined requests', () => {
   afterEach(closeServers);
 
   it('reach the listener one at a time, and are answered in their order', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /1') + head('GET /2') + head('GET /3'));
     for (const index of [0, 1, 2]) {
       const response = await held.nth(index);
@@ -46,8 +45,7 @@ describe('Pipelined requests', () => {
 
   for (const missing of [1, 2, 3]) {
     it(`reach the listener one at a time if the last ${missing} bytes of the first come with the second`, async () => {
-      const held = new Held();
-      const { port } = await listening(held.listener);
+      const { held, port } = await holding();
       const first = head('GET /1');
       const connection = await RawConnection.open(port, first.slice(0, -missing));
       await serverHasRead(port);
@@ -111,8 +109,7 @@ describe('Pipelined requests', () => {
   });
 
   it('wait in the network, but for one chunk, while a response is awaited', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
     const { socket } = (await held.nth(0)).req;
     connection.send('x'.repeat(16_000_000));
@@ -209,8 +206,7 @@ describe('Pipelined requests', () => {
   });
 
   it('are not processed once their client has gone', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /1') + head('GET /2'));
     const first = await held.nth(0);
     connection.socket.end();
@@ -221,8 +217,7 @@ describe('Pipelined requests', () => {
   });
 
   it('are not processed if their client was gone when they were read', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const clients = Array.from({ length: 20 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.on('connect', () => {

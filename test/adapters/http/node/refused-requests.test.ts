@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RespondedRequest } from '../../../../src/adapters/http/index.js';
+import { KeptLog } from '../fixtures.js';
 import { closeServers, echoTarget, head, listening } from './listening-server.js';
 import { RawConnection, exchange, expectError } from './raw-connection.js';
 
@@ -7,8 +7,7 @@ describe('A request that the server refuses itself', () => {
   afterEach(closeServers);
 
   it('is logged once, with the request id of its response and without its query', async () => {
-    const logged: RespondedRequest[] = [];
-    const log = { responded: (request: RespondedRequest) => void logged.push(request) };
+    const log = new KeptLog();
     const { port } = await listening(echoTarget, { log });
     const [response] = await exchange(port, 'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n');
     expectError(response, 400, 'malformed_request');
@@ -16,19 +15,19 @@ describe('A request that the server refuses itself', () => {
     const line = { method: 'GET', path: '/path', status: 400, code: 'malformed_request', milliseconds: 0 };
     const client = { clientAddress: '127.0.0.1', userAgent: undefined, traceparent: undefined };
     const bytes = response?.body.length;
-    expect(logged).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
+    expect(log.lines).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
   });
 
   it('is logged without the user and the password in its target', async () => {
-    const paths: string[] = [];
-    const { port } = await listening(echoTarget, { log: { responded: ({ path }) => void paths.push(path) } });
+    const log = new KeptLog();
+    const { port } = await listening(echoTarget, { log });
     for (const target of [
       'GET http://me:secret@host/a?b',
       'GET ftp://me:secret@host/a',
       'CONNECT me:secret@host:1',
     ])
       await exchange(port, `${target} HTTP/1.1\r\nHost: a b\r\n\r\n`);
-    expect(paths).to.deep.equal(['/a', 'ftp://host/a', 'host:1']);
+    expect(log.lines.map(({ path }) => path)).to.deep.equal(['/a', 'ftp://host/a', 'host:1']);
   });
 
   it('takes no longer to read for the blanks in a header', async function () {

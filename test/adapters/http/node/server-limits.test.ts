@@ -4,11 +4,12 @@ import { totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
 import {
-  Held,
+  type Held,
   closeServers,
   echoBody,
   echoTarget,
   head,
+  holding,
   inTime,
   listening,
   serverHasRead,
@@ -78,8 +79,7 @@ describe('The limits of the listening server', () => {
 
   it('leave a listener as much time as it takes, and its connection as long as any other afterwards', () =>
     withClock(async (forward) => {
-      const held = new Held();
-      const { port } = await listening(held.listener, usual);
+      const { held, port } = await holding(usual);
       const connection = await RawConnection.open(port, head('GET /'));
       const response = await held.nth(0);
       forward(60_000);
@@ -130,8 +130,7 @@ describe('The limits of the listening server', () => {
   ] as const) {
     it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
-      const held = new Held();
-      const { port } = await listening(held.listener, { limits });
+      const { held, port } = await holding({ limits });
       const connection = await RawConnection.open(port, head('GET /'));
       connection.socket.pause();
       const response = await held.nth(0);
@@ -150,9 +149,8 @@ describe('The limits of the listening server', () => {
   it('leave a client that reads slowly, but steadily, all the time that it takes', () =>
     withClock(async (forward) => {
       const part = Buffer.alloc(10_000_000);
-      const held = new Held();
       const limits = { writeTimeout: 60_000, connectionsCheckingInterval: 5 };
-      const { port } = await listening(held.listener, { limits });
+      const { held, port } = await holding({ limits });
       const connection = await RawConnection.open(port);
       let received = 0;
       let enough = 0;
@@ -182,8 +180,7 @@ describe('The limits of the listening server', () => {
 
 /** A server that is full when one more connection has come. Requests beside the first are the test's. */
 async function almostFull(maxConnections = 2) {
-  const held = new Held();
-  const { port } = await listening(held.listener, { limits: { maxConnections } });
+  const { held, port } = await holding({ limits: { maxConnections } });
   const working = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}fo`);
   const response = await held.nth(0);
   const finish = async (): Promise<void> => {

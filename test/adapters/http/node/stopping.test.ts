@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import {
-  Held,
   closeServers,
   echoBody,
   echoTarget,
   head,
+  holding,
   inTime,
   listening,
   withClock,
@@ -23,8 +23,7 @@ describe('A listening server that drains', () => {
   afterEach(closeServers);
 
   it('closes each connection after its next response, and takes new ones', async () => {
-    const held = new Held();
-    const { server, port } = await listening(held.listener);
+    const { held, server, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /') + head('GET /'));
     const response = await held.nth(0);
     server.drain();
@@ -132,8 +131,7 @@ describe('A listening server that is closed', () => {
   });
 
   it('waits until a slow client has all of its response', async () => {
-    const held = new Held();
-    const { server, port } = await listening(held.listener);
+    const { held, server, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
     connection.socket.pause();
     (await held.nth(0)).end(Buffer.alloc(20_000_000));
@@ -145,8 +143,7 @@ describe('A listening server that is closed', () => {
   });
 
   it('cuts off at the deadline what is not answered, and reports it', async () => {
-    const held = new Held();
-    const { server, port } = await listening(held.listener);
+    const { held, server, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
     await held.nth(0);
     expect(await inTime(server.close(50))).to.equal(false);

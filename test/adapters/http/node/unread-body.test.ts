@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import {
-  Held,
   closeServers,
   echoBody,
   echoTarget,
   head,
+  holding,
   inTime,
   listening,
   serverHasRead,
@@ -45,8 +45,7 @@ describe('A response that does not await the body', () => {
   });
 
   it('leaves its connection half open for the rest, and closes it in order, though the listener paused in the middle', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { lingerTime: 60_000 } });
+    const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 1000000'), true);
     const response = await held.nth(0);
     const { socket } = response.req.once('data', () => response.req.pause());
@@ -62,8 +61,7 @@ describe('A response that does not await the body', () => {
   });
 
   it('discards no more of it than 64 KiB and a chunk', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { lingerTime: 60_000 } });
+    const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 32000000'), true);
     const { socket } = (await held.nth(0)).end('early').req;
     await connection.allResponses();
@@ -72,8 +70,7 @@ describe('A response that does not await the body', () => {
   });
 
   it('waits no longer than lingerTime for its client to close', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener, { limits: { lingerTime: 50 } });
+    const { held, port } = await holding({ limits: { lingerTime: 50 } });
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'), true);
     const { socket } = (await held.nth(0)).end('early').req;
     await connection.allResponses();
@@ -101,8 +98,7 @@ describe('A body', () => {
   afterEach(closeServers);
 
   it('waits in the network until the listener reads it, and reaches it whole', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const body = 'x'.repeat(16_000_000);
     const connection = await RawConnection.open(
       port,
@@ -145,9 +141,8 @@ describe('A connection whose body was not read', () => {
   afterEach(closeServers);
 
   it('is idle after the response, though the rest of the body is read only then', async () => {
-    const held = new Held();
     const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 };
-    const { port } = await listening(held.listener, { limits });
+    const { held, port } = await holding({ limits });
     const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 70000'));
     const response = await held.nth(0);
     for (const part of ['x'.repeat(response.req.readableHighWaterMark), 'x'.repeat(4_464)]) {
@@ -168,8 +163,7 @@ describe('Expect: 100-continue', () => {
   const sent = head('POST /', 'Expect: 100-Continue', 'Content-Length: 4');
 
   it('gets 100 once, when the listener begins to read the body', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const connection = await RawConnection.open(port, sent);
     const response = await held.nth(0);
     await serverHasRead(port);
@@ -182,8 +176,7 @@ describe('Expect: 100-continue', () => {
   });
 
   it('lets a body pass that its client sends at once, and that is longer than what is read ahead', async () => {
-    const held = new Held();
-    const { port } = await listening(held.listener);
+    const { held, port } = await holding();
     const body = LONG.repeat(5);
     const sent = head(
       'POST /',
