@@ -29,7 +29,7 @@ const bodyView = ({ body }: Operation): Content =>
 
 const responsesView = ({ success, errors }: Operation): Markup => markup`<h3>Responses</h3>
   <p>${statusView(success.status)} ${prose(success.description)}${success.schema && [' Body: ', link(schemaName(success.schema)), '.']}</p>
-  <p>Its own errors: ${errors.map((code, index) => [index > 0 && ', ', link(code)])}.</p>`;
+  <p>Errors beside those of every operation: ${errors.map((code, index) => [index > 0 && ', ', link(code)])}.</p>`;
 
 const link = (id: string): Markup => markup`<a href="#${id}"><code>${id}</code></a>`;
 
