@@ -18,16 +18,8 @@ export const isBusy = (error: unknown): boolean =>
 export const isFull = (error: unknown): boolean =>
   isSqliteError(error) && (error.errcode & 0xff) === SQLITE_FULL;
 
-/** Called once in each wait for the lock of another connection that lasts a second or so. */
-export type LockWait = () => void;
-
-export const lockWait =
-  (file: string, onNotice: (line: string) => void): LockWait =>
-  () =>
-    onNotice(`waiting: another process has locked ${file}`);
-
 /** A call gives up after so many milliseconds, if its signal does not end it sooner. */
-export const PATIENCE = 5000;
+const PATIENCE = 5000;
 
 /** This many tries follow each other quickly, to get the lock between two commits of others. */
 const QUICK_TRIES = 300;
@@ -37,20 +29,15 @@ const LONG_WAIT = QUICK_TRIES + 10;
 /** The pause between quick tries, in milliseconds. Whoever holds the lock pauses as long, so that a try can get it. */
 export const PAUSE = 1;
 
-/** Milliseconds before the next try. Reports a wait that has become long. */
-export function retryDelay(tries: number, onLongWait: LockWait): number {
-  if (tries === LONG_WAIT) onLongWait();
-  return tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random();
-}
-
 /**
  * Runs `run` until no other connection is in the way. It waits on a timer, so the process goes on serving. It gives up
  * when `signal` is aborted, or after five seconds.
+ * @param onLongWait called once, if it waits for a second or so
  * @throws {UnavailableError} with SQLite's error as its cause. Other errors of `run` pass through.
  */
 export async function retryWhileBusy<Result>(
   doing: string,
-  onLongWait: LockWait,
+  onLongWait: () => void,
   signal: AbortSignal | undefined,
   run: () => Result,
 ): Promise<Result> {
@@ -64,6 +51,7 @@ export async function retryWhileBusy<Result>(
       giveUpAt ??= performance.now() + PATIENCE;
       if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
     }
-    await delay(retryDelay(tries, onLongWait));
+    if (tries === LONG_WAIT) onLongWait();
+    await delay(tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random());
   }
 }

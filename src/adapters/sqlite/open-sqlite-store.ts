@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { notices, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isFull, lockWait, retryWhileBusy, type LockWait } from './busy.js';
+import { isBusy, isFull, retryWhileBusy } from './busy.js';
 import { APPLICATION_ID, openUnchanged, requireSound, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
@@ -31,7 +31,7 @@ export async function openSqliteStore(path: string, options: OpenOptions = {}): 
   let file = resolve(path);
   try {
     file = await findOrCreateFile(file, options.mustExist ?? options.readOnly ?? false);
-    const onLongWait = lockWait(file, notices(options));
+    const onLongWait = () => notices(options)(`waiting: another process has locked ${file}`);
     return await retryWhileBusy('opening the store', onLongWait, undefined, () =>
       openFile(file, onLongWait, options),
     );
@@ -43,7 +43,7 @@ export async function openSqliteStore(path: string, options: OpenOptions = {}): 
 /** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
-function openFile(file: string, onLongWait: LockWait, options: OpenOptions): CompleteStore {
+function openFile(file: string, onLongWait: () => void, options: OpenOptions): CompleteStore {
   const { readOnly = false, snapshot = false } = options;
   const empty = isEmpty(file, options);
   if (!readOnly) {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isBusy, isSqliteError, lockWait, retryWhileBusy } from './busy.js';
+import { isBusy, isSqliteError, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './schema.js';
 import { StoreFileError, createFolders, findOrCreateFile, syncFolder } from './store-file.js';
 
@@ -95,16 +95,12 @@ async function copyChecked(
     fs.closeSync(fs.openSync(copy, 'wx', 0o600));
     await retryWhileBusy(
       'copying the store',
-      lockWait(source, () => {}),
+      () => {},
       signal,
       () => {
         // Writers neither wait nor change the copy, which has no log: it also opens on a disk that is read-only.
-        const database = openUnchanged(source);
-        try {
-          database.prepare('VACUUM INTO ?').run(copy);
-        } finally {
-          database.close();
-        }
+        using database = openUnchanged(source);
+        database.prepare('VACUUM INTO ?').run(copy);
       },
     );
     const pets = checkCopy(copy, source);

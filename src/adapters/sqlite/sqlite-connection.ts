@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { retryWhileBusy, type LockWait } from './busy.js';
+import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
 import { watchPlaces } from './store-file.js';
 
@@ -19,12 +19,12 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
 export class SqliteConnection {
   // Referenced here for as long as its statements are in use: they do not survive it.
   readonly #database: DatabaseSync;
-  readonly #onLongWait: LockWait;
+  readonly #onLongWait: () => void;
   readonly #writes: GroupCommit;
   readonly #findMoved: () => string | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(database: DatabaseSync, file: string, onLongWait: LockWait) {
+  constructor(database: DatabaseSync, file: string, onLongWait: () => void) {
     this.#database = database;
     this.#onLongWait = onLongWait;
     this.#findMoved = watchPlaces(file, `${file}-wal`);
