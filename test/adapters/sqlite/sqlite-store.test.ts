@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { claimOn, cleanUp, observed, rejection, rex, testFolder, testStore } from './temporary-store.js';
+import { claimOn, cleanUp, observed, rejection, rex, testStore } from './temporary-store.js';
 
 /** How many transactions the write-ahead log holds: the frame that ends one says the size of the database. */
 async function commitsInLog(file: string): Promise<number> {
@@ -57,21 +55,20 @@ describe('an SQLite store', () => {
   });
 
   it('commits at most 1,000 of the adds that come at once, and lets other events in before the next', async () => {
-    const folder = await testFolder();
-    const store = await openSqliteStore(join(folder, 'animals.db'));
+    const { pets } = await testStore();
     const controller = new AbortController();
     let added = 0;
-    const adding = Array.from({ length: 2500 }, () => store.pets.add(rex));
+    const adding = Array.from({ length: 2500 }, () => pets.add(rex));
     for (const each of adding) void each.then(() => (added += 1));
     const seen = new Set<number>();
     const looking = setInterval(() => seen.add(added));
-    const aborted = store.pets.add(rex, { signal: controller.signal });
+    const aborted = pets.add(rex, { signal: controller.signal });
     void adding[0]?.then(() => controller.abort(new Error('gone')));
     expect(await rejection(aborted)).to.equal(controller.signal.reason);
     await Promise.all(adding);
     clearInterval(looking);
     expect([...seen]).to.include.members([1000, 2000]);
-    await store.close();
+    expect(await pets.list({ limit: 9999 })).to.have.length(2500);
   });
 
   it('reads and sweeps by index, and sorts nothing', async () => {
@@ -95,26 +92,6 @@ describe('an SQLite store', () => {
     expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
   });
 
-  it('never assigns an id again, even if the last animal was deleted', async () => {
-    const { pets, file } = await testStore();
-    const { pet } = await pets.add(rex);
-    const other = new DatabaseSync(file);
-    other.exec('DELETE FROM pets');
-    other.close();
-    expect((await pets.add(rex)).pet.id > pet.id).to.equal(true);
-  });
-
-  it('never stores an add that is aborted while it is queued', async () => {
-    const { pets } = await testStore();
-    const controller = new AbortController();
-    const aborted = pets.add(rex, { signal: controller.signal });
-    const kept = pets.add({ ...rex, name: 'Bella' });
-    controller.abort(new Error('gone'));
-    expect(await rejection(aborted)).to.equal(controller.signal.reason);
-    const { pet } = await kept;
-    expect(await pets.list({ limit: 9 })).to.deep.equal([pet]);
-  });
-
   it('sweeps lapsed claims, a few with each new one, and no live one', async () => {
     const { pets, connection } = await testStore();
     const hour = 3_600_000;
@@ -129,16 +106,6 @@ describe('an SQLite store', () => {
     }
     expect(counts).to.deep.equal([10, 8, 6, 4, 2, 0, 0]);
     expect((await pets.add(rex, claimOn('live', { now }))).replayed).to.equal(true);
-  });
-
-  it('replays an animal as it was created, also when somebody has changed or removed its row', async () => {
-    const { pets, connection } = await testStore();
-    const { pet } = await pets.add(rex, claimOn('t'));
-    for (const change of ["UPDATE pets SET status = 'sold'", 'DELETE FROM pets']) {
-      connection.exec(change);
-      expect(await pets.add(rex, claimOn('t'))).to.deep.equal({ pet, replayed: true });
-    }
-    expect(await pets.list({ limit: 5 })).to.deep.equal([]);
   });
 
   it('keeps a claim through a call whose clock is ahead by less than an hour', async () => {
