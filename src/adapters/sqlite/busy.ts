@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 
 // Primary result codes of SQLite: the low byte of its extended codes (https://sqlite.org/rescode.html).
@@ -31,14 +32,12 @@ export const PAUSE = 1;
 
 /**
  * Runs `run` until no other connection is in the way. It waits on a timer, so the process goes on serving. It gives up
- * when `signal` is aborted, or after five seconds.
- * @param onLongWait called once, if it waits for a second or so
+ * when `signal` is aborted, or after five seconds. `onLongWait` is called once, if it waits for a second or so.
  * @throws {UnavailableError} with SQLite's error as its cause. Other errors of `run` pass through.
  */
 export async function retryWhileBusy<Result>(
   doing: string,
-  onLongWait: () => void,
-  signal: AbortSignal | undefined,
+  { signal, onLongWait }: Call & { readonly onLongWait?: () => void },
   run: () => Result,
 ): Promise<Result> {
   let giveUpAt: number | undefined;
@@ -51,7 +50,7 @@ export async function retryWhileBusy<Result>(
       giveUpAt ??= performance.now() + PATIENCE;
       if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
     }
-    if (tries === LONG_WAIT) onLongWait();
+    if (tries === LONG_WAIT) onLongWait?.();
     await delay(tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random());
   }
 }

@@ -1,11 +1,8 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { OTHER_FILE, RESTORE, StoreFileError } from './store-file.js';
+import { OTHER_FILE, StoreFileError } from './store-file.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
 export const APPLICATION_ID = 0x416e5374;
@@ -118,95 +115,45 @@ export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): 
 /** Replaces the claim with the same scope and key. */
 export const PUT_CLAIM = insertInto('claims', CLAIM_COLUMNS).replace('INSERT', 'INSERT OR REPLACE');
 
-const readPragma = (database: DatabaseSync, name: string): unknown =>
+/** The value of a PRAGMA. */
+export const readPragma = (database: DatabaseSync, name: string): unknown =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 
 /**
- * Returns the version of the schema; 0 if there is none.
- * @throws {StoreFileError} a newer version of this program wrote the file
+ * Returns the version of a store's schema; 0 if it has none yet.
+ * @throws {StoreFileError} another program wrote the database, or a newer version of this one
  */
-function schemaVersion(database: DatabaseSync, file: string): number {
-  const version = Number(readPragma(database, 'user_version'));
-  const newest = SCHEMA_VERSION;
-  if (version <= newest) return version;
-  throw new StoreFileError(
-    file,
-    `has schema version ${version}, newer than ${newest}, the newest that this program knows: ` +
-      `use the program that wrote it, or ${OTHER_FILE}`,
-  );
-}
-
-function requireStore(database: DatabaseSync, file: string): void {
-  if (readPragma(database, 'application_id') !== APPLICATION_ID) {
+export function schemaVersion(database: DatabaseSync, file: string): number {
+  if (readPragma(database, 'application_id') !== APPLICATION_ID)
     throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
-  }
-  schemaVersion(database, file);
-}
-
-/** Reads every page. @throws {StoreFileError} the pages contradict each other */
-export function requireSound(database: DatabaseSync, file: string): void {
-  const finding = readPragma(database, 'quick_check');
-  if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
-}
-
-/**
- * Opens the store in a file, and leaves the file as it is. With a log or a journal beside it, the connection is read-only:
- * one that may write would merge them into the file when it closes. Without one it is not: SQLite would leave an empty
- * log behind. In a folder that cannot be written SQLite cannot make a log: it reads the file as one that never changes.
- * @throws {StoreFileError} the database is not a store, or one of a newer version
- */
-export function openUnchanged(file: string): DatabaseSync {
-  const hasLog = [`${file}-wal`, `${file}-journal`].some(existsSync);
-  const isFixed = !hasLog && !isWritable(dirname(file));
-  // https://sqlite.org/uri.html#uriimmutable
-  const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
-  const database = new DatabaseSync(isFixed ? immutable : file, { readOnly: hasLog || isFixed, timeout: 0 });
-  try {
-    database.exec('PRAGMA trusted_schema = OFF');
-    requireStore(database, file);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const version = Number(readPragma(database, 'user_version'));
+  if (version <= SCHEMA_VERSION) return version;
+  const newest = `newer than ${SCHEMA_VERSION}, the newest that this program knows`;
+  throw new StoreFileError(file, `has schema version ${version}, ${newest}: use the program that wrote it`);
 }
 
 /** @throws {StoreFileError} the schema is of an older version */
 export function requireUpgraded(database: DatabaseSync, file: string): void {
   const version = schemaVersion(database, file);
   if (version === SCHEMA_VERSION) return;
-  throw new StoreFileError(
-    file,
-    `has schema version ${version}, and reading does not upgrade it to ${SCHEMA_VERSION}: ` +
-      'use the version of the program that wrote it, or back it up and start the service, which upgrades it',
-  );
+  const advice = 'use the program that wrote it, or back it up and start the service, which upgrades it';
+  throw new StoreFileError(file, `has schema version ${version}, and reading does not upgrade it: ${advice}`);
 }
 
 /** Creates the schema, or upgrades an older one after a notice, in one transaction. */
 export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (line: string) => void): void {
-  const newest = SCHEMA_VERSION;
-  if (schemaVersion(database, file) === newest) return;
+  if (schemaVersion(database, file) === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     // Read again under the lock: another process may have been faster.
     const version = schemaVersion(database, file);
-    if (version > 0 && version < newest) {
+    if (version > 0 && version < SCHEMA_VERSION) {
       const warning = 'older versions of the program cannot open it any more, only a backup leads back';
-      onNotice(`upgrading ${file} from schema version ${version} to ${newest}: ${warning}`);
+      onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
     }
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
-  } catch (error) {
+  } finally {
     if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
   }
 }

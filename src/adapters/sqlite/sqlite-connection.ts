@@ -41,7 +41,7 @@ export class SqliteConnection {
 
   /** Reads, and waits for locks as `retryWhileBusy` does. */
   read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
-    return retryWhileBusy(doing, this.#onLongWait, signal, () => {
+    return retryWhileBusy(doing, { signal, onLongWait: this.#onLongWait }, () => {
       this.#requireOpen(doing);
       return run();
     });
@@ -68,19 +68,9 @@ export class SqliteConnection {
 
   /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
+    // The last connection to a file moves the log into it. If it cannot, the next one to open it finds the log.
+    this.#closed ??= this.#writes.drain().then(() => this.#database.close());
     return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    await this.#writes.drain();
-    try {
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // Everything acknowledged is in the log, on the disk. The next process to open the file finds it there.
-    } finally {
-      this.#database.close();
-    }
   }
 
   #requireOpen(doing: string): void {

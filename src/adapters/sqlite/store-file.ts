@@ -1,15 +1,8 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { UnavailableError } from '../../domain/errors.js';
+import { isBusy } from './busy.js';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
@@ -25,6 +18,15 @@ export class StoreFileError extends Error {
   }
 }
 
+/** Makes an error of SQLite, the file system or Node.js, the `reason`, one of this file. Returns others as they are. */
+export function storeFileError(file: string, error: unknown, problem: (reason: string) => string): unknown {
+  const cause = error instanceof UnavailableError ? error.cause : error;
+  if (isBusy(cause) || !(cause instanceof Error)) return error;
+  // `permission`: refused by Node.js's permission model.
+  if (!['errcode', 'syscall', 'permission'].some((property) => property in cause)) return error;
+  return new StoreFileError(file, problem(cause.message), { cause });
+}
+
 export const OTHER_FILE = 'name another file for the store';
 export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
 
@@ -34,37 +36,37 @@ export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
  */
 export async function findOrCreateFile(path: string, mustExist: boolean): Promise<string> {
   // `existsSync` is silent about a folder that may not be read.
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+  if (fs.statSync(path, { throwIfNoEntry: false }) === undefined) {
     if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');
     await createFile(path);
   }
-  return realpathSync.native(path); // the other reads every link on the way, which permissions may not cover
+  return fs.realpathSync.native(path); // the other reads every link on the way, which permissions may not cover
 }
 
 /** Creates the folders of a file that are missing. */
 export async function createFolders(file: string): Promise<void> {
   const missing: string[] = [];
   let folder = dirname(file);
-  for (; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  for (; !fs.existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   if (missing.length > 0 && 'permission' in process && !(await syncFolder(folder))) {
     const why = "Node.js's permission model does not let a new one be synced";
     throw new StoreFileError(file, `is in a folder that does not exist, and ${why}: create the folder first`);
   }
   // One by one: `recursive` never ends below /proc.
-  for (const folder of missing) await create(folder, () => mkdirSync(folder, { mode: 0o700 }));
+  for (const folder of missing) await create(folder, () => fs.mkdirSync(folder, { mode: 0o700 }));
 }
 
 async function createFile(file: string): Promise<void> {
   await createFolders(file);
   // SQLite would drop such a log, or take it for the new file's own. With the file, it is another process's.
-  const leftOver = [`${file}-wal`, `${file}-journal`].find(existsSync);
-  if (leftOver !== undefined && !existsSync(file)) {
+  const leftOver = [`${file}-wal`, `${file}-journal`].find(fs.existsSync);
+  if (leftOver !== undefined && !fs.existsSync(file)) {
     const advice = 'put the file back, or remove what is left of it';
     throw new StoreFileError(file, `is missing, but ${leftOver} exists: ${advice}`);
   }
   // SQLite gives the files beside it the same mode. Where the folder cannot be synced now, SQLite does it when it creates
   // its log, before the first commit.
-  await create(file, () => closeSync(openSync(file, 'wx', 0o600)));
+  await create(file, () => fs.closeSync(fs.openSync(file, 'wx', 0o600)));
 }
 
 /** Creates a file or folder, unless another process is faster, and brings its name to the disk. */
@@ -92,38 +94,35 @@ export async function syncFolder(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Closes a store that every user can open, as version 0.1 made it, to all but its owner. A mode that lets in no more
- * than the group stays: somebody chose it.
- */
-export function makePrivate(file: string): void {
-  for (const path of [file, `${file}-wal`, `${file}-shm`]) {
-    try {
-      if ((statSync(path).mode & 0o007) !== 0) chmodSync(path, 0o600);
-    } catch {
-      // There is none, or only its owner can do it.
-    }
-  }
+/** Whether the file of a store is new: another process may have created it a moment ago. */
+export function isEmpty(file: string, mustExist: boolean): boolean {
+  // Looked for first: a process that is creating the store writes the log after the file.
+  const hasLog = fs.existsSync(`${file}-wal`);
+  const stats = fs.statSync(file);
+  if (!stats.isFile()) throw new StoreFileError(file, `is not a regular file: ${OTHER_FILE}`);
+  if (stats.size > 0) return false;
+  if (hasLog) throw new StoreFileError(file, `is empty, but ${file}-wal exists: ${RESTORE}`);
+  if (mustExist) throw new StoreFileError(file, 'is empty: name the file of a store');
+  return true;
 }
 
 /**
- * Refuses a file that may have a second name in another folder. SQLite keeps its log beside the name, so processes that
- * use two names would overwrite each other's animals.
+ * Refuses a file that cannot be written, or may have a second name in another folder. SQLite keeps its log beside the
+ * name, so processes that use two names would overwrite each other's animals.
  */
-export function requireOneName(file: string): void {
-  if (statSync(file).nlink > 1) {
+export function requireWritable(file: string): void {
+  fs.accessSync(file, fs.constants.W_OK); // or SQLite would open it for reading only
+  if (fs.statSync(file).nlink > 1)
     throw new StoreFileError(file, 'has more than one hard link: remove the others, as a store has one name');
-  }
-  if (isMountPoint(file)) {
+  if (isMountPoint(file))
     throw new StoreFileError(file, 'is itself a mount point: mount the folder of the store, not the file');
-  }
 }
 
 /** Only Linux mounts files. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html */
 function isMountPoint(file: string): boolean {
   const escaped = file.replaceAll(/[\t\n \\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`);
   try {
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    const mounts = fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
     return mounts.some((mount) => mount.split(' ')[4] === escaped);
   } catch {
     return false; // another system, or Node.js's permission model
@@ -132,7 +131,7 @@ function isMountPoint(file: string): boolean {
 
 /** Distinguishes a file from any that takes its place: its device and inode. */
 function fileIdentity(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const stats = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
@@ -148,7 +147,7 @@ export function watchPlaces(...paths: [string, ...string[]]): () => string | und
   /** The folder's state when all files were in place, if every later change to it will show. */
   let seen: string | undefined;
   return () => {
-    const folder = statSync(dirname(paths[0]), { bigint: true, throwIfNoEntry: false });
+    const folder = fs.statSync(dirname(paths[0]), { bigint: true, throwIfNoEntry: false });
     const state = folder && `${folder.dev}:${folder.ino} ${folder.ctimeNs}`;
     if (state !== undefined && state === seen) return undefined;
     seen = undefined;

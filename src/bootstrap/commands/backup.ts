@@ -1,59 +1,39 @@
 import type { Command } from 'commander';
-import type { Backup } from '../../adapters/sqlite/sqlite-backup.js';
-import {
-  JSON_OPTION,
-  UsageError,
-  addCommand,
-  interruptible,
-  print,
-  resultText,
-  type Commands,
-} from './command-line.js';
 import { readSettings } from '../service/settings.js';
+import * as cli from './command-line.js';
 
 /** Adds `backup` and `restore`. */
-export function addBackupCommands(program: Command, commands: Commands): void {
-  addSqliteCommand(program, commands, 'backup', {
-    summary: 'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.',
-    file: 'the backup, a new file; only you can read it',
-    sentences: ({ pets, bytes, store, file }) =>
-      `Backed up ${pets} animals, ${bytes} bytes, and checked the backup\n  from ${store}\n  to   ${file}\n`,
-  });
-  addSqliteCommand(program, commands, 'restore', {
-    summary:
-      'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.',
-    file: 'the backup; it stays where it is',
-    sentences: ({ pets, bytes, store, file, setAside }) =>
-      `Checked the backup, and restored ${pets} animals, ${bytes} bytes\n  from ${file}\n  to   ${store}\n` +
-      (setAside ? `The files that were there are in ${setAside}\n` : ''),
-  });
+export function addBackupCommands(program: Command, commands: cli.Commands): void {
+  const backup = 'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
+  add(program, commands, 'backup', backup, 'the backup, a new file; only you can read it');
+  const restore =
+    'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.';
+  add(program, commands, 'restore', restore, 'the backup; it stays where it is');
 }
 
-interface Texts {
-  readonly summary: string;
-  readonly file: string;
-  readonly sentences: (done: Backup) => string;
-}
-
-function addSqliteCommand(
+function add(
   program: Command,
-  { io }: Commands,
+  { io }: cli.Commands,
   name: 'backup' | 'restore',
-  texts: Texts,
+  summary: string,
+  fileSummary: string,
 ): void {
-  addCommand(program, name, texts.summary, `animal-store ${name} /backup/animals.db`)
-    .argument('<FILE>', texts.file)
-    .option(...JSON_OPTION)
-    .action(async (file: string, { json }: { readonly json?: true }) => {
+  cli
+    .addCommand(program, name, summary, `animal-store ${name} /backup/animals.db`)
+    .argument('<FILE>', fileSummary)
+    .option(...cli.JSON_OPTION)
+    .action(async (path: string, { json }: { readonly json?: true }) => {
       const { storeUrl } = readSettings(io.env, ['STORE_URL']);
       if (!storeUrl.startsWith('sqlite:'))
-        throw new UsageError(
-          `${name} is for SQLite stores: use the tools of your database, such as mongodump.`,
-        );
-      const path = storeUrl.slice('sqlite:'.length);
+        throw new cli.UsageError(`${name} is for SQLite stores: use the tools of your database.`);
       const sqlite = await import('../../adapters/sqlite/sqlite-backup.js');
       const work = name === 'backup' ? sqlite.backUpSqliteStore : sqlite.restoreSqliteStore;
-      const done = await interruptible(io, (signal) => work(path, file, { signal }));
-      await print(io.stdout, resultText(json, done, texts.sentences(done)));
+      const store = storeUrl.slice('sqlite:'.length);
+      const done = await cli.interruptible(io, (signal) => work(store, path, { signal }));
+      const sentences =
+        `${name === 'backup' ? 'Backed up' : 'Restored'} ${done.pets} animals, and checked the copy\n` +
+        `  store  ${done.store}\n  backup ${done.file}\n` +
+        (done.setAside ? `The files that were there are in ${done.setAside}\n` : '');
+      await cli.print(io.stdout, cli.resultText(json, done, sentences));
     });
 }

@@ -5,8 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
-import { claimOn, cleanUp, rejection, rex, testFolder, testStore } from './temporary-store.js';
-import { join } from 'node:path';
+import { claimOn, cleanUp, rejection, rex, testFile, testStore } from './temporary-store.js';
 
 const big = { ...rex, name: 'x'.repeat(100_000) };
 
@@ -133,8 +132,7 @@ describe('an SQLite store in trouble', () => {
   }
 
   it('says that it is damaged when it reads noise, and reads on elsewhere', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { file } = await testFile();
     const first = await openSqliteStore(file);
     for (let index = 0; index < 400; index += 1) {
       void first.pets.add({ ...rex, name: `${index} ${'x'.repeat(1000)}` });

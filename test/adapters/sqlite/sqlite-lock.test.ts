@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
-import { cleanUp, rejection, rex, testFolder, testStore } from './temporary-store.js';
+import { cleanUp, rejection, rex, testFile, testStore } from './temporary-store.js';
 
 /** Another connection that is writing, until `release`. */
 function writeLock(file: string): { release(): void } {
@@ -36,7 +36,6 @@ async function atSteps<Result>(step: number, work: () => Promise<Result>): Promi
 /** What may have to wait for a lock. */
 type Work = (file: string, onNotice: (line: string) => void) => Promise<unknown>;
 
-const noNotice = (): void => {};
 const busy = Object.assign(new Error('database is locked'), { errcode: 5 });
 
 describe('an SQLite store that another connection is writing to', () => {
@@ -93,7 +92,7 @@ describe('an SQLite store that another connection is writing to', () => {
   for (const [name, errcode, expected] of CODES) {
     it(`${expected === 2 ? 'retries' : 'does not retry'} a read after SQLITE_${name}`, async () => {
       let tries = 0;
-      const read = retryWhileBusy('reading', noNotice, undefined, () => {
+      const read = retryWhileBusy('reading', {}, () => {
         tries += 1;
         if (tries === 1) throw Object.assign(new Error(name), { errcode });
       });
@@ -108,7 +107,7 @@ describe('an SQLite store that another connection is writing to', () => {
   it('stops retrying a read when its call is aborted', async () => {
     const controller = new AbortController();
     let tries = 0;
-    const read = retryWhileBusy('reading', noNotice, controller.signal, () => {
+    const read = retryWhileBusy('reading', { signal: controller.signal }, () => {
       tries += 1;
       if (tries === 3) controller.abort(new Error('given up'));
       throw busy;
@@ -130,8 +129,7 @@ describe('an SQLite store that another connection is writing to', () => {
     ],
   ] as const satisfies ReadonlyArray<readonly [string, typeof fileLock, Work]>) {
     it(`says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`, async () => {
-      const folder = await testFolder();
-      const file = join(folder, 'animals.db');
+      const { file } = await testFile();
       await (await openSqliteStore(file)).close();
       const lines: string[] = [];
       const held = lock(file);

@@ -17,8 +17,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { cleanUp, copyAsCrashed, rejection, rex, testFolder } from './temporary-store.js';
+import {
+  cleanUp,
+  copyAsCrashed,
+  expectStoreFileError,
+  rejection,
+  rex,
+  testFile,
+  testFolder,
+} from './temporary-store.js';
 
 /** A closed store that holds `count` animals. */
 async function makeStore(file: string, count = 1): Promise<void> {
@@ -33,10 +40,8 @@ async function makeStore(file: string, count = 1): Promise<void> {
 async function expectRefused(file: string, problem: RegExp, options?: { mustExist: boolean }): Promise<void> {
   const before = await readFile(file);
   const beside = await readdir(dirname(file));
-  const error = await rejection(openSqliteStore(file, options));
-  expect(error).to.be.instanceOf(StoreFileError);
+  const error = await expectStoreFileError(openSqliteStore(file, options), problem);
   expect(error).to.have.property('file', file);
-  expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
   expect(String(error)).to.include(file);
   expect(before.equals(await readFile(file)), 'the file is unchanged').to.equal(true);
   expect(await readdir(dirname(file))).to.deep.equal(beside);
@@ -54,6 +59,22 @@ function otherDatabase(file: string, sql: string): DatabaseSync {
   database.exec(`${sql}; CREATE TABLE pets (id INTEGER PRIMARY KEY)`);
   return database;
 }
+
+const makeText = (file: string): Promise<void> => writeFile(file, 'dear diary '.repeat(999));
+
+const makeOther = async (file: string): Promise<void> => otherDatabase(file, '').close();
+
+const makeShort = async (file: string): Promise<void> => {
+  await makeStore(file, 500);
+  await truncate(file, 16_384);
+};
+
+const makeNoisy = async (file: string): Promise<void> => {
+  await makeStore(file, 500);
+  await damage(file);
+};
+
+const makeLog = (file: string): Promise<void> => writeFile(`${file}-wal`, 'acknowledged animals');
 
 /** The permissions of a file or folder, in octal. */
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
@@ -76,35 +97,15 @@ describe('openSqliteStore', () => {
   afterEach(cleanUp);
 
   describe('refuses with one clear line, and leaves untouched,', () => {
-    const refusals: Record<string, readonly [write: (file: string) => Promise<void>, problem: RegExp]> = {
-      'a text': [
-        (file) => writeFile(file, 'dear diary '.repeat(999)),
-        /\(file is not a database\): make sure/,
-      ],
-      'the database of another program': [
-        async (file) => otherDatabase(file, '').close(),
-        /is the SQLite database of another program: name another file/,
-      ],
-      'a store cut short': [
-        async (file) => {
-          await makeStore(file, 500);
-          await truncate(file, 16_384);
-        },
-        /\(database disk image is malformed\): make sure that it is a sound store/,
-      ],
-      'a store with noise in its pages': [
-        async (file) => {
-          await makeStore(file, 500);
-          await damage(file);
-        },
-        /is damaged \(.+\): restore a backup/,
-      ],
-    };
-    for (const [what, [write, problem]] of Object.entries(refusals)) {
+    for (const [what, make, problem] of [
+      ['a text', makeText, /\(file is not a database\): make sure that it is a sound store/],
+      ['the database of another program', makeOther, /is the SQLite database of another program: name/],
+      ['a store cut short', makeShort, /\(database disk image is malformed\): make sure/],
+      ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
+    ] as const) {
       it(what, async () => {
-        const folder = await testFolder();
-        const file = join(folder, 'animals.db');
-        await write(file);
+        const { file } = await testFile();
+        await make(file);
         await expectRefused(file, problem);
       });
     }
@@ -121,8 +122,8 @@ describe('openSqliteStore', () => {
     });
 
     it('what another program has not finished writing after a crash', async () => {
-      const folder = await testFolder();
-      const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
+      const { folder, file } = await testFile();
+      const crashed = join(folder, 'crashed.db');
       const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
       other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
       await copyAsCrashed(file, crashed, ['', '-journal']);
@@ -131,8 +132,7 @@ describe('openSqliteStore', () => {
     });
 
     it('a damaged store with the log of a crash, and a newer store whose version is only in the log', async () => {
-      const folder = await testFolder();
-      const file = join(folder, 'animals.db');
+      const { folder, file } = await testFile();
       await makeStore(file, 500);
       const other = new DatabaseSync(file);
       other.exec('PRAGMA user_version = 9');
@@ -176,8 +176,7 @@ describe('openSqliteStore', () => {
     });
 
     it('an empty file beside a log, or where a store must exist', async () => {
-      const folder = await testFolder();
-      const file = join(folder, 'animals.db');
+      const { file } = await testFile();
       await writeFile(file, '');
       await expectRefused(file, /is empty: name the file of a store/, { mustExist: true });
       await writeFile(`${file}-wal`, 'acknowledged animals');
@@ -185,45 +184,19 @@ describe('openSqliteStore', () => {
     });
   });
 
-  const PATHS: Readonly<
-    Record<
-      string,
-      readonly [make: (path: string) => Promise<void>, path: string, problem: RegExp, options?: object]
-    >
-  > = {
-    'a folder': [(path) => mkdir(path), 'folder', /is not a regular file: name/],
-    'a path through a file': [
-      (path) => writeFile(dirname(path), ''),
-      'file/animals.db',
-      /cannot be used \(ENOTDIR/,
-    ],
-    'a link that leads nowhere': [(path) => symlink('nowhere', path), 'link', /cannot be used \(ENOENT/],
-    'a store beside the log of one that is gone': [
-      (path) => writeFile(`${path}-wal`, 'acknowledged animals'),
-      'animals.db',
-      /is missing, but .+-wal exists: put the file back/,
-    ],
-    'a store that must exist': [
-      async () => {},
-      'none/animals.db',
-      /does not exist: name the file of a store/,
-      { mustExist: true },
-    ],
-    'a store that is only read': [
-      async () => {},
-      'none/animals.db',
-      /does not exist: name/,
-      { readOnly: true },
-    ],
-  };
-  for (const [what, [make, path, problem, options]] of Object.entries(PATHS)) {
+  for (const [what, make, path, problem, options] of [
+    ['a folder', (folder: string) => mkdir(folder), 'folder', /is not a regular file: name/],
+    ['a path through a file', (path: string) => writeFile(dirname(path), ''), 'file/a.db', /used \(ENOTDIR/],
+    ['a link that leads nowhere', (path: string) => symlink('nowhere', path), 'link', /used \(ENOENT/],
+    ['a store beside the log of one that is gone', makeLog, 'a.db', /is missing, but .+-wal exists: put the/],
+    ['a store that must exist', async () => {}, 'none/a.db', /does not exist: name/, { mustExist: true }],
+    ['a store that is only read', async () => {}, 'none/a.db', /does not exist: name/, { readOnly: true }],
+  ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
       const folder = await testFolder();
       await make(join(folder, path));
       const before = await readdir(folder);
-      const error = await rejection(openSqliteStore(join(folder, path), options));
-      expect(error).to.be.instanceOf(StoreFileError);
-      expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
+      await expectStoreFileError(openSqliteStore(join(folder, path), options), problem);
       expect(await readdir(folder)).to.deep.equal(before);
     });
   }
@@ -236,8 +209,7 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a store that it cannot write, unless it only reads', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { folder, file } = await testFile();
     await makeStore(file);
     await chmod(folder, 0o777);
     await chmod(file, 0o444);
@@ -252,8 +224,7 @@ describe('openSqliteStore', () => {
   });
 
   it('names the true reason when it may not look into the folder of a store', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { file } = await testFile();
     await makeStore(file);
     for (const options of [{ mustExist: true }, {}]) {
       const refused = inProcess(file, '', { unprivileged: true, ...options });
@@ -309,20 +280,6 @@ describe('openSqliteStore', () => {
     expect(await modeOf(file)).to.equal('640');
   });
 
-  it('closes a store to other users that an older version left open to them, with what a crash left beside it', async () => {
-    const folder = await testFolder();
-    const [file, crashed] = [join(folder, 'animals.db'), join(folder, 'crashed.db')];
-    const store = await openSqliteStore(file);
-    await store.pets.add(rex);
-    await copyAsCrashed(file, crashed);
-    for (const suffix of ['', '-wal', '-shm']) await chmod(crashed + suffix, 0o644);
-    await store.close();
-    const opened = await openSqliteStore(crashed);
-    for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(crashed + suffix)).to.equal('600');
-    expect(await opened.pets.list({ limit: 5 })).to.have.length(1);
-    await opened.close();
-  });
-
   it('brings what a crash left in the log to the disk before it serves it', async () => {
     const folder = await testFolder();
     const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
@@ -340,8 +297,7 @@ describe('openSqliteStore', () => {
   });
 
   it('finishes a store whose creation a crash has cut off', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { folder, file } = await testFile();
     await writeFile(file, ''); // before its first page
     await makeStore(file);
     const marked = join(folder, 'marked.db'); // between its first page and its schema

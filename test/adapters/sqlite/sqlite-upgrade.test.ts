@@ -5,16 +5,22 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
-import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import { OLD_KEYS, claimOn, cleanUp, makeOldStore, rejection, rex, testFolder } from './temporary-store.js';
+import {
+  OLD_KEYS,
+  claimOn,
+  cleanUp,
+  expectStoreFileError,
+  makeOldStore,
+  rex,
+  testFile,
+} from './temporary-store.js';
 
 describe('openSqliteStore of an older version', () => {
   afterEach(cleanUp);
 
   for (const version of [1, 2]) {
     it(`upgrades version ${version}: animals, live claims, API keys and assigned ids stay`, async () => {
-      const folder = await testFolder();
-      const file = join(folder, 'animals.db');
+      const { file } = await testFile();
       makeOldStore(file, version);
       const store = await openSqliteStore(file);
       for (const [index, key] of OLD_KEYS.entries()) {
@@ -55,8 +61,7 @@ describe('openSqliteStore of an older version', () => {
   }
 
   it('upgrades once although another process upgrades between its look and its lock, and marks the version in that commit', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { file } = await testFile();
     makeOldStore(file, 1);
     const exec = DatabaseSync.prototype.exec; // oxlint-disable-line typescript/unbound-method -- called on its object
     const seen: unknown[] = [];
@@ -88,25 +93,19 @@ describe('openSqliteStore of an older version', () => {
   });
 
   it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { folder, file } = await testFile();
     makeOldStore(file, 2);
     const database = new DatabaseSync(file);
     database.exec("UPDATE api_keys SET name = 'not quoted'");
     database.close();
     const before = await readFile(file);
-    const error = await rejection(openSqliteStore(file));
-    expect(error).to.be.instanceOf(StoreFileError);
-    expect(error)
-      .to.have.property('message')
-      .that.matches(/cannot be used \(malformed JSON\)/);
+    await expectStoreFileError(openSqliteStore(file), /cannot be used \(malformed JSON\)/);
     expect(before.equals(await readFile(file))).to.equal(true);
     expect(await readdir(folder)).to.deep.equal(['animals.db']);
   });
 
   it('says that it upgrades before it does, and goes on if the listener fails', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { file } = await testFile();
     makeOldStore(file, 2);
     const versions: unknown[] = [];
     const version = (): unknown => {
@@ -124,8 +123,7 @@ describe('openSqliteStore of an older version', () => {
   });
 
   it('refuses an older version to readers in one line, also beside its program, and changes nothing', async () => {
-    const folder = await testFolder();
-    const file = join(folder, 'animals.db');
+    const { folder, file } = await testFile();
     makeOldStore(file, 1);
     for (const running of [false, true]) {
       const old = new DatabaseSync(file);
@@ -136,12 +134,8 @@ describe('openSqliteStore of an older version', () => {
           (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
         );
       const before = await state();
-      const error = await rejection(openSqliteStore(file, { readOnly: true }));
-      expect(error).to.be.instanceOf(StoreFileError);
-      expect(error)
-        .to.have.property('message')
-        .that.includes(`has schema version 1, and reading does not upgrade it to ${SCHEMA_VERSION}: use the`)
-        .and.does.not.include('\n');
+      const reading = openSqliteStore(file, { readOnly: true });
+      await expectStoreFileError(reading, /has schema version 1, and reading does not upgrade it: use the/);
       expect(await state()).to.deep.equal(before);
       if (running) old.close();
     }

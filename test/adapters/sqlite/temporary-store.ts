@@ -1,12 +1,15 @@
+import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { rejectionOf as rejection } from '../../contract/rejection.js';
 
 /** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
 const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
@@ -30,6 +33,12 @@ export async function testFolder(): Promise<string> {
   const folder = await temporaryFolder();
   left.push(() => folder.remove());
   return folder.path;
+}
+
+/** The path of a store that a test makes, and its folder. */
+export async function testFile(): Promise<{ folder: string; file: string }> {
+  const folder = await testFolder();
+  return { folder, file: join(folder, 'animals.db') };
 }
 
 /** Runs a test in its own folder. */
@@ -133,24 +142,13 @@ export async function observed(
 
 /** A new store for one test; `cleanUp` closes it. */
 export async function testStore(): Promise<TestStore> {
-  const file = join(await testFolder(), 'animals.db');
+  const { file } = await testFile();
   const { store, calls } = await observed('exec', file);
   left.push(() => store.close());
   const last = calls.at(-1);
   if (last === undefined) throw new Error('the store used no connection');
   return { ...store, file, connection: last.connection };
 }
-
-/** Runs a test on a new store, and closes the store. */
-export const onStore =
-  (test: (store: TestStore) => Promise<void>): (() => Promise<void>) =>
-  async () => {
-    try {
-      await test(await testStore());
-    } finally {
-      await cleanUp();
-    }
-  };
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
@@ -163,4 +161,12 @@ export const claimOn = (
   now,
 });
 
-export { rejectionOf as rejection } from '../../contract/rejection.js';
+/** Checks that a call is refused in one line that matches `problem`. */
+export async function expectStoreFileError(call: Promise<unknown>, problem: RegExp): Promise<unknown> {
+  const error = await rejection(call);
+  expect(error).to.be.instanceOf(StoreFileError);
+  expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');
+  return error;
+}
+
+export { rejection };

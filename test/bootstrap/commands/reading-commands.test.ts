@@ -17,7 +17,7 @@ describe('commands on a store of an older version', () => {
         const { code, out, err } = await runLine(words, { STORE_URL: `sqlite:${file}` });
         expect({ code, out }).to.deep.equal({ code: 1, out: '' });
         expect(err).to.match(
-          /^[^\n]+animals\.db has schema version 2, and reading does not upgrade it [^\n]+\n$/,
+          /^[^\n]+animals\.db has schema version 2, and reading does not upgrade it: [^\n]+\n$/,
         );
         expect(before.equals(await readFile(file))).to.equal(true);
         expect(await readdir(folder)).to.deep.equal(['animals.db']);
