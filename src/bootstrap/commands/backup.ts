@@ -22,14 +22,14 @@ function add(
     .addCommand(program, name, summary, `animal-store ${name} /backup/animals.db`)
     .argument('<FILE>', fileSummary)
     .option(...cli.JSON_OPTION)
-    .action(async (path: string, { json }: { readonly json?: true }) => {
+    .action(async (file: string, { json }: { readonly json?: true }) => {
       const { storeUrl } = readSettings(io.env, ['STORE_URL']);
       if (!storeUrl.startsWith('sqlite:'))
         throw new cli.UsageError(`${name} is for SQLite stores: use the tools of your database.`);
       const sqlite = await import('../../adapters/sqlite/sqlite-backup.js');
       const work = name === 'backup' ? sqlite.backUpSqliteStore : sqlite.restoreSqliteStore;
       const store = storeUrl.slice('sqlite:'.length);
-      const done = await cli.interruptible(io, (signal) => work(store, path, { signal }));
+      const done = await cli.interruptible(io, (signal) => work(store, file, { signal }));
       const sentences =
         `${name === 'backup' ? 'Backed up' : 'Restored'} ${done.pets} animals, and checked the copy\n` +
         `  store  ${done.store}\n  backup ${done.file}\n` +
