@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AnimalStoreClient } from '../../src/adapters/http/client/index.js';
 import { NodeServer } from '../../src/adapters/http/node/index.js';
@@ -10,7 +9,7 @@ import { leftBehind } from '../left-behind.js';
 import { echoBody, head, inTime } from './http/node/listening-server.js';
 import { RawConnection } from './http/node/raw-connection.js';
 import { describeOnMongo, inDatabase, uriOf } from './mongodb/mongo-server.js';
-import { inFolder } from './sqlite/temporary-store.js';
+import { cleanUp, testFile } from './sqlite/temporary-store.js';
 
 const KEY = 'a-key-of-these-tests';
 
@@ -34,6 +33,8 @@ const answer = (body: string, status = 200) =>
   new Response(body, { status, headers: { 'Content-Type': 'application/json' } });
 
 describe('Nothing is left', () => {
+  afterEach(cleanUp);
+
   it('of a server that was closed', async () => {
     const left = await leftBehind(async () => {
       const server = new NodeServer(echoBody);
@@ -54,13 +55,10 @@ describe('Nothing is left', () => {
     expect(await leftBehind(() => useService('memory:'))).to.deep.equal([]);
   });
 
-  it(
-    'of a service on an SQLite store',
-    inFolder(async (folder) => {
-      const url = `sqlite:${join(folder, 'animals.db')}`;
-      expect(await leftBehind(() => useService(url))).to.deep.equal([]);
-    }),
-  );
+  it('of a service on an SQLite store', async () => {
+    const { file } = await testFile();
+    expect(await leftBehind(() => useService(`sqlite:${file}`))).to.deep.equal([]);
+  });
 
   describeOnMongo('of a service on MongoDB', (server) => {
     it(

@@ -148,8 +148,8 @@ describe('openSqliteStore', () => {
     });
 
     it('a file with a second hard link, which a process could use beside the log of the first', async () => {
-      const folder = await testFolder();
-      const [file, other] = [join(folder, 'animals.db'), join(folder, 'other.db')];
+      const { folder, file } = await testFile();
+      const other = join(folder, 'other.db');
       await makeStore(file);
       await link(file, other);
       for (const name of [file, other]) await expectRefused(name, /has more than one hard link: remove/);
@@ -234,9 +234,8 @@ describe('openSqliteStore', () => {
 
   it('changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup', async () => {
     const folder = await testFolder();
-    const [closed, crashed, used, backup] = ['closed', 'crashed', 'used', 'backup'].map((name) =>
-      join(folder, `${name}.db`),
-    ) as [string, string, string, string];
+    const [closed, crashed] = [join(folder, 'closed.db'), join(folder, 'crashed.db')];
+    const [used, backup] = [join(folder, 'used.db'), join(folder, 'backup.db')];
     await makeStore(closed);
     await backUpSqliteStore(closed, backup);
     const other = await openSqliteStore(used);
@@ -281,9 +280,8 @@ describe('openSqliteStore', () => {
   });
 
   it('brings what a crash left in the log to the disk before it serves it', async () => {
-    const folder = await testFolder();
-    const names = ['animals.db', 'crashed.db', 'without-its-log.db'] as const;
-    const [file, crashed, alone] = names.map((name) => join(folder, name)) as [string, string, string];
+    const { folder, file } = await testFile();
+    const [crashed, alone] = [join(folder, 'crashed.db'), join(folder, 'without-its-log.db')];
     const store = await openSqliteStore(file);
     await store.pets.add(rex);
     await copyAsCrashed(file, crashed, ['', '-wal']);
@@ -337,10 +335,9 @@ describe('openSqliteStore', () => {
   });
 
   it('opens a store twice in one process, and keeps it locked against others when one of them closes', async () => {
-    const folder = await testFolder();
     // POSIX: closing any descriptor of a file drops all locks of the process on it. Without them another process
     // may change the file as if it were alone (the SQLite of Node.js 22 lets it).
-    const file = join(folder, 'animals.db');
+    const { file } = await testFile();
     const first = await openSqliteStore(file);
     await first.pets.add(rex);
     await (await openSqliteStore(file)).close();

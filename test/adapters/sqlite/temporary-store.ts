@@ -41,18 +41,6 @@ export async function testFile(): Promise<{ folder: string; file: string }> {
   return { folder, file: join(folder, 'animals.db') };
 }
 
-/** Runs a test in its own folder. */
-export const inFolder =
-  (test: (folder: string) => Promise<void>): (() => Promise<void>) =>
-  async () => {
-    const folder = await temporaryFolder();
-    try {
-      await test(folder.path);
-    } finally {
-      await folder.remove();
-    }
-  };
-
 /** Copies a store that is open, as a crash would leave it: the file, and what stands beside it. */
 export async function copyAsCrashed(
   file: string,
