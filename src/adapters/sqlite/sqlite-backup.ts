@@ -25,6 +25,8 @@ export async function backUpSqliteStore(path: string, target: string, call: Call
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
   if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
+  if (/-(?:wal|shm|journal)$/.test(file))
+    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
   // A link, not a new name: it never replaces a file.
   const pets = await copyChecked(store, file, call, (copy) => fs.linkSync(copy, file));
   return { store, file, pets };

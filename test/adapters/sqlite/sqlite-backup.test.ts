@@ -118,20 +118,21 @@ describe('backUpSqliteStore', () => {
 
   for (const command of ['backup', 'export']) {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
-      const calls = ['-f', '-y', '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
+      const log = join(await testFolder(), 'strace');
+      const calls = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
       if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
       const { pets, file } = await testStore();
       await pets.add(rex);
       await pets.close();
       const target = join(dirname(file), 'target.csv');
       const main = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js'));
-      const { stderr } = spawnSync('strace', [...calls, process.execPath, main, command, target], {
-        encoding: 'utf8',
+      spawnSync('strace', [...calls, process.execPath, main, command, target], {
         env: { ...process.env, STORE_URL: `sqlite:${file}` },
       });
-      const lines = stderr.split('\n');
+      const text = await readFile(log, 'utf8');
+      const lines = text.split('\n');
       const named = lines.findIndex((line) => /link/.test(line) && line.includes(`"${target}"`));
-      expect(named, stderr).to.be.greaterThan(0);
+      expect(named, text).to.be.greaterThan(0);
       const [, temporary] = /"([^"]+)"/.exec(lines[named] ?? '') ?? [];
       const before = lines.slice(0, named).some((line) => syncs(line, temporary));
       expect(before, `${temporary} is synced`).to.equal(true);
@@ -171,6 +172,8 @@ describe('backUpSqliteStore', () => {
 
   for (const [what, target, problem] of [
     ['a target that exists', 'b.db', /b\.db exists: name a new file/],
+    ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
+    ['the name of a journal', 'a.db-journal', /a\.db-journal has a name that SQLite uses/],
     ['a folder that does not exist', 'none/b.db', /a\.db was not copied to .*none\/b\.db \(ENOENT/],
     ['a store whose copy proves damaged', 'c.db', /a\.db is damaged \(CHECK constraint failed in pets\)/],
   ] as const) {
