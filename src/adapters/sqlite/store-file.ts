@@ -59,7 +59,7 @@ export async function createFolders(file: string): Promise<void> {
 async function createFile(file: string): Promise<void> {
   await createFolders(file);
   // SQLite would drop such a log, or take it for the new file's own. With the file, it is another process's.
-  const leftOver = [`${file}-wal`, `${file}-journal`].find(fs.existsSync);
+  const leftOver = [`${file}-wal`, `${file}-journal`].find(hasContent);
   if (leftOver !== undefined && !fs.existsSync(file)) {
     const advice = 'put the file back, or remove what is left of it';
     throw new StoreFileError(file, `is missing, but ${leftOver} exists: ${advice}`);
@@ -94,10 +94,14 @@ export async function syncFolder(path: string): Promise<boolean> {
   }
 }
 
+/** A power cut at the first start may leave an empty log, which holds nothing. */
+const hasContent = (path: string): boolean =>
+  (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
 /** Whether the file of a store is new: another process may have created it a moment ago. */
 export function isEmpty(file: string, mustExist: boolean): boolean {
   // Looked for first: a process that is creating the store writes the log after the file.
-  const hasLog = fs.existsSync(`${file}-wal`);
+  const hasLog = hasContent(`${file}-wal`);
   const stats = fs.statSync(file);
   if (!stats.isFile()) throw new StoreFileError(file, `is not a regular file: ${OTHER_FILE}`);
   if (stats.size > 0) return false;

@@ -184,6 +184,13 @@ describe('openSqliteStore', () => {
     });
   });
 
+  it('creates a store beside an empty log, which a power cut left of its first start', async () => {
+    const { file } = await testFile();
+    await writeFile(`${file}-wal`, '');
+    await makeStore(file);
+    await makeStore(file);
+  });
+
   for (const [what, make, path, problem, options] of [
     ['a folder', (folder: string) => mkdir(folder), 'folder', /is not a regular file: name/],
     ['a path through a file', (path: string) => writeFile(dirname(path), ''), 'file/a.db', /used \(ENOTDIR/],
