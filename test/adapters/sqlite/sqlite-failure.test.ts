@@ -1,8 +1,13 @@
 import { expect } from 'chai';
+import fs from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { watchPlaces } from '../../../src/adapters/sqlite/store-file.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
 import { claimOn, cleanUp, rejection, rex, testFile, testStore } from './temporary-store.js';
@@ -130,6 +135,27 @@ describe('an SQLite store in trouble', () => {
       expect((await pets.add(rex)).pet.id).to.equal(2n);
     });
   }
+
+  it('notices that its file was removed even if the time of the folder shows no second change', async () => {
+    const { file } = await testFile();
+    await writeFile(file, '');
+    const folder = dirname(file);
+    const { statSync } = fs;
+    const { ctimeNs, ctimeMs } = statSync(folder, { bigint: true });
+    const coarse = (...given: Parameters<typeof statSync>) =>
+      Object.assign(statSync(...given) ?? {}, given[0] === folder && { ctimeNs, ctimeMs });
+    mock.method(fs, 'statSync', coarse);
+    syncBuiltinESMExports();
+    try {
+      const removed = watchPlaces(file);
+      expect(removed()).to.equal(undefined);
+      await rm(file);
+      expect(removed()).to.equal(file);
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+  });
 
   it('says that it is damaged when it reads noise, and reads on elsewhere', async () => {
     const { file } = await testFile();
