@@ -1,9 +1,21 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
@@ -141,6 +153,17 @@ describe('backUpSqliteStore', () => {
     });
   }
 
+  it('fails if it cannot bring the name of the file to the disk', async () => {
+    const { file } = await testStore();
+    const folder = await open(dirname(file));
+    const handles = Object.getPrototypeOf(folder) as typeof folder;
+    await folder.close();
+    const fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
+    const sync = mock.method(handles, 'sync', () => Promise.reject(fault));
+    const backup = backUpSqliteStore(file, `${file}.backup`).finally(() => sync.mock.restore());
+    await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
+  });
+
   it('lets one of several backups to the same file win, and tells the others', async () => {
     const { file } = await testStore();
     const backups = [1, 2, 3].map(() => backUpSqliteStore(file, `${file}.backup`));
@@ -256,6 +279,15 @@ describe('restoreSqliteStore', () => {
       expect(await readdir(folder)).to.deep.equal(['a.db']);
     });
   }
+
+  it('lets go of a store that is in use, which can be restored once it is not', async () => {
+    const { file, backup } = await leftStore();
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    await expectStoreFileError(restoreSqliteStore(file, backup), /is in use/);
+    other.close();
+    expect(await restoreSqliteStore(file, backup)).to.include({ pets: 1 });
+  });
 
   it('gives the store to the owner of the old one, or of its folder', async function () {
     if (process.getuid?.() !== 0) return this.skip();
