@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
 import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
@@ -142,7 +143,10 @@ export class Shelf {
     const data = openMemoryStore();
     this.module = factory(scheme, async (_, options) => {
       this.opened.push(options);
-      const close = async (): Promise<void> => void (this.closed += 1);
+      const close = async (): Promise<void> => {
+        await nextTurn(); // as a store that has something to finish
+        this.closed += 1;
+      };
       return { ...data, location: `${scheme} 1`, ...store, close };
     });
   }
