@@ -35,6 +35,18 @@ describe('Readiness', () => {
     expect(checks).to.equal(2);
   });
 
+  it('counts the age of a result from the beginning of its check', async () => {
+    let checks = 0;
+    const readiness = new Readiness(async () => {
+      checks += 1;
+      later += 900;
+    });
+    await readiness.check();
+    later += 200;
+    await readiness.check();
+    expect(checks).to.equal(2);
+  });
+
   it('uses the latest result while another request checks, until that takes too long', async () => {
     const pending: Array<(result?: Promise<never>) => void> = [];
     const readiness = new Readiness(() => new Promise((resolve) => void pending.push(resolve)));
