@@ -46,6 +46,14 @@ describe('HttpInterface', () => {
       const page = await http.handle(requestWith({}, { path: '/docs' }));
       expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
     });
+
+    it('publicUrl and stagingUrl are addresses that the docs page may call', async () => {
+      const settings = { publicUrl: 'https://a.example/v1', stagingUrl: 'https://b.example/shop/v1' };
+      const page = await httpInterface({ docs: [], settings }).handle(requestWith({}, { path: '/docs' }));
+      expect(page.headers['Content-Security-Policy']).to.include(
+        "; connect-src 'self' https://a.example https://b.example; ",
+      );
+    });
   });
 
   describe('the log', () => {
@@ -92,7 +100,7 @@ describe('HttpInterface', () => {
 
     it('has no address of a client if the host cannot tell it, and changes no response', async () => {
       const http = httpInterface({ log, clientAddress: fails });
-      expect(outcome(await http.handle(createWith(REX)))).to.equal('201');
+      expect(outcome(await http.handle(createWith(REX, { remoteAddress: '192.0.2.1' })))).to.equal('201');
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ status: 201, clientAddress: undefined });
     });
