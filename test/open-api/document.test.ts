@@ -58,6 +58,13 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
+  it('shows what to use instead of a removed operation at the public address', () => {
+    const publicUrl = 'https://animals.example.org/v1';
+    const { getPet } = operationsOf(documentFor({ publicUrl, getPet: 'off' }));
+    const { message } = getPet?.responses['410']?.content?.['application/json'].example ?? {};
+    expect(message).to.include(`${publicUrl}/pets?status=available`);
+  });
+
   describe('declares the statuses that the settings can produce', () => {
     it('and no other', () => {
       expect(statusesOf(document)).to.deep.equal({
