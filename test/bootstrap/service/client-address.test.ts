@@ -10,6 +10,7 @@ describe('The address of a client', () => {
     ['is that of the connection without a proxy', client, {}, client],
     ['is what a trusted proxy says', PROXY, { 'x-forwarded-for': client }, client],
     ['is not what others say', client, { 'x-forwarded-for': '1.1.1.1', forwarded: 'for=1.1.1.1' }, client],
+    ['is not what others say on the same machine', '127.0.0.1', { 'x-forwarded-for': client }, '127.0.0.1'],
     ['is not what others told a trusted proxy', PROXY, { 'x-forwarded-for': `1.1.1.1, ${client}` }, client],
     ['is found behind several trusted proxies', PROXY, { 'x-forwarded-for': `${client}, 10.9.9.9` }, client],
     ['is that of the proxy if it says nothing', PROXY, {}, PROXY],

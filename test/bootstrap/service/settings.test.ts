@@ -15,9 +15,9 @@ import {
 import { Child, PACKAGE } from '../../service/running-service.js';
 
 /** The faults of an environment; none if it is valid. */
-function faultsOf(environment: Environment): readonly string[] {
+function faultsOf(environment: Environment, used?: readonly string[]): readonly string[] {
   try {
-    readSettings(environment);
+    readSettings(environment, used);
     return [];
   } catch (error) {
     if (error instanceof SettingsError) return error.faults;
@@ -186,6 +186,7 @@ describe('The settings', () => {
         'ADMIN_PORT must differ from PORT',
       ]);
       expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
+      expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' }, ['STORE_URL']), 'not used').to.deep.equal([]);
     });
 
     it('all at once, in the order of the table', () => {
