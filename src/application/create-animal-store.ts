@@ -1,5 +1,5 @@
 import { InvalidParameterError, InvalidPetError, PetNotFoundError, type Fault } from '../domain/errors.js';
-import { isInt64 } from '../domain/int64.js';
+import { isInt64, toInt64 } from '../domain/int64.js';
 import { NEW_PET_FIELDS, PET_RULES, statusFaults, unsavedPet, type UnsavedPet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
@@ -55,8 +55,7 @@ export function createAnimalStore({
 
     async getPet(id, call = {}) {
       const petId = requirePetId(id);
-      call.signal?.throwIfAborted(); // an id beyond int64 reaches no repository, which would check it
-      const pet = isInt64(petId) ? await pets.findById(petId, call) : undefined;
+      const pet = await pets.findById(petId, call);
       if (pet === undefined) throw new PetNotFoundError(petId);
       return pet;
     },
@@ -70,17 +69,14 @@ const changingAnimals = (changes: PetChanges): Omit<ExperimentalAnimalStore, key
     const petId = requirePetId(id);
     const allowed = requireFrom(from);
     requireStatus(status);
-    signal?.throwIfAborted();
-    const pet = isInt64(petId) ? await changes.changeStatus(petId, status, allowed, { signal }) : undefined;
+    const pet = await changes.changeStatus(petId, status, allowed, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   },
 
   async removePet(id, { from, signal } = {}) {
     const petId = requirePetId(id);
-    const allowed = requireFrom(from);
-    signal?.throwIfAborted();
-    const isRemoved = isInt64(petId) && (await changes.remove(petId, allowed, { signal }));
+    const isRemoved = await changes.remove(petId, requireFrom(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },
 });
@@ -127,11 +123,14 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
 }
 
 /**
- * The id as a bigint, which may be outside int64.
+ * The id as an int64.
  * @throws {InvalidParameterError} it is a number that is not a safe integer
+ * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
 export function requirePetId(id: bigint | number): bigint {
-  if (typeof id === 'bigint' || Number.isSafeInteger(id)) return BigInt(id);
+  const petId = toInt64(id);
+  if (petId !== undefined) return petId;
+  if (typeof id === 'bigint') throw new PetNotFoundError(id);
   throw new InvalidParameterError([{ field: 'id', message: 'must be a bigint or a safe integer' }]);
 }
 
@@ -159,14 +158,9 @@ async function claimFor(
 const isStorableText = (text: unknown): boolean =>
   typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255;
 
-/**
- * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
- * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
- */
-export function fingerprintText(pet: UnsavedPet): string {
-  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
-  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
-}
+/** What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. */
+export const fingerprintText = (pet: UnsavedPet): string =>
+  JSON.stringify(NEW_PET_FIELDS.map((field) => pet[field]?.toString()));
 
 type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;
 

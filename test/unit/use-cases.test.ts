@@ -53,18 +53,6 @@ describe('The use cases', () => {
     }
   });
 
-  it('reject with the reason of an abort, also for an id that reaches no repository', async () => {
-    const { pets, changes } = openMemoryStore();
-    const store = createAnimalStore({ pets, changes });
-    const call = { signal: AbortSignal.abort('gone') };
-    for (const calling of [
-      store.getPet(2n ** 63n, call),
-      store.changeStatus(2n ** 63n, 'sold', call),
-      store.removePet(2n ** 63n, call),
-    ])
-      expect(await rejectionOf(calling)).to.equal('gone');
-  });
-
   it('name every fault of a query', async () => {
     const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
     expect(error)
