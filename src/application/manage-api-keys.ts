@@ -24,7 +24,7 @@ export interface ApiKeyRequest {
   readonly name: string;
   /** One or more. Default: every scope. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Valid strictly before this instant: in the future, at most the year 9999. Default: it does not expire. */
+  /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -36,17 +36,6 @@ export interface ManagedApiKeysOptions {
   readonly generate: (id?: string) => { readonly id: string; readonly key: string; readonly hash: string };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-}
-
-/** No key has the id. The message does not repeat it: it may be a key, given by mistake. */
-export class ApiKeyError extends Error {
-  override readonly name = 'ApiKeyError';
-  /** Stable, for programs. */
-  readonly code = 'unknown_key';
-
-  constructor() {
-    super('No API key has this id.');
-  }
 }
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */
@@ -70,10 +59,7 @@ export class ManagedApiKeys {
     const rules = {
       name: isKeyName(name) || 'must be 1 to 100 characters, not blank, without control characters',
       scopes: (scopes.length > 0 && scopes.every(isScope)) || `must be one or more of ${SCOPES.join(', ')}`,
-      expiresAt:
-        expiresAt === undefined ||
-        (expiresAt > now && expiresAt < YEAR_10000) ||
-        'must be in the future, at most the year 9999',
+      expiresAt: expiresAt === undefined || expiresAt > now || 'must be in the future',
     };
     const faults = Object.entries(rules).flatMap(([field, rule]) =>
       rule === true ? [] : [{ field, message: rule }],
@@ -104,11 +90,10 @@ export class ManagedApiKeys {
 
   /**
    * Revokes a key `after` milliseconds from now, or at once (default 0): as of 1970, which is past on every machine's
-   * clock. Of several revocations the earliest counts.
-   * @throws {ApiKeyError} `unknown_key`.
+   * clock. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
-  async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}): Promise<ManagedApiKey> {
+  async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}) {
     const now = timeOf(this.#clock);
     const at = new Date(now.getTime() + after);
     if (!Number.isInteger(after) || after < 0 || Number.isNaN(at.getTime())) {
@@ -116,8 +101,7 @@ export class ManagedApiKeys {
       throw new InvalidParameterError([{ field: 'after', message }]);
     }
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
-    if (revoked === undefined) throw new ApiKeyError();
-    return withoutHash(revoked, now);
+    return revoked && withoutHash(revoked, now);
   }
 
   /** Resolves to `undefined` if the id is taken. */
@@ -149,6 +133,3 @@ const isKeyName = (name: unknown): boolean =>
   typeof name === 'string' &&
   Array.from(name).length <= 100 &&
   !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name);
-
-/** Dates from here on have six digits in ISO 8601. */
-const YEAR_10000 = new Date('+010000-01-01T00:00:00.000Z');

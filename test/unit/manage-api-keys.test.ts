@@ -68,23 +68,14 @@ describe('ManagedApiKeys', () => {
 
     it('names every fault at once, callers without a compiler included', async () => {
       const untyped: { issue(request: object): Promise<unknown> } = managed;
-      for (const scopes of [['pets:eat'], []]) {
-        await rejects(untyped.issue({ name: 7, scopes, expiresAt: clock.now() }), (error) => {
+      for (const [scopes, expiresAt] of [
+        [['pets:eat'], clock.now()],
+        [[], new Date(Number.NaN)],
+      ]) {
+        await rejects(untyped.issue({ name: 7, scopes, expiresAt }), (error) => {
           const fields = error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
           expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
           return true;
-        });
-      }
-    });
-
-    it('takes a life up to the end of the year 9999, and says so of a longer one', async () => {
-      const expiresAt = new Date('9999-12-31T23:59:59.999Z');
-      const { record } = await managed.issue({ name: 'shop', expiresAt });
-      expect(record.expiresAt).to.deep.equal(expiresAt);
-      for (const late of [new Date('+010000-01-01T00:00:00.000Z'), new Date(8.64e15), new Date(Number.NaN)]) {
-        await rejects(managed.issue({ name: 'shop', expiresAt: late }), {
-          name: 'InvalidParameterError',
-          message: /expiresAt must be in the future, at most the year 9999/,
         });
       }
     });
@@ -128,13 +119,13 @@ describe('ManagedApiKeys', () => {
       const { key, record } = await managed.issue({ name: 'shop' });
       const revoked = await managed.revoke(record.id, { after: 1000 });
       expect(revoked).to.deep.include({ revokedAt: clock.in(1000), state: 'active' });
-      expect((await managed.revoke(record.id, { after: DAY })).revokedAt).to.deep.equal(clock.in(1000));
+      expect((await managed.revoke(record.id, { after: DAY }))?.revokedAt).to.deep.equal(clock.in(1000));
       clock.advance(1000);
       expect(await resultOf(key)).to.equal('revoked');
     });
 
-    it('says when no key has the id', async () => {
-      await rejects(managed.revoke('nothing0'), { name: 'ApiKeyError', code: 'unknown_key' });
+    it('resolves to undefined if no key has the id', async () => {
+      expect(await managed.revoke('nothing0')).to.equal(undefined);
     });
   });
 

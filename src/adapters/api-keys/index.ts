@@ -4,7 +4,6 @@
  * @packageDocumentation
  */
 export {
-  ApiKeyError,
   ManagedApiKeys,
   type ApiKeyRequest,
   type IssuedApiKey,

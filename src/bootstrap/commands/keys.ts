@@ -62,6 +62,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action((id: string, { after }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed) => {
         const key = await managed.revoke(id, { after });
+        // The id is not repeated: it may be a key, given by mistake.
+        if (key === undefined) throw new Error('No API key has this id.');
         note(io, `Revoked key ${key.id} (${key.name}). End: ${endOf(key)}`);
       }),
     );
