@@ -4,7 +4,7 @@ import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetRepository } from './ports/pet-repository.js';
-import type { CompleteStore, Store } from './ports/store.js';
+import type { Store } from './ports/store.js';
 
 /** What to copy, and how. A `signal` ends it; the target then holds a part and cannot be used. */
 export interface CopyOptions extends Call {
@@ -18,18 +18,6 @@ export interface CopyOptions extends Call {
   readonly onProgress?: ((done: number) => void) | undefined;
 }
 
-/** What both stores hold after a copy. */
-export interface CopyReport {
-  /** Number of animals. */
-  readonly pets: number;
-  /** Number of claims that were live when the copy began. Lapsed claims are not copied. */
-  readonly claims: number;
-  /** Number of managed API keys, including expired and revoked ones. */
-  readonly apiKeys: number;
-  /** New animals in the target get greater ids than this. */
-  readonly lastId: bigint;
-}
-
 /** A catalogue was not copied: the message says why, without secrets. The source is unchanged. */
 export class CopyError extends Error {
   // A literal: minifiers rename classes.
@@ -40,26 +28,22 @@ export class CopyError extends Error {
 const BATCH = 1000;
 
 /**
- * Copies a catalogue into an empty store: animals under their ids, API keys, live claims, and the greatest id. Resolves
- * after reading both stores again and finding the same animals and API keys, and as many claims. What is written to the
- * source after it was compared is not noticed. Until it resolves, the target is marked as unfinished.
+ * Copies a catalogue into an empty store: animals under their ids, all API keys, the claims that are live, and the
+ * greatest id. Resolves to how many, after reading both stores again and finding the same animals and API keys, and as
+ * many claims. What is written to the source after it was compared is not noticed. Until it resolves, the target is
+ * marked as unfinished.
  * @throws {CopyError} Also rejects with what the stores reject with, or with the signal's reason.
  */
-export async function copyCatalogue({
-  source,
-  target,
-  clock = systemClock,
-  onProgress = () => {},
-  signal,
-}: CopyOptions): Promise<CopyReport> {
+export async function copyCatalogue(options: CopyOptions) {
+  const { source, target, clock = systemClock, onProgress = () => {}, signal } = options;
   const [from, to] = [copyable(source), copyable(target)];
   const now = timeOf(clock);
   const call = { signal };
-  if (await isEmpty(from, call))
-    throw new CopyError('The source is empty: check its URL. Nothing was written.');
   if (await from.transfer.isUnfinished(call))
     throw new CopyError('The source is itself a copy that has not finished. Nothing was written.');
-  if (!(await isEmpty(to, call))) {
+  const held = await to.transfer.survey(call);
+  // Without an id that was assigned there was no animal, and so no claim.
+  if (held.pets > 0 || held.lastId > 0n || (await to.apiKeys.list(call)).length > 0) {
     const why = 'The target is not empty, or has assigned ids before';
     throw new CopyError(`${why}: choose a new one. Nothing was written.`);
   }
@@ -102,17 +86,9 @@ export async function copyCatalogue({
   return { pets, claims, apiKeys: apiKeys.length, lastId };
 }
 
-type Copyable = Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'>;
-
-function copyable({ pets, apiKeys, transfer }: Store): Copyable {
+function copyable({ pets, apiKeys, transfer }: Store) {
   if (apiKeys && transfer) return { pets, apiKeys, transfer };
   throw new CopyError('One of the stores does not support copying: it has no transfer or keeps no API keys.');
-}
-
-/** Whether nothing was ever stored: without an id that was assigned there was no animal, and no claim. */
-async function isEmpty({ apiKeys, transfer }: Copyable, call: Call): Promise<boolean> {
-  const { pets, lastId } = await transfer.survey(call);
-  return pets === 0 && lastId === 0n && (await apiKeys.list(call)).length === 0;
 }
 
 /** The batches that follow each other, where `read` returns the one after a record. */

@@ -105,12 +105,6 @@ describe('copyCatalogue', () => {
     });
   }
 
-  it('refuses an empty source: its URL may be wrong', async () => {
-    source = openMemoryStore();
-    expect(await faultOf(copy())).to.equal('The source is empty: check its URL. Nothing was written.');
-    expect(await target.transfer.isUnfinished()).to.equal(false);
-  });
-
   for (const [what, fill, report] of [
     [
       'only animals, as with static keys',
