@@ -41,26 +41,21 @@ export class JsonNumber {
    * `undefined` for every other number. Takes time proportional to the text, whatever the exponent.
    */
   toInt64(): bigint | undefined {
-    return toInt64(this.text);
+    NUMBER.lastIndex = 0;
+    const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(this.text) ?? [];
+    const digits = whole + fraction;
+    let first = 0;
+    while (digits[first] === '0') first += 1;
+    if (first === digits.length) return 0n;
+    let end = digits.length;
+    while (digits[end - 1] === '0') end -= 1;
+    // The number of zeros after the last significant digit. Number() may round a huge exponent, even to Infinity: no
+    // text has enough digits to bring such a number back into range. 10n ** 999999999n would block for seconds.
+    const zeros = Number(exponent) - fraction.length + (digits.length - end);
+    if (zeros < 0 || end - first + zeros > 19) return undefined;
+    const value = BigInt(sign + digits.slice(first, end) + '0'.repeat(zeros));
+    return isInt64(value) ? value : undefined;
   }
-}
-
-/** Decided from digits and exponent first: computing 10n ** 999999999n would block for seconds. */
-function toInt64(number: string): bigint | undefined {
-  NUMBER.lastIndex = 0;
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(number) ?? [];
-  const digits = whole + fraction;
-  let first = 0;
-  while (digits[first] === '0') first += 1;
-  if (first === digits.length) return 0n;
-  let end = digits.length;
-  while (digits[end - 1] === '0') end -= 1;
-  // The number of zeros after the last significant digit. Number() may round a huge exponent, even to Infinity: no text
-  // has enough digits to bring such a number back into range.
-  const zeros = Number(exponent) - fraction.length + (digits.length - end);
-  if (zeros < 0 || end - first + zeros > 19) return undefined;
-  const value = BigInt(sign + digits.slice(first, end) + '0'.repeat(zeros));
-  return isInt64(value) ? value : undefined;
 }
 
 /** A value of a JSON text. Objects are plain, and every member is an own property. */
@@ -102,7 +97,8 @@ export function readJson(
  * @throws {SyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
  */
 export function parse(text: string): unknown {
-  const reader = new Reader<bigint | number>(text, Infinity, (source) => toInt64(source) ?? Number(source));
+  const toNumber = (source: string): bigint | number => new JsonNumber(source).toInt64() ?? Number(source);
+  const reader = new Reader(text, Infinity, toNumber);
   const value = reader.read();
   const [duplicate] = reader.duplicates;
   if (duplicate === undefined) return value;

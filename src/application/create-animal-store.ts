@@ -1,4 +1,11 @@
-import { InvalidParameterError, InvalidPetError, PetNotFoundError, type Fault } from '../domain/errors.js';
+import {
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+  faultsOf,
+  requireValid,
+  type Fault,
+} from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
 import { NEW_PET_FIELDS, PET_RULES, statusFaults, unsavedPet, type UnsavedPet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
@@ -96,8 +103,7 @@ export function requireStatus(status: PetStatus): void {
  */
 export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
   if (from === undefined) return PET_STATUSES;
-  const message = PET_RULES.status(from);
-  if (message !== undefined) throw new InvalidParameterError([{ field: 'from', message }]);
+  requireValid({ from: PET_RULES.status(from) });
   return [from];
 }
 
@@ -112,14 +118,11 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
   const { limit = PAGE_LIMIT.default, status, after } = query;
   const { minimum, maximum } = PAGE_LIMIT;
   const isLimit = Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum;
-  const messages = {
+  return faultsOf({
     limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     status: status === undefined ? undefined : PET_RULES.status(status),
     after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
-  };
-  return Object.entries(messages).flatMap(([field, message]) =>
-    message === undefined ? [] : [{ field, message }],
-  );
+  });
 }
 
 /**
@@ -143,20 +146,16 @@ async function claimFor(
   now: Date,
   sha256: Sha256,
 ): Promise<Claim> {
-  const faults: Fault[] = Object.entries({ scope, key })
-    .filter(([, text]) => !isStorableText(text))
-    .map(([field]) => ({
-      field: `idempotencyKey.${field}`,
-      message: 'must have 1 to 255 characters, without U+0000 and lone surrogates',
-    }));
-  if (faults.length > 0) throw new InvalidParameterError(faults);
+  requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
   const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
   return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };
 }
 
 /** Checked here once, so that no store has to escape what text columns cut or replace. */
-const isStorableText = (text: unknown): boolean =>
-  typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255;
+const textFault = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255
+    ? undefined
+    : 'must have 1 to 255 characters, without U+0000 and lone surrogates';
 
 /** What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. */
 export const fingerprintText = (pet: UnsavedPet): string =>

@@ -1,4 +1,4 @@
-import { InvalidParameterError, UnavailableError } from '../domain/errors.js';
+import { UnavailableError, requireValid } from '../domain/errors.js';
 import type { Call } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
@@ -56,15 +56,12 @@ export class ManagedApiKeys {
    */
   async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
-    const rules = {
-      name: isKeyName(name) || 'must be 1 to 100 characters, not blank, without control characters',
-      scopes: (scopes.length > 0 && scopes.every(isScope)) || `must be one or more of ${SCOPES.join(', ')}`,
-      expiresAt: expiresAt === undefined || expiresAt > now || 'must be in the future',
-    };
-    const faults = Object.entries(rules).flatMap(([field, rule]) =>
-      rule === true ? [] : [{ field, message: rule }],
-    );
-    if (faults.length > 0) throw new InvalidParameterError(faults);
+    const areScopes = scopes.length > 0 && scopes.every(isScope);
+    requireValid({
+      name: nameFault(name),
+      scopes: areScopes ? undefined : `must be one or more of ${SCOPES.join(', ')}`,
+      expiresAt: expiresAt === undefined || expiresAt > now ? undefined : 'must be in the future',
+    });
     const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
     const fields = { name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) };
     const issued = await this.#add(undefined, fields);
@@ -96,10 +93,8 @@ export class ManagedApiKeys {
   async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}) {
     const now = timeOf(this.#clock);
     const at = new Date(now.getTime() + after);
-    if (!Number.isInteger(after) || after < 0 || Number.isNaN(at.getTime())) {
-      const message = 'must be a whole number of milliseconds, 0 or more';
-      throw new InvalidParameterError([{ field: 'after', message }]);
-    }
+    const isDelay = Number.isInteger(after) && after >= 0 && !Number.isNaN(at.getTime());
+    requireValid({ after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more' });
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
     return revoked && withoutHash(revoked, now);
   }
@@ -129,7 +124,9 @@ export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): 
 const FIRST_ID = '00000000';
 
 /** Bidirectional controls could make a name look like another one. */
-const isKeyName = (name: unknown): boolean =>
+const nameFault = (name: unknown): string | undefined =>
   typeof name === 'string' &&
   Array.from(name).length <= 100 &&
-  !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name);
+  !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name)
+    ? undefined
+    : 'must be 1 to 100 characters, not blank, without control characters';

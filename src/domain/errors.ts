@@ -22,6 +22,16 @@ export interface Fault {
   readonly message: string;
 }
 
+/** The faults of fields or parameters: by name, the rule that each breaks, or `undefined`. */
+export const faultsOf = (broken: Readonly<Record<string, string | undefined>>): Fault[] =>
+  Object.entries(broken).flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
+
+/** @throws {InvalidParameterError} naming every parameter that breaks a rule. */
+export function requireValid(broken: Readonly<Record<string, string | undefined>>): void {
+  const faults = faultsOf(broken);
+  if (faults.length > 0) throw new InvalidParameterError(faults);
+}
+
 const sentence = (faults: readonly Fault[]): string =>
   faults.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ');
 

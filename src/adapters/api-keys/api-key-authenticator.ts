@@ -8,7 +8,7 @@ import {
   type Authenticator,
 } from '../../application/ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from '../../application/ports/clock.js';
-import { InvalidParameterError, type Fault } from '../../domain/errors.js';
+import { requireValid } from '../../domain/errors.js';
 import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
 import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
 
@@ -37,11 +37,8 @@ export class ApiKeyAuthenticator implements Authenticator {
     /** Decides expiry and revocation at every call. Default: the machine's clock. */
     readonly clock?: Clock | undefined;
   }) {
-    const faults: Fault[] = staticKeys.flatMap((key, index) => {
-      const message = staticKeyFault(key);
-      return message === undefined ? [] : [{ field: `static key ${index + 1}`, message }];
-    });
-    if (faults.length > 0) throw new InvalidParameterError(faults);
+    const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
+    requireValid(Object.fromEntries(faults));
     this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), hash: hashApiKey(key) }));
     this.#findManaged = apiKeys && cachedFindKey(apiKeys);
     this.#clock = clock;

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { InvalidParameterError } from '../../domain/errors.js';
+import { requireValid } from '../../domain/errors.js';
 
 /*
  * A managed key is `ast_<environment>_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
@@ -21,8 +21,7 @@ export const environmentFault = (environment: string): string | undefined =>
 export function apiKeyGenerator(
   environment = 'live',
 ): (id?: string) => { id: string; key: string; hash: string } {
-  const message = environmentFault(environment);
-  if (message !== undefined) throw new InvalidParameterError([{ field: 'environment', message }]);
+  requireValid({ environment: environmentFault(environment) });
   return (id = base62(BigInt(randomInt(62 ** 8)), 8)) => {
     // 62^43 is just above 2^256.
     const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);

@@ -20,11 +20,7 @@ export interface Store {
 }
 
 /** A store with every port. */
-export interface CompleteStore extends Store {
-  readonly apiKeys: ApiKeyRepository;
-  readonly transfer: CatalogueTransfer;
-  readonly changes: PetChanges;
-}
+export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Store[Part]> };
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {
