@@ -46,10 +46,10 @@ export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\x00${WHITE_SPACE}][^
 /** The length of the longest name that can be given to a new animal, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
 
-/** Returns the rule that a value breaks, as the end of a sentence that begins with the field's name. */
-export type Rule = (value: unknown) => string | undefined;
-
-/** The rule of each field that a caller gives. Append a new one: fingerprints depend on the order. */
+/**
+ * For each field that a caller gives, the rule that a value breaks, as the end of a sentence that begins with the name.
+ * Append a new field: fingerprints depend on the order.
+ */
 export const PET_RULES = {
   name: (name) => {
     if (typeof name !== 'string') return 'must be a string';
@@ -66,7 +66,7 @@ export const PET_RULES = {
     return `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
   },
   status: (status) => (isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`),
-} as const satisfies Readonly<Record<keyof UnsavedPet, Rule>>;
+} as const satisfies Readonly<Record<keyof UnsavedPet, (value: unknown) => string | undefined>>;
 
 /** The names of the fields that a caller gives. */
 export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;

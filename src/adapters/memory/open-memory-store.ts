@@ -3,8 +3,7 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import { claimId } from '../../application/ports/pet-repository.js';
 import type { CompleteStore } from '../../application/ports/store.js';
 import { savedPet } from '../../domain/pet.js';
-import { MemoryData } from './memory-data.js';
-import { memoryChanges, memoryPets } from './memory-pet-repository.js';
+import { MemoryData, memoryChanges, memoryPets } from './memory-pet-repository.js';
 
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
 export function openMemoryStore(): CompleteStore {
