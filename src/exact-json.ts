@@ -82,10 +82,7 @@ export interface JsonDocument {
  * values down to `maxDepth` (default 16; 0 for scalars only). Keeps lone surrogates in strings.
  * @throws {JsonSyntaxError} the text is not JSON.
  */
-export function readJson(
-  text: string,
-  { maxDepth = 16 }: { readonly maxDepth?: number | undefined } = {},
-): JsonDocument {
+export function readJson(text: string, maxDepth = 16): JsonDocument {
   const reader = new Reader(text, maxDepth, (source) => new JsonNumber(source));
   const value = reader.read();
   return { value, duplicates: reader.duplicates, tooDeep: reader.tooDeep };

@@ -12,7 +12,7 @@ import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
-import type { Claim, PetRepository } from './ports/pet-repository.js';
+import type { PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
@@ -140,12 +140,7 @@ export function requirePetId(id: bigint | number): bigint {
 /** How long an idempotency key is honoured, in milliseconds: 24 hours. */
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
-async function claimFor(
-  { scope, key }: IdempotencyKey,
-  pet: UnsavedPet,
-  now: Date,
-  sha256: Sha256,
-): Promise<Claim> {
+async function claimFor({ scope, key }: IdempotencyKey, pet: UnsavedPet, now: Date, sha256: Sha256) {
   requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
   const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
   return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };

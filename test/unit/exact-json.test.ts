@@ -50,7 +50,7 @@ function convert(value: JsonValue, toNumber: (text: string) => unknown): unknown
 }
 
 const read = (text: string, toNumber: (text: string) => unknown = Number): unknown =>
-  convert(readJson(text, { maxDepth: Infinity }).value, toNumber);
+  convert(readJson(text, Infinity).value, toNumber);
 
 function syntaxError(text: string, reader: (text: string) => unknown = readJson): JsonSyntaxError {
   try {
@@ -140,7 +140,7 @@ describe('readJson', () => {
 
     it('replaces what is too deep by empty containers', () => {
       const text = '{"a":[1,"two",{"three":[4]}],"b":{"c":[{"d":5}]},"e":"f"}';
-      const { value, tooDeep } = readJson(text, { maxDepth: 2 });
+      const { value, tooDeep } = readJson(text, 2);
       assert.deepEqual(convert(value, Number), { a: [1, 'two', {}], b: { c: [] }, e: 'f' });
       expect(tooDeep).to.equal(true);
     });
@@ -408,7 +408,7 @@ describe('exact JSON against other readers', () => {
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
         assert.equal(stringify(value), text);
-        const { value: again, duplicates } = readJson(text, { maxDepth: Infinity });
+        const { value: again, duplicates } = readJson(text, Infinity);
         assert.equal(stringify(again), text);
         assert.deepEqual(duplicates, []);
       }),
@@ -419,7 +419,7 @@ describe('exact JSON against other readers', () => {
   it('reads the values that lossless-json reads, numbers to the character', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
-        fc.pre(readJson(text, { maxDepth: Infinity }).duplicates.length === 0);
+        fc.pre(readJson(text, Infinity).duplicates.length === 0);
         assert.deepEqual(
           read(text, (number) => ({ number })),
           parseLossless(text, (_name, value) => numberText(value)),
@@ -481,7 +481,7 @@ describe('exact JSON against other readers', () => {
         const expected = accepts(JSON.parse, altered, SyntaxError);
         assert.equal(accepts(readJson, altered), expected);
         assert.equal(
-          accepts((text) => readJson(text, { maxDepth: 1 }), altered),
+          accepts((text) => readJson(text, 1), altered),
           expected,
         );
       }),

@@ -23,16 +23,14 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
     // Compared in any case, so that the response time does not reveal which ids exist.
     return isEqual(hash, found?.hash ?? '0'.repeat(64)) ? found : undefined;
   };
-  /** By hash, the oldest first. */
+  /** By hash. A full one is emptied: no entry would live longer than half a second anyway. */
   const lookUps = new Map<string, { readonly begun: number; readonly result: ReturnType<FindKey> }>();
   return (id, hash) => {
     const earlier = lookUps.get(hash);
     // Not from its end: the store may have read the key right at its start.
     if (earlier && performance.now() - earlier.begun < LIFETIME) return earlier.result;
     const lookUp = { begun: performance.now(), result: find(id, hash) };
-    lookUps.delete(hash);
-    const [oldest] = lookUps.keys();
-    if (oldest !== undefined && lookUps.size >= CAPACITY) lookUps.delete(oldest);
+    if (lookUps.size >= CAPACITY) lookUps.clear();
     lookUps.set(hash, lookUp);
     const forget = (): boolean => lookUps.get(hash) === lookUp && lookUps.delete(hash);
     lookUp.result.then((found) => found ?? forget(), forget);

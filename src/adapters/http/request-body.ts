@@ -110,7 +110,7 @@ function readObject(text: string): { members: Readonly<Record<string, unknown>>;
 
 function parse(text: string): JsonDocument {
   try {
-    return readJson(text, { maxDepth: MAX_DEPTH });
+    return readJson(text, MAX_DEPTH);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw malformedJson(messageOf('malformed_json', { fault: error.message }));

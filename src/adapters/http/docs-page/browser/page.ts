@@ -74,7 +74,7 @@ async function exchange({ method, url, headers, body }: PreparedRequest) {
 /** JSON in lines, exact to the digit. Any other text, and what the browser cannot write exactly, as it is. */
 function formatted(text: string): string {
   try {
-    const { value, duplicates } = readJson(text, { maxDepth: Infinity });
+    const { value, duplicates } = readJson(text, Infinity);
     return duplicates.length > 0 ? text : stringify(value, 2);
   } catch {
     return text;
