@@ -16,21 +16,13 @@ const FILES: ReadonlyArray<readonly [path: string, type: string]> = [
   ['build/src/exact-json.js', SCRIPT],
 ];
 
-/**
- * Reads the static files of the docs page. Skips a file that it cannot read: the service runs without it, and
- * responds 404 for it.
- * @param packageRoot the folder of this package, ending in a slash. Default: found from this module, which a bundler
- * may have moved.
- */
-export async function readDocsFiles(packageRoot: URL = PACKAGE): Promise<readonly DocsFile[]> {
-  const files = await Promise.all(
-    FILES.map(async ([path, type]) => {
-      const text = await readFile(new URL(path, packageRoot), 'utf8').catch(() => undefined);
-      if (text === undefined) return [];
-      // Browsers get all scripts from one folder.
-      const flat = text.replaceAll(/'(?:\.\.\/)+([\w-]+\.js)'/g, "'./$1'");
-      return [{ name: path.replace(/.*\//, ''), type, text: flat }];
-    }),
-  );
-  return files.flat();
+/** Reads the static files of the docs page. Rejects if one cannot be read. */
+export async function readDocsFiles(): Promise<readonly DocsFile[]> {
+  const files = FILES.map(async ([path, type]) => {
+    const text = await readFile(new URL(path, PACKAGE), 'utf8');
+    // Browsers get all scripts from one folder.
+    const flat = text.replaceAll(/'(?:\.\.\/)+([\w-]+\.js)'/g, "'./$1'");
+    return { name: path.replace(/.*\//, ''), type, text: flat };
+  });
+  return Promise.all(files);
 }

@@ -1,12 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { docsPage } from '../../../../src/adapters/http/docs-page/docs-page.js';
 import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../../src/adapters/http/node/docs-files.js';
-import { docsRoutes } from '../../../../src/adapters/http/docs-routes.js';
 import { documentFor, operationsOf } from '../../../open-api/document.js';
 
 const page = (settings: Partial<HttpSettings> = {}): string =>
@@ -80,21 +75,5 @@ describe('The static files of the docs page', () => {
     for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
       for (const [, name] of text.matchAll(/ from '([^']+)'/g))
         expect(names).to.include(name?.replace('./', ''));
-  });
-
-  it('may be missing: the service starts, and has no route for a missing file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docs-files-'));
-    try {
-      await mkdir(join(folder, 'src/adapters/http/docs-page'), { recursive: true });
-      await writeFile(join(folder, 'src/adapters/http/docs-page/icon.svg'), '<svg/>');
-      const files = await readDocsFiles(pathToFileURL(`${folder}/`));
-      expect(files).to.deep.equal([
-        { name: 'icon.svg', type: 'image/svg+xml; charset=utf-8', text: '<svg/>' },
-      ]);
-      const routes = docsRoutes(files, DEFAULT_HTTP_SETTINGS).map(({ path }) => path);
-      expect(routes).to.have.members(['/', '/docs', '/docs/icon.svg']);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });
