@@ -67,14 +67,13 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
   return encodedForLink(whole.slice(0, end).replace(/^\/+/, '/'));
 }
 
-/** The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support, without removed operations. */
+/**
+ * The value of an Allow header (RFC 9110, 10.2.1): every method that these routes support, without removed operations.
+ * HEAD and OPTIONS follow from them.
+ */
 export function allowedMethods(...routes: readonly Route[]): string {
   const endpoints = routes.flatMap((route) => Array.from(route.endpoints));
-  return allow(endpoints.flatMap(([method, { removed }]) => (removed === undefined ? [method] : [])));
-}
-
-/** The same for these methods. HEAD and OPTIONS follow from them. */
-export function allow(methods: readonly string[]): string {
+  const methods = endpoints.flatMap(([method, { removed }]) => (removed === undefined ? [method] : []));
   const all = [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method));
   return [...all, 'OPTIONS'].join(', ');
 }

@@ -2,9 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
 import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
-import { servedOperations } from '../operations.js';
 import { requestId } from '../request-headers.js';
-import { allow } from '../routes.js';
 import { rawHeaderValues } from './node-request.js';
 
 /** What the server knows of a request that it answers itself. */
@@ -35,14 +33,11 @@ export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer 
 
 /** What Node's parser found wrong, as an error of the interface. */
 export function parserFault({ code }: ParserError): HttpError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new HttpError('headers_too_large', ERRORS.headers_too_large.message);
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
-    default:
-      return malformed(ERRORS.malformed_request.message);
-  }
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new HttpError('headers_too_large', ERRORS.headers_too_large.message);
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
+  return malformed(ERRORS.malformed_request.message);
 }
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
@@ -67,10 +62,9 @@ const malformed = (message: string): HttpError => new HttpError('malformed_reque
 
 export const lateRequest = (): HttpError => new HttpError('request_timeout', ERRORS.request_timeout.message);
 
-export function connectRefused(): HttpError {
-  const methods = servedOperations({ experimental: [] }).map(([, { method }]) => method);
-  return new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: allow(methods) });
-}
+/** It names the methods of the interface: CONNECT has no path that could have its own. */
+export const connectRefused = (): HttpError =>
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {
