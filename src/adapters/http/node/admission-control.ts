@@ -97,12 +97,7 @@ class Shares {
   }
 }
 
-interface Bounds {
-  readonly working: Shares;
-  readonly reading: Shares;
-  readonly unsent: Shares;
-  readonly scheduler: FairScheduler;
-}
+type Bounds = Readonly<Record<'working' | 'reading' | 'unsent', Shares> & { scheduler: FairScheduler }>;
 
 /** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
 class HeldPermit implements Permit {

@@ -21,7 +21,6 @@ export interface ServerState {
   /** The connections that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Connection>;
   readonly scheduler: FairScheduler;
-  /** Counts connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
   /** Whether every response closes its connection. */
   isDraining?: boolean;

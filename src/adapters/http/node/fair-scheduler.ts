@@ -11,9 +11,6 @@ export interface Task {
 /** The cost of refusing a task. */
 const REFUSED = 1 / 2;
 
-/** While a caller is overdue, every fourth task started is its oldest; the others are its newest. */
-const OLDEST_OF = 4;
-
 /**
  * Shares the event loop: starts at most `perTurn` tasks a turn, round-robin over callers. So neither a flood nor a greedy
  * caller delays other callers, timers and health checks by more than a few milliseconds.
@@ -116,8 +113,9 @@ export class FairScheduler {
 
   #takeFrom(queue: Task[], now: number): Task {
     const [oldest] = queue as [Task];
-    const isOverdue = this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % OLDEST_OF !== 0;
-    return (isOverdue ? queue.pop() : queue.shift()) as Task;
+    // While a caller is overdue, every fourth task that starts is its oldest.
+    const isNewest = this.#isLate(oldest, now) && (this.#startedWhileLate += 1) % 4 !== 0;
+    return (isNewest ? queue.pop() : queue.shift()) as Task;
   }
 
   #isLate({ deferredAt = Infinity }: Task, now: number): boolean {

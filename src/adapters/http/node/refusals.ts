@@ -5,14 +5,10 @@ import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
 
-/** What the server knows of a request that it answers itself. */
-export interface RefusedRequest extends Pick<HttpRequest, 'header'> {
+/** What the server knows of a request that it answers itself: `-` is a method or path that could not be read. */
+export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'header'> {
   /** Its request id if it sent a valid one, else a new one. */
   readonly id: string;
-  /** As sent; `-` if it could not be read. */
-  readonly method: string;
-  /** As in the requests of the interface; `-` if it could not be read. */
-  readonly path: string;
 }
 
 export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {

@@ -6,14 +6,13 @@ export class ServerRequest extends IncomingMessage {
   onRead: (() => void) | undefined;
   #isRead = false;
 
-  // Not told before the body is read: until then the listener may have begun what needs no body.
-  /** Makes reading the body fail. Calls `unheard` if the reader ignores errors, or if a late body is not read. */
+  /**
+   * Makes reading the body fail, not before it is read: until then the listener may have begun what needs no body.
+   * Calls `unheard` if the reader ignores errors, or if a late body is not read.
+   */
   fail(fault: HttpError, unheard: () => void): void {
     if (fault.code === 'request_timeout' && !this.#isRead) return unheard();
-    const deliver = (): void => {
-      if (this.listenerCount('error') > 0) this.emit('error', fault);
-      else unheard();
-    };
+    const deliver = () => (this.listenerCount('error') > 0 ? this.emit('error', fault) : unheard());
     this.onRead = () => {
       this.onRead = undefined;
       process.nextTick(deliver); // by then the reader listens
