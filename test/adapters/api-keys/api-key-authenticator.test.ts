@@ -131,15 +131,6 @@ describe('ApiKeyAuthenticator', () => {
       await apiKeys.close();
       expect((await authenticator.authenticate('static-one')).ok).to.equal(true);
     });
-
-    it('prefers a static key to a managed key of the same text, without a look-up', async () => {
-      const { key, record } = await managed.issue({ name: 'both' });
-      await managed.revoke(record.id);
-      const both = new ApiKeyAuthenticator({ staticKeys: [key], apiKeys, clock });
-      const answer = await both.authenticate(key);
-      expect(answer.ok && answer.principal.keyId).to.match(/^static-/);
-      expect(apiKeys.lookUps).to.deep.equal([]);
-    });
   });
 
   describe('with managed keys', () => {
