@@ -14,17 +14,10 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 /** V8 keeps the whole source text in memory for as long as a longer slice of it lives. */
 const LONGEST_COPIED_SLICE = 12;
 
-/** The text is not JSON, or repeats a member where that is refused. */
+/** The text is not JSON, or repeats a member where that is refused. The message says where. */
 export class JsonSyntaxError extends SyntaxError {
   // A literal: minifiers rename classes.
   override readonly name = 'JsonSyntaxError';
-  /** Offset of the fault from the start of the text, in UTF-16 code units. */
-  readonly position: number;
-
-  constructor(message: string, position: number) {
-    super(`${message} at position ${position}`);
-    this.position = position;
-  }
 }
 
 /** A number as it was written. The reader of the document decides what to make of it. */
@@ -94,14 +87,15 @@ export function readJson(text: string, maxDepth = 16): JsonDocument {
  * @throws {SyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
  */
 export function parse(text: string): unknown {
-  const toNumber = (source: string): bigint | number => new JsonNumber(source).toInt64() ?? Number(source);
-  const reader = new Reader(text, Infinity, toNumber);
+  const reader = new Reader(text, Infinity, numberFrom);
   const value = reader.read();
   const [duplicate] = reader.duplicates;
   if (duplicate === undefined) return value;
   const pointer = duplicate.length > 64 ? `${duplicate.slice(0, 64)}...` : duplicate;
-  throw new JsonSyntaxError(`Member ${pointer} is repeated`, reader.firstDuplicateAt ?? 0);
+  throw new JsonSyntaxError(`Member ${pointer} is repeated`);
 }
+
+const numberFrom = (source: string): bigint | number => new JsonNumber(source).toInt64() ?? Number(source);
 
 const WORDS = Object.entries({ true: true, false: false, null: null });
 const closing = (container: object): string => (Array.isArray(container) ? ']' : '}');
@@ -109,7 +103,6 @@ const closing = (container: object): string => (Array.isArray(container) ? ']' :
 /** Reads one text. Keeps its own stack, so that no nesting overflows the engine's. */
 class Reader<Num> {
   readonly duplicates: string[] = [];
-  firstDuplicateAt: number | undefined;
   tooDeep = false;
   readonly #text: string;
   readonly #maxDepth: number;
@@ -188,18 +181,16 @@ class Reader<Num> {
 
   #name(container: Container<Num>): void {
     if (this.#peek() !== '"') throw this.#expected('a member name in quotes');
-    const start = this.#at;
     const name = this.#string();
     if (this.#building()) {
       this.#names[this.#open.length - 1] = name;
-      if (Object.hasOwn(container, name)) this.#noteDuplicate(start);
+      if (Object.hasOwn(container, name)) this.#noteDuplicate();
     }
     if (this.#peek() !== ':') throw this.#expected('":"');
     this.#at += 1;
   }
 
-  #noteDuplicate(start: number): void {
-    this.firstDuplicateAt ??= start;
+  #noteDuplicate(): void {
     if (this.duplicates.length === MAX_DUPLICATES) return;
     const path = this.#open.map((container, depth) => {
       const token = Array.isArray(container) ? String(container.length) : (this.#names[depth] ?? '');
@@ -252,7 +243,7 @@ class Reader<Num> {
 
   #expected(what: string, position = this.#at): JsonSyntaxError {
     const end = position >= this.#text.length ? ', but the text ends,' : '';
-    return new JsonSyntaxError(`Expected ${what}${end}`, position);
+    return new JsonSyntaxError(`Expected ${what}${end} at position ${position}`);
   }
 }
 

@@ -69,12 +69,11 @@ export async function copyCatalogue(options: CopyOptions) {
   const apiKeys = await from.apiKeys.list(call);
   for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
-  let pets = 0;
+  let compared = 0;
   const copies = petsOf(to.pets);
   for await (const batch of petsOf(from.pets)) {
     requireSamePets(batch, (await copies.next()).value ?? []);
-    pets += batch.length;
-    onProgress(done + pets);
+    onProgress(done + (compared += batch.length));
   }
   requireSamePets([], (await copies.next()).value ?? []);
   if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) throw differs('API keys');
@@ -83,7 +82,7 @@ export async function copyCatalogue(options: CopyOptions) {
   for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
   if (copiedClaims !== claims) throw differs('number of idempotency keys');
   await to.transfer.markUnfinished(false, call);
-  return { pets, claims, apiKeys: apiKeys.length, lastId };
+  return { pets: done, claims, apiKeys: apiKeys.length, lastId };
 }
 
 function copyable({ pets, apiKeys, transfer }: Store) {

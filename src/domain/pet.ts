@@ -73,17 +73,14 @@ export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof Unsa
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
-  const { status = DEFAULT_STATUS } = pet;
+  const { name, status = DEFAULT_STATUS } = pet;
   const faults = petFaults({ ...pet, status });
-  if (isLongerThan(MAX_NAME_LENGTH, pet.name)) {
+  const mayBeLong = typeof name === 'string' && name.length > MAX_NAME_LENGTH;
+  if (mayBeLong && Array.from(name).length > MAX_NAME_LENGTH) {
     faults.unshift({ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` });
   }
   return faults;
 }
-
-/** Counts code points, and of a long text no more than necessary. */
-const isLongerThan = (most: number, text: unknown): boolean =>
-  typeof text === 'string' && text.length > most && Array.from(text.slice(0, 2 * most + 1)).length > most;
 
 /** Every rule that an animal breaks, new or stored: stores of older versions may hold longer names. */
 function petFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {

@@ -89,7 +89,6 @@ describe('readJson', () => {
     for (const [text, message] of FAULTS) {
       const error = syntaxError(text);
       expect(error, text).to.include({ name: 'JsonSyntaxError', message }).and.be.instanceOf(SyntaxError);
-      expect(message).to.match(new RegExp(`position ${error.position}$`));
     }
   });
 
@@ -150,9 +149,12 @@ describe('readJson', () => {
       expect(readJson(nested(levels)).tooDeep).to.equal(true);
       expect(readJson('{"a":'.repeat(levels) + '1' + '}'.repeat(levels)).tooDeep).to.equal(true);
       expect(readJson('[{"a":'.repeat(levels) + '[]' + '}]'.repeat(levels)).tooDeep).to.equal(true);
-      expect(syntaxError('['.repeat(levels)).position).to.equal(levels);
-      expect(syntaxError(`${nested(levels)}]`).position).to.equal(2 * levels);
-      expect(syntaxError('[{"a":'.repeat(levels) + '}'.repeat(levels)).position).to.equal(6 * levels);
+      for (const [text, position] of [
+        ['['.repeat(levels), levels],
+        [`${nested(levels)}]`, 2 * levels],
+        ['[{"a":'.repeat(levels) + '}'.repeat(levels), 6 * levels],
+      ] as const)
+        expect(syntaxError(text).message).to.match(new RegExp(` position ${position}$`));
     });
   });
 
@@ -277,10 +279,9 @@ describe('parse', () => {
     );
   });
 
-  it('refuses a repeated member, and names it and its position', () => {
-    const error = syntaxError('{"pets":[{"id":1,"id":1}],"pets":0}', parse);
-    expect(error.message).to.equal('Member /pets/0/id is repeated at position 17');
-    expect(error.position).to.equal(17);
+  it('refuses a repeated member, and names it', () => {
+    const { message } = syntaxError('{"pets":[{"id":1,"id":1}],"pets":0}', parse);
+    expect(message).to.equal('Member /pets/0/id is repeated');
   });
 
   it('reads at any depth', () => {

@@ -181,7 +181,7 @@ describe('import and export', () => {
       ['{"name":"A","categoryId":1.5,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
       ['{"name":1}', `${INVALID} name must be a string; categoryId is required.`],
       ['{"name":"A","categoryId":9223372036854775808}', `${INVALID} ${CATEGORY}.`],
-      ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated at position 12.'],
+      ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated.'],
       ['[1]', 'The line is not a JSON object.'],
       ['{"name"', 'The line is not valid JSON. Expected ":", but the text ends, at position 8.'],
     ];
