@@ -152,9 +152,14 @@ const textFault = (text: unknown): string | undefined =>
     ? undefined
     : 'must have 1 to 255 characters, without U+0000 and lone surrogates';
 
-/** What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. */
-export const fingerprintText = (pet: UnsavedPet): string =>
-  JSON.stringify(NEW_PET_FIELDS.map((field) => pet[field]?.toString()));
+/**
+ * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
+ * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
+ */
+export function fingerprintText(pet: UnsavedPet): string {
+  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
+  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
+}
 
 type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;
 
