@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { bindContract, bindToJest } from '../contract/bind-contract.js';
-import { assert } from '../contract/assert.js';
+import { bindContract } from '../contract/bind-contract.js';
+import assert from 'node:assert/strict';
 import type { Contract, Subject } from '../contract/contract.js';
 import { rejectionOf } from '../contract/rejection.js';
 
@@ -29,14 +29,11 @@ class Recorder {
     this.#depth -= 1;
   };
 
-  readonly it = Object.assign(
-    (title: string, body: (...context: unknown[]) => Promise<void>): void => {
-      expect(body.length, 'a parameter would be a callback').to.equal(0);
-      this.lines.push(`${'  '.repeat(this.#depth)}- ${title}`);
-      this.#tests.push({ title, body });
-    },
-    { skip: (title: string) => void this.lines.push(`${'  '.repeat(this.#depth)}- skipped: ${title}`) },
-  );
+  readonly it = (title: string, body: (...context: unknown[]) => Promise<void>): void => {
+    expect(body.length, 'a parameter would be a callback').to.equal(0);
+    this.lines.push(`${'  '.repeat(this.#depth)}- ${title}`);
+    this.#tests.push({ title, body });
+  };
 
   readonly after = (body: () => Promise<void>): void => void this.#afters.push(body);
 
@@ -65,6 +62,18 @@ class Recorder {
 const comparing = async (): Promise<void> => assert.deepEqual(undefined, { id: 1n, name: 'Fido' });
 
 describe('bindContract', () => {
+  it('declares a test for each case, below its topic', () => {
+    const recorder = new Recorder();
+    bindContract(contract, open, recorder);
+    expect(recorder.lines).to.deep.equal([
+      'keeps the contract of Box',
+      '  lids',
+      '    - opens',
+      '    - closes',
+      '  - holds water',
+    ]);
+  });
+
   it('skips by the context of mocha, with the reason in the title, and sets its time limit', async () => {
     const recorder = new Recorder();
     bindContract(contract, open, recorder, { timeLimit: 1000 });
@@ -112,7 +121,7 @@ describe('bindContract', () => {
     const recorder = new Recorder();
     bindContract(contract, open, recorder);
     const [first] = await recorder.run(() => ({ self: {} }));
-    expect(first).to.equal('opens: threw This test runner cannot skip a running test: use bindToJest');
+    expect(first).to.equal('opens: threw This test runner cannot skip a running test: use runContract');
   });
 
   it('disposes of shared subjects after all tests, and needs `after` for it', async () => {
@@ -139,26 +148,5 @@ describe('bindContract', () => {
       expected: '{\n  "id": "1n",\n  "name": "Fido"\n}',
     });
     expect(error).to.have.property('message').that.includes('id: 1n');
-  });
-});
-
-describe('bindToJest', () => {
-  it('opens a subject first, and declares cases that do not apply as skipped', async () => {
-    const recorder = new Recorder();
-    let subjects = 0;
-    const counting = async (): Promise<Subject> => {
-      subjects += 1;
-      return { dispose: async () => void (subjects -= 1) };
-    };
-    await bindToJest(contract, counting, recorder);
-    expect(recorder.lines).to.deep.equal([
-      'keeps the contract of Box',
-      '  lids',
-      '    - opens',
-      '    - skipped: closes (skipped: it has no lid)',
-      '  - holds water',
-    ]);
-    expect(await recorder.run(() => ({}))).to.deep.equal(['opens: ended', 'holds water: threw it leaks']);
-    expect(subjects).to.equal(0);
   });
 });

@@ -1,5 +1,5 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each, type Contract, type Promises } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';

@@ -1,5 +1,5 @@
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { alterations, truncations, words } from './samples.js';

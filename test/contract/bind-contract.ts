@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert';
 import type { Contract, Open, Subject } from './contract.js';
-import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type Suite, type SuiteCase } from './run-contract.js';
+import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type SuiteCase } from './run-contract.js';
 
-/** The functions of a test runner. mocha, node:test, vitest and jest have them, imported or global. */
+/** The functions of a test runner. mocha, node:test and vitest have them, imported or global. */
 export interface TestRunner {
   /** Declares a group of tests: `body` declares them, synchronously. */
   readonly describe: (title: string, body: () => void) => unknown;
@@ -14,7 +14,7 @@ export interface TestRunner {
 
 /**
  * Binds a contract to mocha, node:test or vitest: declares one test for each case. A case that does not apply is
- * reported as skipped, with the reason. For jest use `bindToJest`.
+ * reported as skipped, with the reason.
  * @param runner Default: the globals of the test runner.
  */
 export function bindContract<S extends Subject, Given extends string = never>(
@@ -23,9 +23,15 @@ export function bindContract<S extends Subject, Given extends string = never>(
   runner: TestRunner = globalRunner(),
   options: RunOptions = {},
 ): void {
-  declareSuite(contract, suiteOf(contract, open, options), runner, ({ name, run }) => {
-    const timeout = runnerTimeout(options);
-    // Without parameters of its own: mocha and jest would pass a callback.
+  const suite = suiteOf(contract, open, options);
+  const { describe, it, after } = runner;
+  const { sharesSubjects } = contract;
+  if (sharesSubjects && after === undefined) {
+    throw new TypeError(`The contract of ${contract.port} also needs the test runner's after`);
+  }
+  const timeout = runnerTimeout(options);
+  const declare = ({ name, run }: SuiteCase): void => {
+    // Without parameters of its own: mocha would pass a callback.
     async function body(this: unknown, ...[context]: unknown[]): Promise<void> {
       const test = runningTest(this, context);
       test.setTimeout(timeout);
@@ -33,53 +39,13 @@ export function bindContract<S extends Subject, Given extends string = never>(
       if (result.outcome === 'failed') throw reportable(result.error);
       if (result.reason !== undefined) test.skip(result.reason);
     }
-    runner.it(name, body, timeout);
-  });
-}
-
-/**
- * Binds a contract to jest, which can skip a test only before it runs. So this opens a subject to find the cases that
- * do not apply: await it at the top of a test file (an ECMAScript module: `node --experimental-vm-modules`).
- * @param runner Default: jest's globals.
- */
-export async function bindToJest<S extends Subject, Given extends string = never>(
-  contract: Contract<S, Given>,
-  open: Open<S, Given>,
-  runner: TestRunner & {
-    readonly it: { readonly skip: (title: string, body: () => Promise<void>) => unknown };
-  } = globalRunner() as never,
-  options: RunOptions = {},
-): Promise<void> {
-  const suite = suiteOf(contract, open, options);
-  const reasons = await suite.skipReasons();
-  declareSuite(contract, suite, runner, ({ name, run }, index) => {
-    const reason = reasons[index];
-    const body = async (): Promise<void> => {
-      const result = await run();
-      if (result.outcome === 'failed') throw reportable(result.error);
-    };
-    if (reason === undefined) runner.it(name, body, runnerTimeout(options));
-    else runner.it.skip(`${name} (skipped: ${reason})`, body);
-  });
-}
-
-/** Declares a suite's cases below its port, and below their topics if they have any. */
-function declareSuite(
-  { sharesSubjects }: { readonly sharesSubjects?: true },
-  suite: Suite,
-  { describe, after }: TestRunner,
-  declare: (suiteCase: SuiteCase, index: number) => void,
-): void {
-  if (sharesSubjects && after === undefined) {
-    throw new TypeError(`The contract of ${suite.port} also needs the test runner's after`);
-  }
-  const byTopic = Map.groupBy(suite.cases.entries(), ([, { topic }]) => topic);
-  describe(`keeps the contract of ${suite.port}`, () => {
+    it(name, body, timeout);
+  };
+  describe(`keeps the contract of ${contract.port}`, () => {
     if (sharesSubjects) after?.(() => suite.close());
-    for (const [topic, cases] of byTopic) {
-      const declareAll = (): void => cases.forEach(([index, suiteCase]) => declare(suiteCase, index));
-      if (topic === undefined) declareAll();
-      else describe(topic, declareAll);
+    for (const [topic, cases] of Map.groupBy(suite.cases, (each) => each.topic)) {
+      if (topic === undefined) cases.forEach(declare);
+      else describe(topic, () => cases.forEach(declare));
     }
   });
 }
@@ -98,7 +64,7 @@ interface RunnerContext {
 function runningTest(self: unknown, argument: unknown) {
   const context = [argument, self].find(canSkip);
   if (context === undefined) {
-    throw new TypeError('This test runner cannot skip a running test: use bindToJest');
+    throw new TypeError('This test runner cannot skip a running test: use runContract');
   }
   const { test } = context;
   return {

@@ -1,7 +1,7 @@
 import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each, type Contract, type Promises } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import {

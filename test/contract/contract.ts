@@ -1,4 +1,4 @@
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 
 /** The promises of one port as data, for any test runner: written once, run on every adapter. */
 export interface Contract<S extends Subject, Given extends string = never> {

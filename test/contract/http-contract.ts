@@ -1,4 +1,4 @@
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import type { Contract, ContractCase } from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';

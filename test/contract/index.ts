@@ -7,7 +7,7 @@
 export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
 export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
-export { bindContract, bindToJest, type TestRunner } from './bind-contract.js';
+export { bindContract, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 export { httpContract } from './http-contract.js';

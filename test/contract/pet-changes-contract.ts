@@ -4,7 +4,7 @@ import { isAnimalStoreError, type StatusConflictError } from '../../src/domain/e
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import type { Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, type Contract, type Promises } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';

@@ -1,6 +1,6 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
 import type { Pet } from '../../src/domain/pet.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 
 /** Resolves to what `call` rejects with; fails when the call resolves. */
 export async function rejectionOf(call: Promise<unknown>, about: unknown = ''): Promise<unknown> {

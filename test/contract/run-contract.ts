@@ -36,12 +36,9 @@ export async function runContract<S extends Subject, Given extends string = neve
   }
 }
 
-/** A contract together with its subjects, for binders. */
-export interface Suite {
-  readonly port: string;
+/** A contract together with its subjects. */
+interface Suite {
   readonly cases: readonly SuiteCase[];
-  /** Returns for each case why it would be skipped, as far as that is known before it runs. */
-  skipReasons(): Promise<readonly (string | undefined)[]>;
   /** Disposes of shared subjects. */
   close(): Promise<void>;
 }
@@ -105,7 +102,6 @@ export function suiteOf<S extends Subject, Given extends string = never>(
   }
 
   return {
-    port: contract.port,
     cases: cases.map((contractCase) => ({
       name: contractCase.name,
       topic: contractCase.topic,
@@ -115,15 +111,6 @@ export function suiteOf<S extends Subject, Given extends string = never>(
         return { name: contractCase.name, ...judgement, milliseconds: performance.now() - began };
       },
     })),
-    async skipReasons() {
-      const subjects = new Map<Given, S>();
-      for (const { given } of cases) {
-        if (!subjects.has(given as Given)) subjects.set(given as Given, await subjectFor(given as Given));
-      }
-      const reasons = cases.map(({ given, unless }) => unless?.(subjects.get(given as Given) as S));
-      for (const subject of subjects.values()) await release(subject);
-      return reasons;
-    },
     async close() {
       // A subject that did not open has failed its cases.
       for (const result of await Promise.allSettled(shared.values())) {

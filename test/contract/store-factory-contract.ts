@@ -1,5 +1,5 @@
 import type { OpenOptions, Store } from '../../src/application/ports/store.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
 import { rejectionOf } from './rejection.js';
 import { samplePet } from './samples.js';

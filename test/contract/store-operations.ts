@@ -1,5 +1,5 @@
 import type { Call } from '../../src/application/animal-store.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each, type Promises } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { claimed, instant, sampleApiKey, samplePet } from './samples.js';

@@ -1,7 +1,7 @@
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
-import { assert } from './assert.js';
+import assert from 'node:assert/strict';
 import type { ContractCase, Promises, Subject } from './contract.js';
 import { times } from './samples.js';
 

@@ -5,7 +5,7 @@ import type {
 } from '../../../src/application/animal-store.js';
 import { INT64_MAX } from '../../../src/domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, type Promises } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, times } from '../samples.js';

@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { NewPet, UnsavedPet } from '../../../src/domain/pet.js';
 import { DEFAULT_STATUS, PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, INT64_EDGES, FIELD_VALUES, times } from '../samples.js';

@@ -1,7 +1,7 @@
 import type { AnimalStore, Call, PetQuery } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';

@@ -1,7 +1,7 @@
 import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application/animal-store.js';
 import type { NewPet, Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import type { ContractCase, Promises, Subject } from '../contract.js';
 import { times } from '../samples.js';
 

@@ -1,4 +1,4 @@
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 
 /** The server's side of a conversation. */
 export interface Conversation {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { header, headerValues, type RawResponse } from './conversation.js';
 import { words } from '../samples.js';
 import { PET, bare, by, fill, post, postAs, send, type RawRequest, type RowRequest } from './request-row.js';

@@ -1,4 +1,4 @@
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { header, headerValues, type RawResponse, type Conversation } from './conversation.js';
 import type { HttpSubject } from './http-subjects.js';
 import {

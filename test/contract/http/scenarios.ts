@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { casesOf, each, type Promises } from '../contract.js';
 import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';

@@ -1,7 +1,7 @@
 import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { each } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, claimed, samplePet, times } from '../samples.js';
 import { byId, listAll, type StorePromises, type StoreSubject } from '../store-subject.js';

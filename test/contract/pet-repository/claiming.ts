@@ -1,6 +1,6 @@
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import {
   DISTINCT_PAIRS,

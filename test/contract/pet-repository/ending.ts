@@ -1,5 +1,5 @@
 import type { Call } from '../../../src/application/animal-store.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { rejectsWithCode } from '../rejection.js';
 import { within } from '../run-contract.js';
 import { claimed, samplePet, times } from '../samples.js';

@@ -1,6 +1,6 @@
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { casesOf } from '../contract.js';
 import { rejectsWithCode } from '../rejection.js';
 import { DISTINCT_PAIRS, FIELD_VALUES, FULL_PET, claimed, samplePet, samplePets, times } from '../samples.js';

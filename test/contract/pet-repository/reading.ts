@@ -2,7 +2,7 @@ import type { PetRange, PetRepository } from '../../../src/application/ports/pet
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
-import { assert } from '../assert.js';
+import assert from 'node:assert/strict';
 import { samplePet, times } from '../samples.js';
 import { addAll, byId, listAll, type StorePromises } from '../store-subject.js';
 
