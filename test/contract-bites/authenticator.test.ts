@@ -1,58 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Call } from '../../src/application/animal-store.js';
-import type { Authentication, Authenticator, Principal } from '../../src/application/ports/authenticator.js';
+import { readApiKeyId } from '../../src/adapters/api-keys/api-key.js';
+import type { Authenticator, Principal } from '../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import {
-  DIGEST_TWINS,
-  authenticatorContract,
-  type AuthenticatorSubject,
-} from '../contract/authenticator-contract.js';
+import { authenticatorSubject } from '../adapters/api-keys/fixtures.js';
+import { authenticatorContract, type AuthenticatorSubject } from '../contract/authenticator-contract.js';
 import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
 
 const { asks, returns, rejects, deaf, remembers } = faultsOf<Authenticator>();
 
-const accepted: AuthenticatorSubject['accepted'] = [
-  { credential: 'reader_Qm4x-77TzPa0', keyId: 'reader', scopes: ['pets:read'] },
-  { credential: 'writer_8KcN.e2vLw~1', keyId: 'writer', scopes: ['pets:read', 'pets:write'] },
-  { credential: 'nobody_0000000000=', keyId: 'nobody', scopes: [] },
-  { credential: DIGEST_TWINS.accepted, keyId: 'twin', scopes: ['pets:read'] },
-];
-
-const refused: AuthenticatorSubject['refused'] = [
-  { credential: 'unknown_Qm4x-77TzPa', reason: 'unknown' },
-  { credential: 'expired_Qm4x-77TzPa', reason: 'expired' },
-  { credential: 'revoked_Qm4x-77TzPa', reason: 'revoked' },
-];
+/** The valid credentials of the newest subject. */
+let accepted: AuthenticatorSubject['accepted'] = [];
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** Judges by a table of hashes: the shortest authenticator that keeps the contract. */
-class TableAuthenticator implements Authenticator {
-  lost = false;
-  /** How many digits of a hash are compared. */
-  digits = 64;
-  readonly #issued = new Map<string, string>();
-
-  async authenticate(credential: string, { signal }: Call = {}): Promise<Authentication> {
-    signal?.throwIfAborted();
-    if (this.lost) throw new UnavailableError('reading a key');
-    const hash = credential.isWellFormed() ? sha256(credential) : '';
-    const isSame = (other: string): boolean => other.slice(0, this.digits) === hash.slice(0, this.digits);
-    const known = accepted.find((sample) => isSame(sha256(sample.credential)));
-    if (known) return { ok: true, principal: { keyId: known.keyId, scopes: new Set(known.scopes) } };
-    if (isSame(this.#issued.get(credential.split('.')[0] ?? '') ?? 'none')) {
-      return { ok: true, principal: { keyId: 'issued', scopes: new Set() } };
-    }
-    const bad = refused.find((sample) => sample.credential === credential);
-    return { ok: false, reason: bad?.reason ?? 'unknown' };
-  }
-
-  issue(alter: (hash: string) => string): string {
-    const id = `issued-${this.#issued.size}`;
-    this.#issued.set(id, alter(sha256(`${id}.secret`)));
-    return `${id}.secret`;
-  }
-}
 
 const judgesOther = (change: (credential: string) => string): Fault<Authenticator> =>
   asks({ authenticate: (credential, call) => [change(credential), call] });
@@ -69,16 +28,11 @@ const returnsOther = (
       result.ok ? { ok: true, principal: change(result.principal, credential) } : result,
   });
 
+const NOBODY: Principal = { keyId: 'nobody', scopes: new Set() };
+
 /** The weakest of checksums. */
 const sum = (text: string): number =>
   Array.from(text).reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0) % 64;
-
-const comparesDigits =
-  (digits: number): Fault<Authenticator> =>
-  (authenticator) => {
-    Reflect.set(authenticator, 'digits', digits);
-    return {};
-  };
 
 const broken: Bites<Fault<Authenticator>> = {
   'accepts a valid credential': returnsOther((principal) => ({
@@ -105,9 +59,15 @@ const broken: Bites<Fault<Authenticator>> = {
   'refuses a valid credential with any one character changed': accepts(
     (valid, sent) => sum(valid) === sum(sent),
   ),
-  'refuses the id of a key': accepts((valid, sent) => valid.startsWith(`${sent}_`)),
-  'refuses one that begins as that of a valid credential': comparesDigits(8),
-  'refuses one that differs from the stored hash': comparesDigits(62),
+  'refuses the id of a key': accepts((valid, sent) => valid.includes(`_${sent}_`)),
+  'refuses one that begins as that of a valid credential': accepts(
+    (valid, sent) => sha256(valid).slice(0, 8) === sha256(sent).slice(0, 8),
+  ),
+  // Trusts the checksum of a key.
+  'refuses one that differs from the stored hash': returns({
+    authenticate: (result, credential) =>
+      readApiKeyId(credential) === undefined ? result : { ok: true, principal: NOBODY },
+  }),
   'puts no credential into a result': returnsOther((principal, credential) => ({
     ...principal,
     keyId: credential,
@@ -137,15 +97,9 @@ const broken: Bites<Fault<Authenticator>> = {
 };
 
 const open = (fault?: Fault<Authenticator>) => async (): Promise<AuthenticatorSubject> => {
-  const table = new TableAuthenticator();
-  return {
-    authenticator: withFault<Authenticator>(table, fault),
-    accepted,
-    refused,
-    issueWithHash: async (alter) => table.issue(alter),
-    loseStore: async () => void (table.lost = true),
-    dispose: async () => {},
-  };
+  const subject = await authenticatorSubject();
+  ({ accepted } = subject);
+  return { ...subject, authenticator: withFault(subject.authenticator, fault) };
 };
 
 bites(authenticatorContract, open, broken);

@@ -5,16 +5,17 @@ import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
-import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
-import {
-  DIGEST_TWINS,
-  authenticatorContract,
-  type AuthenticatorSubject,
-} from '../../contract/authenticator-contract.js';
+import { DIGEST_TWINS, authenticatorContract } from '../../contract/authenticator-contract.js';
 import { bindContract } from '../../contract/bind-contract.js';
-import { SettableClock, observedApiKeys, withChecksum, type ObservedApiKeys } from './fixtures.js';
+import {
+  SettableClock,
+  authenticatorSubject,
+  observedApiKeys,
+  withChecksum,
+  type ObservedApiKeys,
+} from './fixtures.js';
 
 const generate = apiKeyGenerator();
 const unknown = { ok: false, reason: 'unknown' };
@@ -56,43 +57,7 @@ describe('ApiKeyAuthenticator', () => {
   });
   afterEach(() => mock.restoreAll());
 
-  bindContract(authenticatorContract, async (): Promise<AuthenticatorSubject> => {
-    const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
-    const all = await managed.issue({ name: 'all' });
-    const ended = await managed.issue({ name: 'revoked' });
-    await managed.revoke(ended.record.id);
-    const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
-    clock.advance(1);
-    const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
-    if (!twin.ok) throw new Error('the static key is not accepted');
-    return {
-      authenticator,
-      accepted: [
-        { credential: DIGEST_TWINS.accepted, keyId: twin.principal.keyId, scopes: SCOPES },
-        ...[writer, all].map(({ key, record }) => ({
-          credential: key,
-          keyId: record.id,
-          scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
-        })),
-      ],
-      refused: [
-        { credential: generate().key, reason: 'unknown' },
-        { credential: late.key, reason: 'expired' },
-        { credential: ended.key, reason: 'revoked' },
-      ],
-      async issueWithHash(alter) {
-        const elsewhere = openMemoryStore().apiKeys;
-        const { key, record } = await new ManagedApiKeys({ apiKeys: elsewhere, generate }).issue({
-          name: 'altered',
-        });
-        const stored = await elsewhere.findById(record.id);
-        if (stored) await apiKeys.add({ ...stored, hash: alter(stored.hash) });
-        return key;
-      },
-      loseStore: () => apiKeys.close(),
-      dispose: () => apiKeys.close(),
-    };
-  });
+  bindContract(authenticatorContract, authenticatorSubject);
 
   describe('with static keys', () => {
     it('accepts each, of one character too, with every scope', async () => {

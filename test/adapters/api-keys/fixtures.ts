@@ -1,7 +1,12 @@
 import { crc32 } from 'node:zlib';
+import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
+import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
+import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { Clock } from '../../../src/application/ports/clock.js';
+import { DIGEST_TWINS, type AuthenticatorSubject } from '../../contract/authenticator-contract.js';
 
 /** A clock that stands still until a test advances it. */
 export class SettableClock implements Clock {
@@ -60,4 +65,48 @@ export function withChecksum(content: string): string {
     digits = DIGITS.charAt(rest % 62) + digits;
   }
   return `${content}_${digits}`;
+}
+
+/** An authenticator with a static key and managed keys in every state. */
+export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
+  const clock = new SettableClock();
+  const { apiKeys } = openMemoryStore();
+  const generate = apiKeyGenerator();
+  const managed = new ManagedApiKeys({ apiKeys, generate, clock });
+  const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
+  const all = await managed.issue({ name: 'all' });
+  const ended = await managed.issue({ name: 'revoked' });
+  await managed.revoke(ended.record.id);
+  const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
+  clock.advance(1);
+  const authenticator = new ApiKeyAuthenticator({ staticKeys: [DIGEST_TWINS.accepted], apiKeys, clock });
+  const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
+  if (!twin.ok) throw new Error('the static key is not accepted');
+  return {
+    authenticator,
+    accepted: [
+      { credential: DIGEST_TWINS.accepted, keyId: twin.principal.keyId, scopes: SCOPES },
+      ...[writer, all].map(({ key, record }) => ({
+        credential: key,
+        keyId: record.id,
+        scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+      })),
+    ],
+    refused: [
+      { credential: generate().key, reason: 'unknown' },
+      { credential: late.key, reason: 'expired' },
+      { credential: ended.key, reason: 'revoked' },
+    ],
+    async issueWithHash(alter) {
+      const elsewhere = openMemoryStore().apiKeys;
+      const { key, record } = await new ManagedApiKeys({ apiKeys: elsewhere, generate }).issue({
+        name: 'altered',
+      });
+      const stored = await elsewhere.findById(record.id);
+      if (stored) await apiKeys.add({ ...stored, hash: alter(stored.hash) });
+      return key;
+    },
+    loseStore: () => apiKeys.close(),
+    dispose: () => apiKeys.close(),
+  };
 }
