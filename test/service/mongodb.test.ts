@@ -1,15 +1,10 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import {
-  describeOnMongo,
-  describeOnOwnServers,
-  inDatabase,
-  uriOf,
-} from '../adapters/mongodb/mongo-server.js';
+import { describeOnOwnServers } from '../adapters/mongodb/mongo-server.js';
 import { until } from '../adapters/mongodb/mongod.js';
 import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
 import { cleanUp, temporaryFolder } from './running-service.js';
-import { StoreClient, expectShared, untilStatus, type Received } from './store-client.js';
+import { StoreClient, untilStatus, type Received } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -115,22 +110,3 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
 });
 
 const copy = (from: string, to: string): Promise<Outcome> => runLine(`copy --from ${from} --to ${to}`);
-
-describeOnMongo('The service on MongoDB', (server) => {
-  afterEach(() => Serving.stopAll());
-
-  it(
-    'shares one database between two services: ids are distinct, each sees the animals and keys of both',
-    inDatabase(server, async (database) => {
-      const settings = { ...SETTINGS, STORE_URL: uriOf(server, database) };
-      const [one, other] = await Promise.all([new Serving(settings).ready(), new Serving(settings).ready()]);
-      const issued = runLine('keys issue --name $where', settings);
-      await expectShared([one, other], KEY);
-      const { code, out } = await issued;
-      expect(code).to.equal(0);
-      for (const url of [one, other]) {
-        expect((await new StoreClient(out.trim(), false).get(`${url}/pets?limit=1`)).status).to.equal(200);
-      }
-    }),
-  ).timeout(60_000);
-});

@@ -1,7 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect } from 'chai';
 
 export interface Received {
   readonly status: number;
@@ -84,20 +83,4 @@ export async function untilStatus(status: number, url: string, key?: string): Pr
     await delay(20);
   }
   return performance.now() - began;
-}
-
-/** Adds animals through all services of a store at once: ids must be distinct, and every service list all animals. */
-export async function expectShared(urls: readonly string[], key: string): Promise<void> {
-  const adding = [...urls, ...urls, ...urls].map(async (url, index) => {
-    const client = new StoreClient(key);
-    const added: string[] = [];
-    for (let turn = 0; turn < 15; turn += 1) added.push(await client.add(url, `${index}-${turn}`));
-    client.close();
-    return added;
-  });
-  const assigned = (await Promise.all(adding)).flat();
-  const [first, ...others] = await Promise.all(urls.map((url) => new StoreClient(key, false).all(url)));
-  expect(first?.size).to.equal(assigned.length);
-  expect(new Set(first?.keys())).to.deep.equal(new Set(assigned));
-  for (const other of others) expect([...other]).to.deep.equal([...(first ?? [])]);
 }
