@@ -125,13 +125,6 @@ const requests: Bites<OpenHttp> = {
       listener(request, response);
     },
   ),
-  // Rejects after a malformed body.
-  'keeps serving after requests whose bodies are malformed or end early': listened(
-    (listener) => async (request, response) => {
-      listener(request, response);
-      if (request.method === 'POST') for await (const _ of request);
-    },
-  ),
 };
 
 /** What a transport may do to responses. */

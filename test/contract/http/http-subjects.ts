@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
@@ -29,11 +28,6 @@ export interface HttpSubject extends Subject {
     request: RowRequest | { readonly raw: string },
     wanted?: { readonly responses?: number; readonly untilClosed?: boolean },
   ): Promise<Conversation>;
-  /**
-   * Resolves to the errors that the transport threw, rejected with or left unhandled since the last call: each would end
-   * the process of a service. Waits shortly for requests in progress.
-   */
-  escapedErrors?(): Promise<readonly unknown[]>;
 }
 
 export type OpenHttp = Open<HttpSubject, Situation>;
@@ -46,19 +40,18 @@ export const listenerSubjects =
   (make: (http: HttpInterface) => RequestListener | Promise<RequestListener>): Open<HttpSubject, Situation> =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
-    const escaped = new EscapedErrors();
     const { corsOrigins } = http.settings;
-    const server = new NodeServer(escaped.watch(await make(http)), {
-      headers: (request) => crossOriginHeaders(corsOrigins, request),
-    });
+    const listener = await make(http);
+    const server = new NodeServer(
+      (request, response) => {
+        listener(request, response); // rejections stay unhandled, and test runners report them
+      },
+      { headers: (request) => crossOriginHeaders(corsOrigins, request) },
+    );
     const port = await server.listen(0, '127.0.0.1');
-    const stop = async (): Promise<void> => {
-      escaped.stop();
-      await server.close(50);
-    };
+    const stop = async () => void (await server.close(50));
     const url = `http://127.0.0.1:${port}${http.settings.basePath}`;
-    const subject = await socketSubject({ url, keys, used, stop }, situation);
-    return { ...subject, escapedErrors: () => escaped.take() };
+    return socketSubject({ url, keys, used, stop }, situation);
   };
 
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
@@ -192,42 +185,4 @@ const rawResponseOf = async (response: Response): Promise<RawResponse> => ({
 async function occupied(used: Promise<void> | undefined): Promise<void> {
   if (used === undefined) throw new TypeError('The situation busy needs `used` of the running service');
   await within(10_000, 'the request that must occupy the service did not reach the store', used);
-}
-
-const escaped: unknown[] = [];
-const record = (error: unknown): void => void escaped.push(error);
-let watchers = 0;
-
-/** Collects the errors that a request listener does not handle, including those that only the process sees. */
-class EscapedErrors {
-  #calls: Promise<unknown>[] = [];
-
-  constructor() {
-    watchers += 1;
-    if (watchers === 1) process.on('unhandledRejection', record).on('uncaughtException', record);
-  }
-
-  watch(listener: RequestListener): RequestListener {
-    return (request, response) => {
-      try {
-        const call: unknown = listener(request, response);
-        this.#calls.push(Promise.resolve(call).catch(record));
-        return call as void; // for the server, as in a service
-      } catch (error) {
-        record(error);
-        throw error;
-      }
-    };
-  }
-
-  async take(): Promise<readonly unknown[]> {
-    await Promise.race([Promise.all(this.#calls.splice(0)), delay(100)]);
-    await delay(0); // for the process to notice
-    return escaped.splice(0);
-  }
-
-  stop(): void {
-    watchers -= 1;
-    if (watchers === 0) process.off('unhandledRejection', record).off('uncaughtException', record);
-  }
 }
