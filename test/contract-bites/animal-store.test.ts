@@ -5,7 +5,7 @@ import { INT64_MAX } from '../../src/domain/int64.js';
 import { InvalidPetError } from '../../src/domain/errors.js';
 import type { NewPet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
-import { animalStoreContract } from '../contract/animal-store-contract.js';
+import { animalStoreContract } from '../contract/store-contracts.js';
 import { bites, faultsOf, idleFaults, withFault, type Bites, type Fault } from './bites.js';
 
 const { asks, returns, rejects, deaf, hasty } = faultsOf<ExperimentalAnimalStore>();

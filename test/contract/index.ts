@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export { animalStoreContract, type AnimalStoreSubject } from './animal-store-contract.js';
+export type { AnimalStoreSubject } from './animal-store/subject.js';
 export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
 export { bindContract, type TestRunner } from './bind-contract.js';
@@ -17,6 +17,6 @@ export type { RowRequest } from './http/request-row.js';
 export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
 export { petChangesContract } from './pet-changes-contract.js';
 export { runContract, type RunOptions } from './run-contract.js';
-export { petRepositoryContract, storeContracts } from './store-contracts.js';
+export { animalStoreContract, petRepositoryContract, storeContracts } from './store-contracts.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';
 export { storeSubject, type StoreSubject } from './store-subject.js';

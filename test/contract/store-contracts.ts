@@ -1,5 +1,8 @@
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import { animalStoreContract } from './animal-store-contract.js';
+import { changingCases } from './animal-store/changing.js';
+import { creatingCases } from './animal-store/creating.js';
+import { readingCases } from './animal-store/reading.js';
+import type { AnimalStoreSubject } from './animal-store/subject.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
 import { casesOf, type Contract } from './contract.js';
@@ -10,6 +13,12 @@ import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
 import type { StoreSubject } from './store-subject.js';
+
+/** What the animal store promises its callers, in this process or over HTTP. Errors are compared by their code. */
+export const animalStoreContract: Contract<AnimalStoreSubject> = {
+  port: 'AnimalStore',
+  cases: [...creatingCases, ...readingCases, ...changingCases],
+};
 
 /** What every store of animals promises, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
@@ -28,6 +26,7 @@ import {
   type Situation,
 } from '../contract/http/wire-http.js';
 import { heldToDocument, type Tally } from '../open-api/held-to-document.js';
+import { cleanUp, temporaryFolder } from '../service/running-service.js';
 
 const ROWS = Object.values(REQUEST_TABLE).flat();
 const koa = listenerSubjects((http) => createKoaApp(http).callback());
@@ -119,9 +118,9 @@ describe('The HTTP interface on the SQLite store', () => {
   let folder = '';
   let files = 0;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+    folder = await temporaryFolder();
   });
-  after(() => rm(folder, { recursive: true }));
+  after(cleanUp);
 
   bindStoreCases(() => `sqlite:${join(folder, `${(files += 1)}.db`)}`);
 });

@@ -1,8 +1,7 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Child, PACKAGE } from './running-service.js';
+import { Child, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 
 /** What the scripts need. */
 const PARTS = [
@@ -21,14 +20,11 @@ const isLong = process.env['CI'] || process.env['LONG'];
 
   let folder: string;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-checkout-'));
+    folder = await temporaryFolder();
     for (const part of PARTS) await cp(join(PACKAGE, part), join(folder, part), { recursive: true });
     await symlink(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'));
   });
-  after(async () => {
-    await Child.endAll();
-    await rm(folder, { recursive: true });
-  });
+  after(cleanUp);
 
   it('has npm run dev rebuild and restart the service when a source changes', async () => {
     const dev = new Child(process.execPath, ['tools/dev.mjs'], folder, { PORT: '0', STORE_URL: 'memory:' });

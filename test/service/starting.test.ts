@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, readdir, realpath, writeFile } from 'node:fs/promises';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
-import { Serving, runLine } from '../bootstrap/test-io.js';
+import { runLine } from '../bootstrap/test-io.js';
 import { Child, MAIN, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
-import { StoreClient } from './store-client.js';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -51,37 +50,6 @@ describe('The program', () => {
       'Invalid settings:\n  ADAPTERS: ./own.mjs cannot be loaded: no licence\n',
     ]);
     expect(await readdir(folder)).to.deep.equal(['own.mjs']);
-  });
-
-  describe('in a working directory', () => {
-    const before = process.cwd();
-    let folder: string;
-    beforeEach(async () => {
-      folder = await realpath(await temporaryFolder());
-      process.chdir(folder);
-    });
-    afterEach(async () => {
-      await Serving.stopAll();
-      process.chdir(before);
-    });
-
-    it('makes its store below it, and has all animals after a restart', async () => {
-      const first = new Serving({});
-      const url = await first.ready();
-      const client = new StoreClient(/ast_live_\w+/.exec(first.io.out)?.[0]);
-      expect(first.io.err).to.include(`animals in ${join(folder, 'data', 'animal-store.db')}"}`);
-      const ids: string[] = [];
-      for (let turn = 0; turn < 12; turn += 1) ids.push(await client.add(url, `Animal ${turn} 🐈`));
-      client.close();
-      expect(await first.stop()).to.equal(0);
-      const second = new Serving({});
-      const again = await second.ready();
-      const animals = await client.all(again, 5);
-      expect([...animals]).to.deep.equal(ids.map((id, turn) => [id, `Animal ${turn} 🐈`]));
-      expect(await client.add(again, 'one more')).to.equal('13');
-      client.close();
-      expect(second.io.out).to.equal('');
-    });
   });
 
   // Root may write anything, so it becomes nobody, who may not even read a clone in a private folder.

@@ -2,8 +2,7 @@ import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-s
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
 import { TOKENS, createContainer } from '../../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../../src/bootstrap/service/settings.js';
-import { animalStoreContract, type AnimalStoreSubject } from '../../../contract/animal-store-contract.js';
-import { bindContract } from '../../../contract/bind-contract.js';
+import { animalStoreContract, bindContract, type AnimalStoreSubject } from '../../../contract/index.js';
 
 const KEY = 'a-key-of-the-client-tests';
 
