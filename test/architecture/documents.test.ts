@@ -61,13 +61,6 @@ describe('The documents', () => {
     });
   }
 
-  it('name only whole paths on the page about the architecture', () => {
-    const spans = [...proseOf('docs/architecture.md').matchAll(/`([\w.-]+(?:\/[\w.-]*)*)`/g)];
-    const paths = spans.map(([, span = '']) => span).filter((span) => /\/|\.(?:ts|mjs|json|md)$/.test(span));
-    expect(paths).to.have.length.greaterThan(20);
-    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
-  });
-
   it('lead a reader to ten files, and say how long they and the layers are, to ten per cent', () => {
     const said: Array<readonly [path: string, lines: number]> = [];
     for (const [, path = '', lines = ''] of proseOf('docs/architecture.md').matchAll(

@@ -160,6 +160,6 @@ export const COMPUTED_RULE = {
   place: /^src\/bootstrap\/service\/load-adapters\.ts$/,
 } as const;
 
-export const EXISTENCE_RULE = { law: 'what is imported exists, and has a place' } as const;
+export const PLACE_RULE = { law: 'every module has a place' } as const;
 
 export const CYCLE_RULE = { law: 'no module needs itself in the end' } as const;

@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import {
   COMPUTED_RULE,
   CYCLE_RULE,
-  EXISTENCE_RULE,
   GLOBALS_RULE,
   HOME_RULE,
   LAYERS,
   NODE_RULE,
+  PLACE_RULE,
   RUNTIME_RULE,
 } from './rules.js';
 import type { Module } from './source-tree.js';
@@ -19,11 +19,10 @@ export interface Violation {
 
 /** Every place where the modules break a rule, in their order. */
 export function findViolations(modules: readonly Module[]): Violation[] {
-  const paths = new Set(modules.map(({ path }) => path));
   return [
     ...modules.flatMap((module) => [
       ...placeViolations(module),
-      ...importViolations(module, paths),
+      ...importViolations(module),
       ...[GLOBALS_RULE, RUNTIME_RULE].flatMap((rule) => namesViolations(rule, module)),
     ]),
     ...cycleViolations(modules),
@@ -39,9 +38,9 @@ const layerOf = (path: string): (typeof LAYERS)[number] | undefined =>
   LAYERS.find(({ place }) => place.test(path));
 
 const placeViolations = ({ path }: Module): Violation[] =>
-  layerOf(path) === undefined ? [violation(EXISTENCE_RULE, path, 'no rule says what it may import')] : [];
+  layerOf(path) === undefined ? [violation(PLACE_RULE, path, 'no rule says what it may import')] : [];
 
-function importViolations({ path, imports }: Module, paths: ReadonlySet<string>): Violation[] {
+function importViolations({ path, imports }: Module): Violation[] {
   return imports.flatMap(({ specifier, target, line }) => {
     const where = `${path}:${line}`;
     if (specifier === undefined || target === undefined) {
@@ -52,8 +51,7 @@ function importViolations({ path, imports }: Module, paths: ReadonlySet<string>)
     const what = `imports ${specifier}`;
     if (target === specifier) return outsideViolations(path, specifier, where, what);
     const layer = layerOf(path);
-    if (layer && !mayImport(layer, path, target)) return [violation(layer, where, what)];
-    return paths.has(target) ? [] : [violation(EXISTENCE_RULE, where, what)];
+    return layer && !mayImport(layer, path, target) ? [violation(layer, where, what)] : [];
   });
 }
 

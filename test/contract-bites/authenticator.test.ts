@@ -39,17 +39,6 @@ const broken: Bites<Fault<Authenticator>> = {
     ...principal,
     scopes: new Set(['pets:read', 'pets:write']),
   })),
-  // Accepts a credential only once.
-  'its key id and scopes, every time': (authenticator) => {
-    const used = new Set<string>();
-    return {
-      async authenticate(credential, call) {
-        if (used.has(credential)) return { ok: false, reason: 'unknown' };
-        used.add(credential);
-        return authenticator.authenticate(credential, call);
-      },
-    };
-  },
   'refuses any odd text': judgesOther((sent) => decodeURIComponent(encodeURIComponent(sent))),
   'refuses a valid credential in disguise': judgesOther((sent) => sent.trim()),
   'a valid credential in disguise': accepts((valid, sent) => valid.toLowerCase() === sent.toLowerCase()),

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
+import { UnavailableError } from '../../src/domain/errors.js';
 import type { Contract, Open, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
@@ -161,6 +162,19 @@ export function faultsOf<Port extends object>() {
         return { ...reads(port), ...writes(port) };
       };
     },
+
+    /** Refuses a call that would wait for one of so many connections. */
+    crowded:
+      (name: Name, connections: number): Fault<Port> =>
+      (port) => {
+        let inUse = 0;
+        return replaced([name], async (operation, args) => {
+          if (inUse === connections) throw new UnavailableError('waiting for a connection');
+          inUse += 1;
+          await Promise.resolve();
+          return operation(...args).finally(() => (inUse -= 1));
+        })(port);
+      },
 
     /** Works in a later turn, as with a disk. */
     slow: (...names: Name[]) => replaced(names, (operation, args) => delay(2).then(() => operation(...args))),

@@ -68,13 +68,11 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
       revoke: (apiKey, id) => apiKey ?? { id },
     }),
     'copies the instant of a revocation': key.late('revoke'),
-    'closes the whole store': () => ({ close: async () => {} }),
     'after close: list': key.alien('list'),
     'and changes nothing: revoke': key.deaf('revoke'),
     'and changes nothing: findById': remembersKeys,
   }),
   'has every key exactly as before': { reopened: { apiKeys: key.elsewhere(otherKeys, 'findById', 'add') } },
-  'shows each key': { another: { apiKeys: remembersAbsence } },
   'shows each key and': { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys) } },
   // Reads what is not in its snapshot from the store.
   'and its revocation at once': {
@@ -112,7 +110,6 @@ storeBites(catalogueTransferContract, 'transfer', {
     'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
     'stores an animal under the id of one that was removed': writesOther((pets) => pets.slice(0, 1)),
     'stores its own copy of a batch': move.late('writePets'),
-    'after those up to 4294967296 were reserved': () => ({ reserveIds: async () => {} }),
     'and the greatest id that was assigned or reserved': move.returns({
       survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }),
     }),
@@ -142,7 +139,6 @@ storeBites(catalogueTransferContract, 'transfer', {
     }),
     'copies claims both ways': move.late('writeClaims'),
     'is unfinished from the mark until it is taken away': move.asks({ markUnfinished: () => [true] }),
-    'after close: writePets': () => ({ writePets: async () => {} }),
     'and changes nothing: writeClaims': move.deaf('writeClaims'),
   }),
   'has everything that was written and reserved after closing': {

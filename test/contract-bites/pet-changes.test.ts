@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
-import { UnavailableError } from '../../src/domain/errors.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { petChangesContract } from '../contract/pet-changes-contract.js';
 import { faultsOf, inPort, keepsSnapshot, storeBites, type Bites, type HandleFaults } from './bites.js';
 
-const { asks, returns, rejects, late, deaf, hasty, alien, slow } = faultsOf<PetChanges>();
+const { asks, returns, rejects, late, deaf, hasty, alien, crowded, slow } = faultsOf<PetChanges>();
 const inPets = faultsOf<PetRepository>();
 
 type ChangesFault = NonNullable<NonNullable<HandleFaults['first']>['changes']>;
@@ -104,18 +103,7 @@ const changing: Bites<ChangesFault> = {
       return changed;
     },
   }),
-  // Refuses changes that would wait for one of its fifty connections.
-  'takes 64 changes at once': (changes) => {
-    let inProgress = 0;
-    return {
-      async remove(id, from, call) {
-        if (inProgress === 30) throw new UnavailableError('removing an animal');
-        inProgress += 1;
-        await later();
-        return changes.remove(id, from, call).finally(() => (inProgress -= 1));
-      },
-    };
-  },
+  'takes 64 changes at once': crowded('remove', 30),
   'rejects with service_unavailable after close: changeStatus': alien('changeStatus'),
   'rejects with service_unavailable after close: remove': rejects({ remove: () => false }),
   'known result or not, and changes nothing: changeStatus': hasty('changeStatus'),

@@ -5,7 +5,7 @@ import type {
   PetRange,
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
-import { IdempotencyConflictError, UnavailableError } from '../../src/domain/errors.js';
+import { IdempotencyConflictError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/store-contracts.js';
 import {
@@ -20,7 +20,8 @@ import {
 
 type PetBites = Bites<Fault<PetRepository>>;
 
-const { asks, returns, late, deaf, hasty, alien, slow, remembers, elsewhere } = faultsOf<PetRepository>();
+const { asks, returns, late, deaf, hasty, alien, crowded, slow, remembers, elsewhere } =
+  faultsOf<PetRepository>();
 
 const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
   asks({ list: (range, call) => [change(range), call] });
@@ -94,18 +95,7 @@ const adding: PetBites = {
       return { ...added, pet: savedPet(id, added.pet) };
     },
   }),
-  // Refuses adds that would wait for one of its fifty connections.
-  'takes 64 adds at once': (pets) => {
-    let adding = 0;
-    return {
-      async add(pet, options) {
-        if (adding === 50) throw new UnavailableError('adding an animal');
-        adding += 1;
-        await Promise.resolve();
-        return pets.add(pet, options).finally(() => (adding -= 1));
-      },
-    };
-  },
+  'takes 64 adds at once': crowded('add', 50),
   'returns frozen animals': returns({ findById: (pet) => pet && { ...pet } }),
   'in a list that is not its own': remembers('list', () => true),
   'stores its own copy of an animal': late('add'),
@@ -209,7 +199,6 @@ const AFTER_CLOSE = 'rejects with service_unavailable after close';
 const ABORTED = 'rejects with the reason of an aborted signal, known result or not, and changes nothing';
 
 const ending: PetBites = {
-  [`${AFTER_CLOSE}: findById`]: () => ({ close: async () => {} }),
   [`${AFTER_CLOSE}: list`]: alien('list'),
   // Closes only once.
   'closes twice': (pets) => {

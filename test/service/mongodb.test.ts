@@ -64,25 +64,6 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     expect(await serving.stop()).to.equal(0);
   }).timeout(60_000);
 
-  it('is ready again, and has every animal, after the server was killed', async () => {
-    const server = await (await create({ replicaSet: false })).start();
-    const serving = new Serving({ ...SETTINGS, STORE_URL: server.uri('animals') });
-    const url = await serving.ready();
-    expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);
-    const names = ['Bella', 'Rex', 'Milo'];
-    for (const name of names) expect((await add(url, name)).status).to.equal(201);
-
-    // Before the kill: an index that is there when the service comes back is not made again.
-    await serving.io.said(/made the index status_1__id_1 on pets/);
-    await server.kill();
-    expect(await untilStatus(503, new URL('/readyz', url).href)).to.be.below(1000 + BUSY);
-    await server.start();
-    expect(await untilStatus(200, new URL('/readyz', url).href)).to.be.below(2000 + BUSY);
-    const animals = await new StoreClient(KEY, false).all(url);
-    expect([...animals.values()].filter((name) => names.includes(name))).to.deep.equal(names);
-    expect(await serving.stop()).to.equal(0);
-  }).timeout(60_000);
-
   it('serves with the right password only; with a wrong one service and commands say why in one line without it', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
