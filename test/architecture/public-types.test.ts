@@ -1,11 +1,18 @@
 import { expect } from 'chai';
-import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { createAnimalStore, savedPet, type PetRepository, type UnsavedPet } from '../../src/index.js';
+
+/** The least that is a store. */
+const sound: PetRepository = {
+  add: async (pet) => ({ pet: savedPet(1n, pet), replayed: false }),
+  findById: async () => undefined,
+  list: async () => [],
+  check: async () => {},
+  close: async () => {},
+};
 
 // The build fails where the compiler finds no error.
 describe('The public types', () => {
-  it('refuse an adapter that is not sound', async () => {
-    const { pets: sound } = openMemoryStore();
+  it('let the least adapter that is sound compile, and refuse one that is not', async () => {
     const { pet } = await createAnimalStore({ pets: sound }).createPet({ name: 'Fido', categoryId: 1 });
     expect(pet.name).to.equal('Fido');
     // @ts-expect-error: an animal does not change

@@ -31,33 +31,25 @@ export async function startReady(subject: HttpSubject, situation: Situation): Pr
   const { host, pathname: base } = new URL(subject.url);
   const unseeded = { ...subject.keys, host, base, ...UNSEEDED };
   const hasStore = storeFault(situation) === undefined;
-  const values = hasStore ? { ...unseeded, ...(await seed(subject, unseeded)) } : unseeded;
-  return {
+  const readyWith = (values: Ready['values']): Ready => ({
     overSocket: subject.overSocket,
     values,
     newest: hasStore ? values.pet : undefined,
     send: (request, wanted) => subject.send(fillRequest(request, values), wanted),
-  };
+  });
+  return readyWith(hasStore ? { ...unseeded, ...(await seed(readyWith(unseeded))) } : unseeded);
 }
 
-async function seed(
-  subject: HttpSubject,
-  values: Readonly<Record<string, string>>,
-): Promise<typeof UNSEEDED> {
-  const responseTo = async (request: RowRequest): Promise<RawResponse> => {
-    const [response] = (await subject.send(fillRequest(request, values))).responses;
-    assert.ok(response, `no response to ${request.method} ${request.target} of the set-up`);
-    return response;
-  };
+async function seed(service: Ready): Promise<typeof UNSEEDED> {
   const ids: string[] = [];
   for (const members of SEED) {
-    const { status, body } = await responseTo(post(`{${members}}`));
+    const { status, body } = await ask(service, post(`{${members}}`));
     assert.equal(status, 201, 'the animals of the set-up were not added');
     ids.push(/^\{"id":(\d+),/.exec(body.toString())?.[1] ?? '');
   }
   // There is no tag where getPet is switched off.
   const tagOf = async (path: string): Promise<string> =>
-    headerValues(await responseTo(get(path)), 'ETag')[0] ?? '';
+    headerValues(await ask(service, get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
   const petTag = await tagOf(`/pets/${pet}`);
   return {
@@ -68,10 +60,17 @@ async function seed(
   };
 }
 
+/** The response to a request. */
+export async function ask(service: Ready, request: RowRequest): Promise<RawResponse> {
+  const [response] = (await service.send(request)).responses;
+  assert.ok(response, `no response to ${request.method} ${request.target}`);
+  return response;
+}
+
 async function found(service: Ready, target: string): Promise<string> {
-  const [response] = (await service.send({ ...get(''), target })).responses;
-  assert.equal(response?.status, 200, `${target} got ${response?.status}`);
-  return response.body.toString();
+  const { status, body } = await ask(service, { ...get(''), target });
+  assert.equal(status, 200, `${target} got ${status}`);
+  return body.toString();
 }
 
 /** The animals that were stored since the last call, as JSON. */

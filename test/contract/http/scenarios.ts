@@ -5,7 +5,7 @@ import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
 import { PET, bare, by, get, post, postAs, send, type Header, type RowRequest } from './request-row.js';
-import type { Ready } from './run-row.js';
+import { ask, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
 /** A promise that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
@@ -248,12 +248,6 @@ export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
 
 /** By value: as text, 10 comes before 9. */
 const ascending = (left: string, right: string): number => (BigInt(left) < BigInt(right) ? -1 : 1);
-
-async function ask(service: Ready, request: RowRequest): Promise<RawResponse> {
-  const [response] = (await service.send(request)).responses;
-  assert.ok(response, `no response to ${request.method} ${request.target}`);
-  return response;
-}
 
 /** The ids in a body, as text: an int64 does not survive JSON.parse. */
 const idsOf = ({ body }: RawResponse): string[] =>
