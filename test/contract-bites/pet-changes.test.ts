@@ -140,10 +140,7 @@ let removals = 0;
 const handles: Bites<HandleFaults> = {
   // Looks before it inserts.
   'keeps a removed animal away from retries at the same time': {
-    first: {
-      pets: revivesLate,
-      changes: (changes) => ({ remove: (...given) => delay(2).then(() => changes.remove(...given)) }),
-    },
+    first: { pets: revivesLate, changes: slow('remove') },
   },
   'hands the claims of changed and removed animals to a copy': {
     first: {

@@ -48,9 +48,9 @@ export class StoreClient {
   }
 
   /** All animals, by following the links from page to page: names by id, in the order of the list. */
-  async all(url: string, limit = 100): Promise<Map<string, string>> {
+  async all(url: string): Promise<Map<string, string>> {
     const animals = new Map<string, string>();
-    let next: string | undefined = `${url}/pets?limit=${limit}`;
+    let next: string | undefined = `${url}/pets?limit=100`;
     while (next !== undefined) {
       const { status, headers, body } = await this.get(next);
       if (status !== 200) throw new Error(`no page: ${status} ${body}`);
