@@ -317,9 +317,7 @@ export const IDEMPOTENCY: readonly Row[] = [
     row(
       `refuses an idempotency key ${what}`,
       post(PET, ...values.map(key)),
-      error('invalid_parameter', {
-        message: /Idempotency-Key must be sent once/,
-      }),
+      error('invalid_parameter', { message: /Idempotency-Key must be sent once/ }),
     ),
   ),
   row('ignores an idempotency key of a list', get('/pets?limit=1', key('not one')), { status: 200 }),

@@ -199,9 +199,7 @@ export const GETTING: readonly Row[] = [
     get('/pets?limit=1'),
     {
       status: 200,
-      headers: {
-        Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/,
-      },
+      headers: { Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ },
     },
     { given: 'publicUrl' },
   ),
