@@ -128,6 +128,9 @@ export const error = (code: ErrorCode, more: Partial<Expectation> = {}): Expecta
   ...more,
 });
 
+/** The response to a request that succeeds, and headers that it must have. */
+export const ok = (headers: Expectation['headers'] = {}, status = 200): Expectation => ({ status, headers });
+
 export const row = (
   name: string,
   request: Row['request'],

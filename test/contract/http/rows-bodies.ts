@@ -8,6 +8,7 @@ import {
   by,
   error,
   get,
+  ok,
   post,
   postAs,
   row,
@@ -320,7 +321,7 @@ export const IDEMPOTENCY: readonly Row[] = [
       error('invalid_parameter', { message: /Idempotency-Key must be sent once/ }),
     ),
   ),
-  row('ignores an idempotency key of a list', get('/pets?limit=1', key('not one')), { status: 200 }),
+  row('ignores an idempotency key of a list', get('/pets?limit=1', key('not one')), ok()),
   row(
     'answers 409 while an earlier create with the same key is in progress, and says when to retry',
     post(PET, key('undecided')),

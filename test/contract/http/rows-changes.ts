@@ -4,6 +4,7 @@ import {
   bare,
   by,
   error,
+  ok,
   row,
   send,
   type Expectation,
@@ -193,25 +194,18 @@ export const CHANGES: readonly Row[] = [
   ),
   ...conditionsOf('PATCH', (at, ...headers) => patch(SAME, at, ...headers)),
   ...conditionsOf('DELETE', remove),
-  on('names the methods of an animal, and the types of a change', bare('OPTIONS', '{{base}}/pets/1'), {
-    status: 204,
-    headers: { Allow: 'GET, HEAD, PATCH, DELETE, OPTIONS', ...ACCEPT_PATCH },
-  }),
+  on(
+    'names the methods of an animal, and the types of a change',
+    bare('OPTIONS', '{{base}}/pets/1'),
+    ok({ Allow: 'GET, HEAD, PATCH, DELETE, OPTIONS', ...ACCEPT_PATCH }, 204),
+  ),
   on(
     'names every method of the service',
     bare('OPTIONS', '*'),
-    {
-      status: 204,
-      headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' },
-    },
+    ok({ Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, 204),
     { socketOnly: 'a Request has a path' },
   ),
-  on(
-    'changes a status also when getPet is removed',
-    patch(SAME, '1'),
-    { status: 200 },
-    { given: 'experimentalAlone' },
-  ),
+  on('changes a status also when getPet is removed', patch(SAME, '1'), ok(), { given: 'experimentalAlone' }),
   on(
     'lets pages of other origins change and remove animals',
     bare(

@@ -4,6 +4,7 @@ import {
   bearer,
   error,
   get,
+  ok,
   row,
   send,
   type Expectation,
@@ -11,8 +12,6 @@ import {
   type Row,
   type RowRequest,
 } from './request-row.js';
-
-const OK: Expectation = { status: 200 };
 
 const invalid = (message: RegExp): Expectation => error('invalid_parameter', { message });
 
@@ -111,7 +110,7 @@ export const LISTING: readonly Row[] = [
     ),
   ),
   ...ONCE.map(([what, query, message]) => row(`refuses ${what}`, get(`/pets?${query}`), invalid(message))),
-  ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), OK)),
+  ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), ok())),
   row('lists animals as a bare array, with a link to the next page', get('/pets?limit=1'), {
     ...link(/limit=1&after=\d+/),
     body: `[${FIRST}]`,
@@ -119,10 +118,7 @@ export const LISTING: readonly Row[] = [
   ...LINKS.map(([what, query, next]) =>
     row(`links to the next page, and the link ${what}`, get(`/pets?${query}`), link(next)),
   ),
-  row('does not link from the last page', get('/pets?status=pending&limit=100'), {
-    status: 200,
-    headers: { Link: null },
-  }),
+  row('does not link from the last page', get('/pets?status=pending&limit=100'), ok({ Link: null })),
 ];
 
 /** Anything that is not the text of an int64 is the id of no animal. */
@@ -152,8 +148,8 @@ export const GETTING: readonly Row[] = [
     get('/pets/{{pet}}'),
     { status: 200, headers: DEPRECATED, body: FIRST },
   ),
-  row('ignores the query of getPet', get('/pets/{{pet}}?limit=0&status=x&fields=name'), OK),
-  row('ignores the body of getPet', { ...get('/pets/{{pet}}'), body: '{' }, OK, {
+  row('ignores the query of getPet', get('/pets/{{pet}}?limit=0&status=x&fields=name'), ok()),
+  row('ignores the body of getPet', { ...get('/pets/{{pet}}'), body: '{' }, ok(), {
     socketOnly: 'a GET of a Request has no body',
   }),
   ...ABSENT_IDS.map((petId) =>
@@ -167,7 +163,7 @@ export const GETTING: readonly Row[] = [
   row(
     'says since when getPet is deprecated as the settings say',
     get('/pets/{{pet}}'),
-    { status: 200, headers: { Deprecation: '@1866931200' } },
+    ok({ Deprecation: '@1866931200' }),
     { given: 'deprecatedLater' },
   ),
   row(
@@ -188,19 +184,13 @@ export const GETTING: readonly Row[] = [
   row(
     'links to the replacement of getPet by the public address',
     get('/pets/{{pet}}'),
-    {
-      status: 200,
-      headers: { Link: '<https://animals.example/shop/v1/pets?status=available>; rel="successor-version"' },
-    },
+    ok({ Link: '<https://animals.example/shop/v1/pets?status=available>; rel="successor-version"' }),
     { given: 'publicUrl' },
   ),
   row(
     'links to the next page by the public address',
     get('/pets?limit=1'),
-    {
-      status: 200,
-      headers: { Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ },
-    },
+    ok({ Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ }),
     { given: 'publicUrl' },
   ),
 ];
@@ -231,7 +221,7 @@ export const PATHS: readonly Row[] = [
       headers: { 'WWW-Authenticate': null },
     }),
   ),
-  { name: 'accepts a target in absolute form', ...absolute('http://elsewhere.example'), expect: OK },
+  { name: 'accepts a target in absolute form', ...absolute('http://elsewhere.example'), expect: ok() },
   { name: 'answers 404 to an absolute target without a host', ...absolute('http://'), expect: NO_ROUTE },
   {
     name: 'answers 404 to an absolute target with another scheme',
@@ -252,20 +242,17 @@ export const PATHS: readonly Row[] = [
   inOtherBasePath(
     'lists animals and links to the next page',
     bare('GET', '{{base}}/pets?limit=1', bearer()),
-    {
-      status: 200,
-      headers: { Link: /^<{{base}}\/pets\?limit=1&after=\d+>; rel="next"$/ },
-    },
+    ok({ Link: /^<{{base}}\/pets\?limit=1&after=\d+>; rel="next"$/ }),
   ),
   inOtherBasePath(
     'says where a new animal is',
     { ...bare('POST', '{{base}}/pets', bearer()), body: '{"name":"a","categoryId":1}' },
-    { status: 201, headers: { Location: /^{{base}}\/pets\/\d+$/ } },
+    ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201),
   ),
   inOtherBasePath('answers 404 below the default one', bare('GET', '/v1/pets', bearer()), NO_ROUTE),
   inOtherBasePath('asks for a key below it', bare('GET', '{{base}}/orders'), error('missing_api_key')),
   inOtherBasePath('asks for no key at its first segment', bare('GET', '/animals'), NO_ROUTE),
-  inOtherBasePath('is alive outside it', bare('GET', '/livez'), OK),
+  inOtherBasePath('is alive outside it', bare('GET', '/livez'), ok()),
 ];
 
 const ETAG = /^"[\w-]{22}"$/;
@@ -317,7 +304,7 @@ export const CONDITIONAL: readonly Row[] = [
     row(
       `sends the animal to getPet with ${what} in If-None-Match`,
       get('/pets/{{pet}}', ifNoneMatch(value)),
-      { status: 200, headers: { ETag: ETAG } },
+      ok({ ETag: ETAG }),
     ),
   ),
   ...(['/pets', '/pets/{{pet}}'] as const).flatMap((path) => [
@@ -326,15 +313,13 @@ export const CONDITIONAL: readonly Row[] = [
       get(path, ['If-Match', '"x", "y"']),
       error('precondition_failed'),
     ),
-    row(`sends GET ${path} whatever it is to If-Match: *`, get(path, ['If-Match', '*']), {
-      status: 200,
-      headers: { ETag: ETAG },
-    }),
+    row(`sends GET ${path} whatever it is to If-Match: *`, get(path, ['If-Match', '*']), ok({ ETag: ETAG })),
   ]),
-  row('sends the animal whose tag is in If-Match', get('/pets/{{pet}}', ['If-Match', '"x", {{petTag}}']), {
-    status: 200,
-    headers: { ETag: '{{petTag}}' },
-  }),
+  row(
+    'sends the animal whose tag is in If-Match',
+    get('/pets/{{pet}}', ['If-Match', '"x", {{petTag}}']),
+    ok({ ETag: '{{petTag}}' }),
+  ),
   row(
     'checks If-Match before If-None-Match',
     get('/pets/{{pet}}', ['If-Match', '"x"'], ifNoneMatch('{{petTag}}')),

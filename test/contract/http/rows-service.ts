@@ -8,6 +8,7 @@ import {
   by,
   error,
   get,
+  ok,
   post,
   row,
   send,
@@ -44,10 +45,7 @@ const methods: Row[] = [
   ),
   ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].flatMap((target): Row[] => [
     row(`answers 405 to POST ${target}`, bare('POST', target), wrongMethod(READ_ONLY)),
-    row(`names the methods of ${target}`, bare('OPTIONS', target), {
-      status: 204,
-      headers: { Allow: READ_ONLY },
-    }),
+    row(`names the methods of ${target}`, bare('OPTIONS', target), ok({ Allow: READ_ONLY }, 204)),
   ]),
   row(
     'answers 405 to CONNECT, and names the methods of the interface',
@@ -76,14 +74,14 @@ const requestIds: Row[] = [
     row(
       `keeps a request id of ${id.length > 20 ? `${id.length} characters` : id}`,
       get('/pets?limit=1', ['X-Request-Id', id]),
-      { status: 200, headers: { 'X-Request-Id': id } },
+      ok({ 'X-Request-Id': id }),
     ),
   ),
   ...BAD_IDS.map(([what, ...ids]) =>
     row(
       `replaces a request id ${what}`,
       get('/pets?limit=1', ...ids.map((id): Header => ['X-Request-Id', id])),
-      { status: 200, headers: { 'X-Request-Id': UUID } },
+      ok({ 'X-Request-Id': UUID }),
     ),
   ),
 ];
@@ -93,7 +91,7 @@ const ignored: Row[] = [
   row(
     'answers in JSON whatever a client accepts',
     get('/pets/{{pet}}', ['Accept', 'text/html, application/json;q=0']),
-    { status: 200, headers: { 'Content-Type': 'application/json; charset=utf-8' } },
+    ok({ 'Content-Type': 'application/json; charset=utf-8' }),
   ),
   row(
     'does not let a header change the method',
@@ -103,12 +101,13 @@ const ignored: Row[] = [
   row(
     'says where an animal is whatever a proxy says about the address',
     post(PET, ['X-Forwarded-Host', 'evil.example'], ['Forwarded', 'host=evil'], ['Host', 'evil.example']),
-    { status: 201, headers: { Location: /^{{base}}\/pets\/\d+$/ } },
+    ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201),
   ),
-  row('ignores the Range of a read', get('/pets/{{pet}}', ['Range', 'bytes=0-3']), {
-    status: 200,
-    headers: { 'Content-Range': null },
-  }),
+  row(
+    'ignores the Range of a read',
+    get('/pets/{{pet}}', ['Range', 'bytes=0-3']),
+    ok({ 'Content-Range': null }),
+  ),
 ];
 
 const unavailable = (retryAfter: string): Expectation =>
@@ -122,8 +121,6 @@ const OPERATIONS: ReadonlyArray<readonly [operation: string, request: RowRequest
   ['getPet', get('/pets/1')],
   ['createPet', post(PET)],
 ];
-
-const OK: Expectation = { status: 200 };
 
 /** What clients get when something is wrong with the service or its store. */
 const faults: Row[] = [
@@ -150,10 +147,10 @@ const faults: Row[] = [
   ...(
     [
       ['is not ready while the store is away', 'storeAway', '/readyz', unavailable('7')],
-      ['is alive while the store is away', 'storeAway', '/livez', OK],
-      ['serves the docs page while the store is away', 'storeAway', '/docs', OK],
-      ['is ready while it is busy', 'busy', '/readyz', OK],
-      ['is alive while it is busy', 'busy', '/livez', OK],
+      ['is alive while the store is away', 'storeAway', '/livez', ok()],
+      ['serves the docs page while the store is away', 'storeAway', '/docs', ok()],
+      ['is ready while it is busy', 'busy', '/readyz', ok()],
+      ['is alive while it is busy', 'busy', '/livez', ok()],
       ['serves no docs page while it is busy', 'busy', '/docs', unavailable('1')],
     ] as const
   ).map(([name, given, path, expect]): Row => ({ name, given, request: bare('GET', path), expect })),
@@ -179,17 +176,14 @@ const published = (name: string, given: Situation, settings?: Partial<HttpSettin
 const POLICY =
   /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'$/;
 
-const PAGE: Expectation = {
-  status: 200,
-  headers: {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': POLICY,
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Cross-Origin-Resource-Policy': 'same-origin',
-    'Referrer-Policy': 'no-referrer',
-    ETag: /^"[\w-]{22}"$/,
-  },
-};
+const PAGE = ok({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  ETag: /^"[\w-]{22}"$/,
+});
 
 const leadsTo = (location: string): Expectation => ({
   status: 307,
@@ -203,17 +197,15 @@ export const DOCS: readonly Row[] = [
   published('documents the public address', 'publicUrl', { publicUrl: 'https://animals.example/shop/v1' }),
   published('documents no getPet once it is switched off', 'getPetOff', { getPet: 'off' }),
   row('serves the docs page without a key, under a strict policy', bare('GET', '/docs?x=y'), PAGE),
-  row('answers 304 to a client that has the docs page', bare('GET', '/docs', ['If-None-Match', '*']), {
-    status: 304,
-    headers: { 'Content-Security-Policy': POLICY, 'Content-Type': null },
-  }),
+  row(
+    'answers 304 to a client that has the docs page',
+    bare('GET', '/docs', ['If-None-Match', '*']),
+    ok({ 'Content-Security-Policy': POLICY, 'Content-Type': null }, 304),
+  ),
   row(
     'lets the docs page call the public address',
     bare('GET', '/docs'),
-    {
-      status: 200,
-      headers: { 'Content-Security-Policy': /; connect-src 'self' https:\/\/animals\.example; / },
-    },
+    ok({ 'Content-Security-Policy': /; connect-src 'self' https:\/\/animals\.example; / }),
     { given: 'publicUrl' },
   ),
   row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
@@ -272,12 +264,12 @@ const granted = (allowed: string, allow: string): Expectation => ({
 
 /** Pages may read every response, errors too: otherwise they could not tell them apart. */
 const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expect: Expectation]> = [
-  ['a list', get('/pets?limit=1', origin(ONE)), OK],
+  ['a list', get('/pets?limit=1', origin(ONE)), ok()],
   ['a new animal', post(PET, origin(ONE)), { status: 201 }],
   ['a 304', get('/pets?limit=1', origin(ONE), ['If-None-Match', '*']), { status: 304 }],
   ['a 401', by(undefined, get('/pets', origin(ONE))), error('missing_api_key')],
   ['a 405', send('DELETE', '/pets', origin(ONE)), error('method_not_allowed')],
-  ['liveness', bare('GET', '/livez', origin(ONE)), OK],
+  ['liveness', bare('GET', '/livez', origin(ONE)), ok()],
 ];
 
 /** What pages of other origins may do (CORS). */
@@ -307,31 +299,32 @@ export const CROSS_ORIGIN: readonly Row[] = [
   row(
     'lets pages of the second allowed origin read a list',
     get('/pets?limit=1', origin('http://localhost:5173')),
-    { status: 200, headers: { ...readable('http://localhost:5173'), Vary: 'Origin' } },
+    ok({ ...readable('http://localhost:5173'), Vary: 'Origin' }),
     { given: 'twoOrigins' },
   ),
   row(
     'lets pages of any origin read a list, where all are allowed',
     get('/pets?limit=1', origin(ONE)),
-    { status: 200, headers: { ...readable('*'), Vary: null } },
+    ok({ ...readable('*'), Vary: null }),
     { given: 'anyOrigin' },
   ),
-  row('says nothing to pages of other origins by default', get('/pets?limit=1', origin(ONE)), {
-    status: 200,
-    headers: { ...NO_CORS, Vary: null },
-  }),
+  row(
+    'says nothing to pages of other origins by default',
+    get('/pets?limit=1', origin(ONE)),
+    ok({ ...NO_CORS, Vary: null }),
+  ),
   ...['http://one.example', 'https://one.example:8443', 'https://one.example.evil', 'null'].map((other) =>
     row(
       `does not let pages of ${other} read a list`,
       get('/pets?limit=1', origin(other)),
-      { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+      ok({ ...NO_CORS, Vary: 'Origin' }),
       { given: 'twoOrigins' },
     ),
   ),
   row(
     'tells caches that responses differ by origin, even without one',
     get('/pets?limit=1'),
-    { status: 200, headers: { ...NO_CORS, Vary: 'Origin' } },
+    ok({ ...NO_CORS, Vary: 'Origin' }),
     { given: 'twoOrigins' },
   ),
   row(
@@ -343,7 +336,7 @@ export const CROSS_ORIGIN: readonly Row[] = [
   row(
     'does not let pages of another origin send POST /pets',
     preflight('/pets', 'https://two.example', 'POST'),
-    { status: 204, headers: { ...NO_CORS, Vary: 'Origin' } },
+    ok({ ...NO_CORS, Vary: 'Origin' }, 204),
     { given: 'twoOrigins' },
   ),
   row(
