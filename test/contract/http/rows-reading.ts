@@ -1,10 +1,12 @@
 import { words } from '../samples.js';
 import {
+  PET,
   bare,
   bearer,
   error,
   get,
   ok,
+  post,
   row,
   send,
   type Expectation,
@@ -30,10 +32,8 @@ const BAD_IDS = [
   'a'.repeat(8000),
 ];
 
-const link = (query: RegExp): Expectation => ({
-  status: 200,
-  headers: { Link: new RegExp(`^<{{base}}/pets\\?${query.source}>; rel="next"$`) },
-});
+const link = (query: RegExp): Expectation =>
+  ok({ Link: new RegExp(`^<{{base}}/pets\\?${query.source}>; rel="next"$`) });
 
 const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp]> = [
   ['a limit twice', 'limit=5&limit=6', /limit .*once/],
@@ -241,14 +241,10 @@ export const PATHS: readonly Row[] = [
   ),
   inOtherBasePath(
     'lists animals and links to the next page',
-    bare('GET', '{{base}}/pets?limit=1', bearer()),
-    ok({ Link: /^<{{base}}\/pets\?limit=1&after=\d+>; rel="next"$/ }),
+    get('/pets?limit=1'),
+    link(/limit=1&after=\d+/),
   ),
-  inOtherBasePath(
-    'says where a new animal is',
-    { ...bare('POST', '{{base}}/pets', bearer()), body: '{"name":"a","categoryId":1}' },
-    ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201),
-  ),
+  inOtherBasePath('says where a new animal is', post(PET), ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201)),
   inOtherBasePath('answers 404 below the default one', bare('GET', '/v1/pets', bearer()), NO_ROUTE),
   inOtherBasePath('asks for a key below it', bare('GET', '{{base}}/orders'), error('missing_api_key')),
   inOtherBasePath('asks for no key at its first segment', bare('GET', '/animals'), NO_ROUTE),

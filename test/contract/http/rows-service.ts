@@ -250,17 +250,17 @@ const preflight = (path: string, from: string, method: string): RowRequest =>
     ['Access-Control-Request-Headers', 'authorization,content-type'],
   );
 
-const granted = (allowed: string, allow: string): Expectation => ({
+const GRANTED: Expectation = {
   status: 204,
   headers: {
     ...NO_CORS,
-    Allow: allow,
-    'Access-Control-Allow-Origin': allowed,
-    'Access-Control-Allow-Methods': allow,
+    Allow: 'GET, HEAD, POST, OPTIONS',
+    'Access-Control-Allow-Origin': ONE,
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',
     'Access-Control-Allow-Headers': SENDABLE,
     'Access-Control-Max-Age': '7200',
   },
-});
+};
 
 /** Pages may read every response, errors too: otherwise they could not tell them apart. */
 const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expect: Expectation]> = [
@@ -272,15 +272,19 @@ const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expec
   ['liveness', bare('GET', '/livez', origin(ONE)), ok()],
 ];
 
+const UNREADABLE = ok({ ...NO_CORS, Vary: 'Origin' });
+
+/** A row on the service that two origins may use. */
+const onTwo = (name: string, request: Row['request'], expect: Expectation, socketOnly?: string): Row =>
+  row(name, request, expect, { given: 'twoOrigins', socketOnly });
+
 /** What pages of other origins may do (CORS). */
 export const CROSS_ORIGIN: readonly Row[] = [
   ...READABLE.map(([what, request, expect]) =>
-    row(
-      `lets pages of an allowed origin read ${what}`,
-      request,
-      { ...expect, headers: { ...readable(ONE), Vary: 'Origin' } },
-      { given: 'twoOrigins' },
-    ),
+    onTwo(`lets pages of an allowed origin read ${what}`, request, {
+      ...expect,
+      headers: { ...readable(ONE), Vary: 'Origin' },
+    }),
   ),
   ...(
     [
@@ -289,18 +293,17 @@ export const CROSS_ORIGIN: readonly Row[] = [
       ['a 431', `X-A: ${'a'.repeat(17 * 1024)}`, error('headers_too_large')],
     ] as const
   ).map(([what, header, expect]) =>
-    row(
+    onTwo(
       `lets pages of an allowed origin read ${what}`,
       { raw: `GET {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nOrigin: ${ONE}\r\n${header}\r\n\r\n` },
       { ...expect, headers: { 'Access-Control-Allow-Origin': ONE } },
-      { given: 'twoOrigins', socketOnly: 'the server answers it' },
+      'the server answers it',
     ),
   ),
-  row(
+  onTwo(
     'lets pages of the second allowed origin read a list',
     get('/pets?limit=1', origin('http://localhost:5173')),
     ok({ ...readable('http://localhost:5173'), Vary: 'Origin' }),
-    { given: 'twoOrigins' },
   ),
   row(
     'lets pages of any origin read a list, where all are allowed',
@@ -314,35 +317,22 @@ export const CROSS_ORIGIN: readonly Row[] = [
     ok({ ...NO_CORS, Vary: null }),
   ),
   ...['http://one.example', 'https://one.example:8443', 'https://one.example.evil', 'null'].map((other) =>
-    row(
-      `does not let pages of ${other} read a list`,
-      get('/pets?limit=1', origin(other)),
-      ok({ ...NO_CORS, Vary: 'Origin' }),
-      { given: 'twoOrigins' },
-    ),
+    onTwo(`does not let pages of ${other} read a list`, get('/pets?limit=1', origin(other)), UNREADABLE),
   ),
-  row(
-    'tells caches that responses differ by origin, even without one',
-    get('/pets?limit=1'),
-    ok({ ...NO_CORS, Vary: 'Origin' }),
-    { given: 'twoOrigins' },
-  ),
-  row(
+  onTwo('tells caches that responses differ by origin, even without one', get('/pets?limit=1'), UNREADABLE),
+  onTwo(
     'lets pages of an allowed origin send POST /pets, without a key',
     preflight('/pets', ONE, 'POST'),
-    granted(ONE, 'GET, HEAD, POST, OPTIONS'),
-    { given: 'twoOrigins' },
+    GRANTED,
   ),
-  row(
+  onTwo(
     'does not let pages of another origin send POST /pets',
     preflight('/pets', 'https://two.example', 'POST'),
-    ok({ ...NO_CORS, Vary: 'Origin' }, 204),
-    { given: 'twoOrigins' },
+    { ...UNREADABLE, status: 204 },
   ),
-  row(
+  onTwo(
     'answers 404 to a preflight at an unknown path, without a key, and lets the page read it',
     preflight('/orders', ONE, 'GET'),
     error('route_not_found', { headers: { 'Access-Control-Allow-Origin': ONE } }),
-    { given: 'twoOrigins' },
   ),
 ];
