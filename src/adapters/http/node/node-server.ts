@@ -189,22 +189,24 @@ export class NodeServer {
   }
 
   #begin(request: ServerRequest, response: ServerResponse): void {
-    connectionFor(request).begin(response);
+    const connection = connectionFor(request);
+    connection.begin(response);
     const fault = requestFault(request);
-    if (fault) return this.#refuse(connectionFor(request), fault, refusedRequest(request));
+    if (fault) return this.#refuse(connection, fault, refusedRequest(request));
+    const rescue = (error: unknown): void => this.#rescue(connection, response, error);
     try {
       const responding = this.#listener(request, response);
-      if (responding instanceof Promise) responding.catch((error) => this.#rescue(request, response, error));
+      if (responding instanceof Promise) responding.catch(rescue);
     } catch (error) {
-      this.#rescue(request, response, error);
+      rescue(error);
     }
   }
 
   /** Responds for a listener that threw or rejected. If its response has begun, cuts the connection off. */
-  #rescue(request: ServerRequest, response: ServerResponse, error: unknown): void {
-    const connection = connectionFor(request);
-    if (!response.headersSent) return this.#refuse(connection, error, refusedRequest(request));
-    this.#responseTo(connection, error, refusedRequest(request));
+  #rescue(connection: Connection, response: ServerResponse, error: unknown): void {
+    const request = refusedRequest(response.req);
+    if (!response.headersSent) return this.#refuse(connection, error, request);
+    this.#responseTo(connection, error, request);
     if (!response.writableEnded) connection.destroy();
   }
 
