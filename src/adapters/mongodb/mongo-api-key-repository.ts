@@ -5,8 +5,8 @@ import {
   type ApiKeyRepository,
 } from '../../application/ports/api-key-repository.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { insertOnce } from './insert-once.js';
 import { unreadable } from './mongo-errors.js';
+import { insertOrFind } from './retry.js';
 
 /** A key in the database. Version 0.1 also wrote `replacedBy`, which is ignored. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
@@ -21,9 +21,10 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
     async add(apiKey, { signal } = {}) {
       const { id: _id, ...fields } = structuredClone(apiKey);
       const document = { _id, ...fields, operation: new ObjectId() };
-      return connection.run('adding an API key', { signal }, (options) =>
-        insertOnce(apiKeys, document, options),
-      );
+      return connection.run('adding an API key', { signal }, async (options) => {
+        const { operation } = await insertOrFind(apiKeys, document, options);
+        return document.operation.equals(operation);
+      });
     },
 
     findById: (id, { signal } = {}) =>

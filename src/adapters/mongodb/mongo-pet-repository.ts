@@ -7,8 +7,8 @@ import { toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
-import { LostRaceError, isDuplicateKey } from './mongo-errors.js';
-import type { AttemptOptions } from './retry.js';
+import { LostRaceError } from './mongo-errors.js';
+import { insertOrFind, type AttemptOptions } from './retry.js';
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
 export function mongoPets(connection: MongoConnection, inserts: PetInserts): PetRepository {
@@ -67,13 +67,9 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     now: Date,
     options: AttemptOptions,
   ): Promise<ClaimDocument> {
-    try {
-      await claims.insertOne(mine, options);
-      return mine;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-    const earlier = await findClaim(mine._id, options);
+    const found = await insertOrFind(claims, mine, options);
+    if (found === mine) return mine;
+    const earlier = toClaim(found);
     if (earlier.keepUntil > now || earlier.pet.operation.equals(mine.pet.operation)) return earlier;
     const { matchedCount } = await claims.replaceOne(
       { _id: mine._id, 'pet.operation': earlier.pet.operation },
@@ -83,12 +79,6 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     if (matchedCount === 1) return mine;
     // Not read here: the majority may still have the lapsed one.
     throw new LostRaceError('another call has made the lapsed claim again');
-  }
-
-  async function findClaim(id: string, options: AttemptOptions): Promise<ClaimDocument> {
-    const found = await claims.findOne({ _id: { $eq: id } }, options);
-    if (found === null) throw new LostRaceError('the majority does not have the claim yet, or no longer');
-    return toClaim(found);
   }
 
   return {

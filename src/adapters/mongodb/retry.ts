@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Collection, Filter, OptionalUnlessRequiredId } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { NoReplyError, isMongoFault, isTransient, rootOf } from './mongo-errors.js';
+import {
+  LostRaceError,
+  NoReplyError,
+  isDuplicateKey,
+  isMongoFault,
+  isTransient,
+  rootOf,
+} from './mongo-errors.js';
 
 /** A server silent this long is presumed dead, in milliseconds. */
 export const SILENCE_LIMIT = 2000;
@@ -75,4 +83,26 @@ export function within<Result>(
         outer?.removeEventListener('abort', onAbort);
       });
   });
+}
+
+/**
+ * Inserts a document. Resolves to it, or to the one that was stored under its `_id` before: by another call, or by an
+ * earlier attempt whose reply was lost.
+ */
+export async function insertOrFind<Stored extends { readonly _id: bigint | string }>(
+  collection: Collection<Stored>,
+  document: Stored,
+  options: AttemptOptions,
+): Promise<Stored> {
+  try {
+    await collection.insertOne(document as OptionalUnlessRequiredId<Stored>, options);
+    return document;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  const { _id } = document;
+  const found = await collection.findOne<Stored>({ _id } as Filter<Stored>, options);
+  if (found === null)
+    throw new LostRaceError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+  return found;
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ObjectId } from 'mongodb';
 import { mongoChanges } from '../../../src/adapters/mongodb/mongo-pet-changes.js';
 import type { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
-import { PetInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
+import { petInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
 import type { AttemptOptions } from '../../../src/adapters/mongodb/retry.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejection, rex } from './mongo-store-tests.js';
@@ -59,7 +59,7 @@ describe('An id of an attempt that was given up', () => {
     };
     const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;
     const giveUp = new AbortController();
-    const id = new PetInserts(connection).nextId({ signal: giveUp.signal, maxTimeMS: 1000 });
+    const id = petInserts(connection).nextId({ signal: giveUp.signal, maxTimeMS: 1000 });
     giveUp.abort(new Error('given up'));
     block.resolve({ value: { last: 1000n } });
     expect(await rejection(id)).to.have.property('message', 'given up');
