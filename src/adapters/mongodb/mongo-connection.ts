@@ -11,7 +11,7 @@ import {
 import { notices, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
-import { isNetworkError, rootOf } from './mongo-errors.js';
+import { isNetworkError } from './mongo-errors.js';
 import {
   SILENCE_LIMIT,
   retryWhileTransient,
@@ -32,8 +32,8 @@ export interface MongoStoreOptions extends OpenOptions {
 /** In milliseconds: an attempt gets two fifths of it, a minute. The server continues to build an index after that. */
 const PREPARE_TIMEOUT = 150_000;
 
-/** The longest pause between two tries to prepare the database, in milliseconds. */
-const LONGEST_PAUSE = 30_000;
+/** The pause between two tries to prepare the database, in milliseconds. */
+const PREPARE_PAUSE = 5000;
 
 /** How long a call without retries waits for a database that is away, in milliseconds. Others wait until their timeout. */
 const BRIEFLY = 500;
@@ -54,8 +54,7 @@ export class MongoConnection {
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
   /** Set while the driver can reach no server to write to: the reason, and since when. */
-  #away: { cause: unknown; readonly since: number; noticed: boolean } | undefined;
-  #looking = false;
+  #away: { readonly cause: unknown; readonly since: number } | undefined;
   #prepared = Promise.resolve();
 
   constructor(
@@ -116,10 +115,8 @@ export class MongoConnection {
         if (isNetworkError(error)) this.#setAway(error);
       });
       const patience = options.retry === false ? BRIEFLY : this.#timeout;
-      if (this.#away && performance.now() - this.#away.since >= patience) {
-        this.#lookSoon();
+      if (this.#away && performance.now() - this.#away.since >= patience)
         throw new UnavailableError(doing, { cause: this.#away.cause });
-      }
       await connected;
       // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
       await this.#closed?.then(() => this.#client.close());
@@ -127,29 +124,14 @@ export class MongoConnection {
       return attempt(attemptOptions);
     });
     this.#running.add(running);
-    return running
-      .catch((error: unknown) => {
-        if (error instanceof UnavailableError) this.#sayAway();
-        throw error;
-      })
-      .finally(() => this.#running.delete(running));
-  }
-
-  /** The driver looks for servers every half second while a command waits for one, else only at each heartbeat. */
-  #lookSoon(): void {
-    if (this.#looking) return;
-    this.#looking = true;
-    this.#database
-      .command({ ping: 1 }, { timeoutMS: SILENCE_LIMIT })
-      .catch(() => {})
-      .finally(() => (this.#looking = false));
+    return running.finally(() => this.#running.delete(running));
   }
 
   /** Learns from the driver whether there is a server to write to. */
   #watch({ type, servers }: TopologyDescription): void {
     const all = [...servers.values()];
     if (all.some(({ isWritable }) => isWritable)) {
-      if (this.#away?.noticed) this.#notice('the database is back');
+      if (this.#away) this.#notice('the database is back');
       this.#away = undefined;
       return;
     }
@@ -160,15 +142,9 @@ export class MongoConnection {
   }
 
   #setAway(cause: unknown): void {
-    this.#away ??= { cause, since: performance.now(), noticed: false };
-    this.#away.cause = rootOf(cause);
-  }
-
-  /** Not before a call has failed: most elections are over sooner. */
-  #sayAway(): void {
-    if (!this.#away || this.#away.noticed || this.#closing.signal.aborted) return;
-    this.#away.noticed = true;
-    this.#notice(`the database is away: ${messageOf(this.#away.cause)}`);
+    if (!this.#away && !this.#closing.signal.aborted)
+      this.#notice(`the database is away: ${messageOf(cause)}`);
+    this.#away = { cause, since: this.#away?.since ?? performance.now() };
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
@@ -187,8 +163,7 @@ export class MongoConnection {
   /** Never rejects: it gives one notice for each reason, because the tries go on for as long as the database is away. */
   async #prepare(): Promise<void> {
     const { signal } = this.#closing;
-    let lastReason = '';
-    for (let pause = 500; !signal.aborted; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+    for (let lastReason = ''; !signal.aborted;) {
       try {
         const once = { timeout: PREPARE_TIMEOUT, retry: false };
         return await this.run('preparing the database', once, (options) =>
@@ -203,7 +178,7 @@ export class MongoConnection {
         }
         lastReason = reason;
       }
-      await delay(pause, undefined, { signal, ref: false }).catch(() => {});
+      await delay(PREPARE_PAUSE, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 }

@@ -60,9 +60,3 @@ export function isTransient(error: unknown): boolean {
     return isTransient(error.errorResponse);
   return !(error instanceof MongoServerError) || TRANSIENT_CODES.has(error.code);
 }
-
-/** The innermost error with the same message: the driver wraps an error in two more that repeat it. */
-export function rootOf(error: unknown): unknown {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && cause.message === (error as Error).message ? rootOf(cause) : error;
-}

@@ -2,14 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Collection, Filter, OptionalUnlessRequiredId } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import {
-  LostRaceError,
-  NoReplyError,
-  isDuplicateKey,
-  isMongoFault,
-  isTransient,
-  rootOf,
-} from './mongo-errors.js';
+import { LostRaceError, NoReplyError, isDuplicateKey, isMongoFault, isTransient } from './mongo-errors.js';
 
 /** A server silent this long is presumed dead, in milliseconds. */
 export const SILENCE_LIMIT = 2000;
@@ -47,7 +40,7 @@ export async function retryWhileTransient<Result>(
       signal?.throwIfAborted();
       if (!isMongoFault(error)) throw error;
       // The last attempt may have had too little time to find out what is wrong.
-      if (cause === undefined || !(error instanceof NoReplyError)) cause = rootOf(error);
+      if (cause === undefined || !(error instanceof NoReplyError)) cause = error;
       const wait = pause * (0.5 + Math.random());
       if (!retry || !isTransient(error) || performance.now() + wait >= giveUpAt) {
         throw new UnavailableError(doing, { cause });
