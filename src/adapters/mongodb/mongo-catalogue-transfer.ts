@@ -1,10 +1,9 @@
-import { ObjectId, type AnyBulkWriteOperation } from 'mongodb';
-import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
+import { ObjectId, type AnyBulkWriteOperation, type Collection, type Document } from 'mongodb';
+import type { CatalogueTransfer, PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
-import { claimName, toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import { PRESENT, toClaim, toPetDocument, type ClaimDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import type { AttemptOptions } from './retry.js';
 
@@ -54,26 +53,17 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       connection.run('reserving ids', { ...call, timeout }, (options) => inserts.reserve(last, options)),
 
     writePets(given, call) {
-      const copies = given.map((pet) => {
-        const { _id, operation, ...fields } = toPetDocument(pet.id, pet, new ObjectId());
-        return { _id, operation, fields };
-      });
+      const copies = given.map((pet) => toPetDocument(pet.id, pet, new ObjectId()));
       return connection.run('writing animals', { ...call, timeout }, async (options) => {
-        if (copies.length === 0) return;
-        const inserts = copies.map(({ _id, operation, fields }): AnyBulkWriteOperation<PetDocument> => {
-          const update = { $setOnInsert: { ...fields, operation } };
-          return { updateOne: { filter: { _id }, update, upsert: true } };
-        });
-        const { matchedCount } = await pets.bulkWrite(inserts, { ...options, ordered: false });
-        if (matchedCount === 0) return;
+        const inserts = copies.map(({ _id, ...fields }) => upsert(_id, { $setOnInsert: fields }));
+        if ((await writeAll(pets, inserts, options)) === 0) return;
         // What is left of a removed animal gives way, but keeps its operation: the retry of its create adds nothing.
-        const replacements = copies.map(({ _id, fields }): AnyBulkWriteOperation<PetDocument> => {
+        const replacements = copies.map(({ _id, operation: _, ...fields }) => {
           const filter = { _id, removedUntil: { $type: 'date' } } as const;
-          return {
-            updateOne: { filter, update: { $set: fields, $rename: { removedUntil: 'claimedUntil' } } },
-          };
+          const update = { $set: fields, $rename: { removedUntil: 'claimedUntil' } };
+          return { updateOne: { filter, update } };
         });
-        await pets.bulkWrite(replacements, { ...options, ordered: false });
+        await writeAll(pets, replacements, options);
       });
     },
 
@@ -87,14 +77,10 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
             .toArray();
           const ids = found.map(({ pet }) => pet._id);
           const stored = await findPets(ids, options);
-          const kept = found
-            .filter(({ pet }) => pet.operation.equals(stored.get(pet._id)?.operation))
-            .map(({ _id, fingerprint, keepUntil, pet }) =>
-              Object.assign(claimName(_id), { fingerprint, petId: pet._id, keepUntil }),
-            );
+          const kept = found.filter(({ pet }) => pet.operation.equals(stored.get(pet._id)?.operation));
           const last = found.at(-1);
           // An empty batch ends the claims, so one without animals is passed over.
-          if (kept.length > 0 || last === undefined) return kept;
+          if (kept.length > 0 || last === undefined) return kept.map(toPetClaim);
           start = last._id;
         }
       });
@@ -103,30 +89,43 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     writeClaims(given, call) {
       const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
       return connection.run('writing claims', { ...call, timeout }, async (options) => {
-        if (copies.length === 0) return;
-        const stored = await findPets(
-          copies.map(({ petId }) => petId),
-          options,
-        );
+        const ids = copies.map(({ petId }) => petId);
+        const stored = await findPets(ids, options);
         // The claim has the operation of its animal, or honouring it would add another one.
         const linked = copies.map((copy) => {
-          const found = stored.get(copy.petId);
-          const pet = found?.removedUntil ? undefined : found; // an animal that is not stored was removed
-          return Object.assign(copy, { pet, operation: found?.operation ?? new ObjectId() });
+          const pet = stored.get(copy.petId);
+          return Object.assign(copy, { pet, operation: pet?.operation ?? new ObjectId() });
         });
-        const until = linked.map(({ petId: _id, pet, operation, keepUntil }) => {
-          const field = pet ? 'claimedUntil' : 'removedUntil';
-          const update = { $max: { [field]: keepUntil }, $setOnInsert: { operation } };
-          return { updateOne: { filter: { _id }, update, upsert: true } };
+        const marks = linked.map(({ petId, pet, operation, keepUntil }) => {
+          const field = pet && !pet.removedUntil ? 'claimedUntil' : 'removedUntil'; // not stored: it was removed
+          return upsert(petId, { $max: { [field]: keepUntil }, $setOnInsert: { operation } });
         });
-        await pets.bulkWrite(until, { ...options, ordered: false });
-        const replacements = linked.map(({ fingerprint, keepUntil, petId: _id, pet, operation, ...name }) => {
-          const copy = pet ? toPetDocument(_id, toPet(pet), operation) : { _id, operation };
-          const replacement = { fingerprint, keepUntil, pet: copy };
-          return { replaceOne: { filter: { _id: claimId(name) }, replacement, upsert: true } };
-        });
-        await claims.bulkWrite(replacements, { ...options, ordered: false });
+        await writeAll(pets, marks, options);
+        const written = linked.map(({ fingerprint, keepUntil, petId, operation, ...name }) =>
+          upsert(claimId(name), { $set: { fingerprint, keepUntil, pet: { _id: petId, operation } } }),
+        );
+        await writeAll(claims, written, options);
       });
     },
   };
+}
+
+const upsert = <Id, Update>(_id: Id, update: Update) => ({
+  updateOne: { filter: { _id }, update, upsert: true },
+});
+
+/** Writes in any order, so that one that fails stops none. Resolves to how many of the documents existed. */
+async function writeAll<Stored extends Document>(
+  collection: Collection<Stored>,
+  writes: Array<AnyBulkWriteOperation<Stored>>,
+  options: AttemptOptions,
+): Promise<number> {
+  if (writes.length === 0) return 0;
+  return (await collection.bulkWrite(writes, { ...options, ordered: false })).matchedCount;
+}
+
+function toPetClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): PetClaim {
+  // The reverse of `claimId`.
+  const [scope, key] = JSON.parse(_id) as [string, string];
+  return { scope, key, fingerprint, keepUntil, petId: pet._id };
 }

@@ -3,9 +3,16 @@ import type { CreatedPet } from '../../application/animal-store.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../../domain/pet.js';
-import { toClaim, type ClaimDocument } from './claim-document.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from './pet-document.js';
+import {
+  PET_PROJECTION,
+  PRESENT,
+  toClaim,
+  toPet,
+  toPetDocument,
+  type ClaimDocument,
+  type PetDocument,
+} from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import { LostRaceError } from './mongo-errors.js';
 import { insertOrFind, type AttemptOptions } from './retry.js';

@@ -1,16 +1,14 @@
-import type { ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
-import { petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { toInt64 } from '../../domain/int64.js';
+import { NEW_PET_FIELDS, petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { unreadable } from './mongo-errors.js';
 
-/** The fields that are read: whatever else a document holds stays in the database. A field that is missing here does not compile. */
-export const PET_PROJECTION: Readonly<Record<'_id' | keyof UnsavedPet, 1>> = {
-  _id: 1,
-  name: 1,
-  categoryId: 1,
-  status: 1,
-};
+/** The fields that are read: whatever else a document holds stays in the database. */
+export const PET_PROJECTION: Readonly<Record<string, 1>> = Object.fromEntries(
+  ['_id', ...NEW_PET_FIELDS].map((field) => [field, 1]),
+);
 
 /** An animal in the database. */
 export interface PetDocument extends UnsavedPet {
@@ -49,4 +47,27 @@ export function toPet({ _id, ...fields }: Omit<PetDocument, 'operation'>): Pet {
     if (!(error instanceof InvalidPetError)) throw error;
     throw unreadable('pets', _id, error.message);
   }
+}
+
+/** A claim in the database, with the id and the operation by which its animal is stored. */
+export interface ClaimDocument {
+  /** Scope and key: see `claimId`. */
+  readonly _id: string;
+  readonly fingerprint: string;
+  readonly keepUntil: Date;
+  /** Versions 0.1 and 0.2 also wrote the fields of the animal, which are ignored. */
+  readonly pet: Pick<PetDocument, '_id' | 'operation'>;
+}
+
+/** @throws {UnavailableError} another program wrote the claim. */
+export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): ClaimDocument {
+  const [petId, operation] = [toInt64(pet?._id), pet?.operation];
+  if (
+    typeof fingerprint === 'string' &&
+    keepUntil instanceof Date &&
+    petId !== undefined &&
+    operation instanceof ObjectId
+  )
+    return { _id, fingerprint, keepUntil, pet: { _id: petId, operation } };
+  throw unreadable('claims', _id, 'a field is missing or has the wrong type');
 }
