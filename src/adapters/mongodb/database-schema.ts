@@ -27,21 +27,16 @@ export async function prepareDatabase(
   options: AttemptOptions,
 ): Promise<void> {
   for (const [name, indexes] of Object.entries(INDEXES)) {
-    const present = await namesOfIndexes(database, name, options);
+    const present = await database.collection(name).indexes(options).catch(noneWithoutCollection);
     for (const index of indexes) {
-      if (present.includes(index.name)) continue;
+      if (present.some((other) => other.name === index.name)) continue;
       await database.command({ createIndexes: name, indexes: [index] }, options);
       notice(`made the index ${index.name} on ${name}`);
     }
   }
 }
 
-async function namesOfIndexes(database: Db, collection: string, options: AttemptOptions): Promise<string[]> {
-  try {
-    const indexes = await database.collection(collection).listIndexes(options).toArray();
-    return indexes.map(({ name }) => String(name));
-  } catch (error) {
-    if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return [];
-    throw error;
-  }
+function noneWithoutCollection(error: unknown): [] {
+  if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return [];
+  throw error;
 }

@@ -58,23 +58,19 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
   };
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+const isText = (value: unknown): boolean => typeof value === 'string';
 
 const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
 
 /** @throws {UnavailableError} another program wrote a field of the key, such as `revokedAt`, with a wrong type. */
 function toApiKey(document: ApiKeyDocument): ApiKeyRecord {
   const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt } = document;
-  const times = [createdAt, ...[expiresAt, revokedAt].filter((time) => time !== undefined)];
-  if ([id, name, hash].every(isText) && Array.isArray(scopes) && scopes.every(isText) && times.every(isTime))
-    return {
-      id,
-      name,
-      hash,
-      scopes,
-      createdAt,
-      ...(expiresAt && { expiresAt }),
-      ...(revokedAt && { revokedAt }),
-    };
+  const ends = {
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(revokedAt !== undefined && { revokedAt }),
+  };
+  const hasTexts = Array.isArray(scopes) && [id, name, hash, ...scopes].every(isText);
+  if (hasTexts && [createdAt, ...Object.values(ends)].every(isTime))
+    return { id, name, hash, scopes, createdAt, ...ends };
   throw unreadable('apiKeys', id, 'a field is missing or has the wrong type');
 }

@@ -2,8 +2,9 @@ import { ObjectId, type AnyBulkWriteOperation, type Collection, type Document } 
 import type { CatalogueTransfer, PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
+import { savedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { PRESENT, toClaim, toPetDocument, type ClaimDocument, type PetDocument } from './pet-document.js';
+import { PRESENT, toClaim, type ClaimDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import type { AttemptOptions } from './retry.js';
 
@@ -53,12 +54,14 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       connection.run('reserving ids', { ...call, timeout }, (options) => inserts.reserve(last, options)),
 
     writePets(given, call) {
-      const copies = given.map((pet) => toPetDocument(pet.id, pet, new ObjectId()));
+      const copies = given.map((pet) => savedPet(pet.id, pet));
       return connection.run('writing animals', { ...call, timeout }, async (options) => {
-        const inserts = copies.map(({ _id, ...fields }) => upsert(_id, { $setOnInsert: fields }));
+        const inserts = copies.map(({ id, ...fields }) =>
+          upsert(id, { $setOnInsert: { ...fields, operation: new ObjectId() } }),
+        );
         if ((await writeAll(pets, inserts, options)) === 0) return;
         // What is left of a removed animal gives way, but keeps its operation: the retry of its create adds nothing.
-        const replacements = copies.map(({ _id, operation: _, ...fields }) => {
+        const replacements = copies.map(({ id: _id, ...fields }) => {
           const filter = { _id, removedUntil: { $type: 'date' } } as const;
           const update = { $set: fields, $rename: { removedUntil: 'claimedUntil' } };
           return { updateOne: { filter, update } };

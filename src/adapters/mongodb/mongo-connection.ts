@@ -35,9 +35,6 @@ const PREPARE_TIMEOUT = 150_000;
 /** The pause between two tries to prepare the database, in milliseconds. */
 const PREPARE_PAUSE = 5000;
 
-/** How long a call without retries waits for a database that is away, in milliseconds. Others wait until their timeout. */
-const BRIEFLY = 500;
-
 const NOT_PRIMARY = new Error(
   'the URL leads to one member, which takes no writes: name the replica set, without directConnection',
 );
@@ -90,7 +87,7 @@ export class MongoConnection {
   /** Whether the database holds a store: a collection of animals. `true` while no server can be reached. */
   async mayHoldStore(): Promise<boolean> {
     try {
-      return await this.run('looking for the store', { retry: false }, async (options) => {
+      return await this.run('looking for the store', {}, async (options) => {
         const named = { ...options, nameOnly: true, authorizedCollections: true };
         return (await this.#database.listCollections({ name: 'pets' }, named).toArray()).length > 0;
       });
@@ -114,8 +111,7 @@ export class MongoConnection {
         // A lookup of mongodb+srv: without hosts, the driver watches none.
         if (isNetworkError(error)) this.#setAway(error);
       });
-      const patience = options.retry === false ? BRIEFLY : this.#timeout;
-      if (this.#away && performance.now() - this.#away.since >= patience)
+      if (this.#away && performance.now() - this.#away.since >= this.#timeout)
         throw new UnavailableError(doing, { cause: this.#away.cause });
       await connected;
       // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
@@ -149,8 +145,7 @@ export class MongoConnection {
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return (this.#closed ??= this.#close());
   }
 
   async #close(): Promise<void> {
@@ -165,13 +160,11 @@ export class MongoConnection {
     const { signal } = this.#closing;
     for (let lastReason = ''; !signal.aborted;) {
       try {
-        const once = { timeout: PREPARE_TIMEOUT, retry: false };
-        return await this.run('preparing the database', once, (options) =>
+        return await this.run('preparing the database', { timeout: PREPARE_TIMEOUT }, (options) =>
           prepareDatabase(this.#database, this.#notice, options),
         );
       } catch (error) {
-        const cause = error instanceof UnavailableError ? error.cause : error;
-        const reason = messageOf(cause);
+        const reason = messageOf(error instanceof UnavailableError ? error.cause : error);
         // While the database is away, that was said.
         if (!this.#away && !signal.aborted && reason !== lastReason) {
           this.#notice(`the database is not prepared yet, retrying: ${reason}`);

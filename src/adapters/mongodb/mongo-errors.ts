@@ -20,10 +20,6 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
   });
 };
 
-/** A document with this `_id` exists already. */
-export const isDuplicateKey = (error: unknown): boolean =>
-  error instanceof MongoServerError && error.code === 11_000;
-
 /**
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
  * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.

@@ -22,7 +22,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     id: bigint,
     from: readonly PetStatus[],
     { signal }: Call,
-    updateOf: (operation: ObjectId, pet: PetDocument) => Document[],
+    updateOf: (operation: ObjectId) => Document,
   ): Promise<PetDocument | undefined> {
     const [operation, allowed] = [new ObjectId(), new Set(from)];
     /** The change before, in the document that an earlier attempt may have replaced. */
@@ -42,7 +42,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       expected = last;
       // `$eq: null` also matches a document that was never changed.
       const unchanged = { _id: { $eq: found._id }, change: { $eq: last } } as Filter<PetDocument>;
-      const { matchedCount } = await pets.updateOne(unchanged, updateOf(operation, found), options);
+      const { matchedCount } = await pets.updateOne(unchanged, [updateOf(operation)], options);
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
       if (isFirst) expected = undefined; // this attempt has done nothing
@@ -52,24 +52,17 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
 
   return {
     async changeStatus(id, status, from, call = {}) {
-      const found = await change('changing an animal', id, from, call, (operation) => [
-        { $set: { status, change: operation } },
-      ]);
+      const found = await change('changing an animal', id, from, call, (operation) => ({
+        $set: { status, change: operation },
+      }));
       return found && savedPet(id, { ...toPet(found), status });
     },
 
     async remove(id, from, call = {}) {
-      const found = await change(
-        'removing an animal',
-        id,
-        from,
-        call,
-        (change, { operation, claimedUntil }) => {
-          const now = new Date();
-          const removedUntil = claimedUntil && claimedUntil > now ? claimedUntil : now;
-          return [{ $replaceWith: { _id: '$_id', operation, change, removedUntil } }];
-        },
-      );
+      const found = await change('removing an animal', id, from, call, (operation) => {
+        const removedUntil = { $max: ['$claimedUntil', new Date()] };
+        return { $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil } };
+      });
       return found !== undefined;
     },
   };

@@ -17,12 +17,14 @@ import type { PetInserts } from './pet-inserts.js';
 import { LostRaceError } from './mongo-errors.js';
 import { insertOrFind, type AttemptOptions } from './retry.js';
 
+type AddAttempt = (options: AttemptOptions) => Promise<CreatedPet>;
+
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
 export function mongoPets(connection: MongoConnection, inserts: PetInserts): PetRepository {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
 
-  function addNew(pet: UnsavedPet, operation: ObjectId): (options: AttemptOptions) => Promise<CreatedPet> {
+  function addNew(pet: UnsavedPet, operation: ObjectId): AddAttempt {
     let given: bigint | undefined;
     return async (options) => {
       const id = (given ??= await inserts.nextId(options));
@@ -39,22 +41,12 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
    * and only `_id` needs a unique index. A removed animal leaves a document under its `_id`, which keeps a retry
    * from storing it again. If somebody deletes an animal by hand, a retry restores it.
    */
-  function addOnce(
-    pet: UnsavedPet,
-    claim: Claim,
-    now: Date,
-    operation: ObjectId,
-  ): (options: AttemptOptions) => Promise<CreatedPet> {
+  function addOnce(pet: UnsavedPet, claim: Claim, now: Date, operation: ObjectId): AddAttempt {
     const { fingerprint } = claim;
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
     return async (options) => {
-      mine ??= {
-        _id,
-        fingerprint,
-        keepUntil,
-        pet: { _id: await inserts.nextId(options), operation },
-      };
+      mine ??= { _id, fingerprint, keepUntil, pet: { _id: await inserts.nextId(options), operation } };
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       const { _id: id, operation: first } = valid.pet;
@@ -117,7 +109,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       }),
 
     check: ({ signal } = {}) =>
-      connection.run('checking the store', { signal, retry: false }, async (options) => {
+      connection.run('checking the store', { signal }, async (options) => {
         // More than a ping: it needs the primary, and the right to read.
         await pets.findOne({}, { ...options, projection: { _id: 1 } });
       }),

@@ -88,8 +88,8 @@ function readUrl(url: string): { readonly client: MongoClient; readonly database
   return { client, database: database === '' ? DEFAULT_DATABASE : decodeURIComponent(database) };
 }
 
-/** MongoDB's own databases: https://www.mongodb.com/docs/manual/reference/local-database/ */
-const RESERVED = new Set(['admin', 'config', 'local']);
+/** MongoDB's own databases, and what no database can be called. */
+const UNUSABLE = /^(?:admin|config|local)$|[/\\. "$*<>:|?\0]/;
 
 /**
  * Returns what is wrong with a URL, as the end of a sentence that begins with its name, or `undefined`. Without secrets.
@@ -98,9 +98,9 @@ const RESERVED = new Set(['admin', 'config', 'local']);
 export function mongoUrlFault(url: string): string | undefined {
   try {
     const { database } = readUrl(url);
-    if (RESERVED.has(database)) return `names the database ${database}, which MongoDB uses itself`;
-    return /[/\\. "$*<>:|?\0]/.test(database) || Buffer.byteLength(database) > 63
-      ? 'names an impossible database: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space'
+    return UNUSABLE.test(database) || Buffer.byteLength(database) > 63
+      ? 'names a database that cannot hold a store: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space, ' +
+          'and not admin, config or local'
       : undefined;
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.

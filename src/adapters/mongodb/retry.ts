@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Collection, Filter, OptionalUnlessRequiredId } from 'mongodb';
+import { MongoServerError, type Collection, type Filter, type OptionalUnlessRequiredId } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { LostRaceError, NoReplyError, isDuplicateKey, isMongoFault, isTransient } from './mongo-errors.js';
+import { LostRaceError, NoReplyError, isMongoFault, isTransient } from './mongo-errors.js';
 
 /** A server silent this long is presumed dead, in milliseconds. */
 export const SILENCE_LIMIT = 2000;
@@ -16,8 +16,6 @@ export interface AttemptOptions {
 export interface RetryOptions extends Call {
   /** How long to retry, in milliseconds. An attempt gets two fifths: a server silent that long is presumed dead. */
   readonly timeout: number;
-  /** Default: true. */
-  readonly retry?: boolean | undefined;
 }
 
 /**
@@ -27,7 +25,7 @@ export interface RetryOptions extends Call {
  */
 export async function retryWhileTransient<Result>(
   doing: string,
-  { signal, timeout, retry = true }: RetryOptions,
+  { signal, timeout }: RetryOptions,
   attempt: (options: AttemptOptions) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
@@ -42,7 +40,7 @@ export async function retryWhileTransient<Result>(
       // The last attempt may have had too little time to find out what is wrong.
       if (cause === undefined || !(error instanceof NoReplyError)) cause = error;
       const wait = pause * (0.5 + Math.random());
-      if (!retry || !isTransient(error) || performance.now() + wait >= giveUpAt) {
+      if (!isTransient(error) || performance.now() + wait >= giveUpAt) {
         throw new UnavailableError(doing, { cause });
       }
       await delay(wait, undefined, { signal }).catch(() => {}); // aborted: the next attempt does not begin
@@ -91,7 +89,8 @@ export async function insertOrFind<Stored extends { readonly _id: bigint | strin
     await collection.insertOne(document as OptionalUnlessRequiredId<Stored>, options);
     return document;
   } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
+    const isTaken = error instanceof MongoServerError && error.code === 11_000;
+    if (!isTaken) throw error;
   }
   const { _id } = document;
   const found = await collection.findOne<Stored>({ _id } as Filter<Stored>, options);
