@@ -1,4 +1,4 @@
-import { ObjectId, type AnyBulkWriteOperation, type Collection, type Document } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import type { CatalogueTransfer, PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
@@ -56,17 +56,19 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     writePets(given, call) {
       const copies = given.map((pet) => savedPet(pet.id, pet));
       return connection.run('writing animals', { ...call, timeout }, async (options) => {
+        if (copies.length === 0) return;
         const inserts = copies.map(({ id, ...fields }) =>
           upsert(id, { $setOnInsert: { ...fields, operation: new ObjectId() } }),
         );
-        if ((await writeAll(pets, inserts, options)) === 0) return;
+        const { matchedCount } = await pets.bulkWrite(inserts, { ...options, ordered: false });
+        if (matchedCount === 0) return;
         // What is left of a removed animal gives way, but keeps its operation: the retry of its create adds nothing.
         const replacements = copies.map(({ id: _id, ...fields }) => {
           const filter = { _id, removedUntil: { $type: 'date' } } as const;
           const update = { $set: fields, $rename: { removedUntil: 'claimedUntil' } };
           return { updateOne: { filter, update } };
         });
-        await writeAll(pets, replacements, options);
+        await pets.bulkWrite(replacements, { ...options, ordered: false });
       });
     },
 
@@ -92,6 +94,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     writeClaims(given, call) {
       const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
       return connection.run('writing claims', { ...call, timeout }, async (options) => {
+        if (copies.length === 0) return;
         const ids = copies.map(({ petId }) => petId);
         const stored = await findPets(ids, options);
         // The claim has the operation of its animal, or honouring it would add another one.
@@ -103,11 +106,11 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
           const field = pet && !pet.removedUntil ? 'claimedUntil' : 'removedUntil'; // not stored: it was removed
           return upsert(petId, { $max: { [field]: keepUntil }, $setOnInsert: { operation } });
         });
-        await writeAll(pets, marks, options);
+        await pets.bulkWrite(marks, { ...options, ordered: false });
         const written = linked.map(({ fingerprint, keepUntil, petId, operation, ...name }) =>
           upsert(claimId(name), { $set: { fingerprint, keepUntil, pet: { _id: petId, operation } } }),
         );
-        await writeAll(claims, written, options);
+        await claims.bulkWrite(written, { ...options, ordered: false });
       });
     },
   };
@@ -116,16 +119,6 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 const upsert = <Id, Update>(_id: Id, update: Update) => ({
   updateOne: { filter: { _id }, update, upsert: true },
 });
-
-/** Writes in any order, so that one that fails stops none. Resolves to how many of the documents existed. */
-async function writeAll<Stored extends Document>(
-  collection: Collection<Stored>,
-  writes: Array<AnyBulkWriteOperation<Stored>>,
-  options: AttemptOptions,
-): Promise<number> {
-  if (writes.length === 0) return 0;
-  return (await collection.bulkWrite(writes, { ...options, ordered: false })).matchedCount;
-}
 
 function toPetClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): PetClaim {
   // The reverse of `claimId`.

@@ -8,17 +8,12 @@ import {
   type MongoClient,
   type TopologyDescription,
 } from 'mongodb';
+import type { Call } from '../../application/animal-store.js';
 import { notices, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
-import {
-  SILENCE_LIMIT,
-  retryWhileTransient,
-  within,
-  type AttemptOptions,
-  type RetryOptions,
-} from './retry.js';
+import { SILENCE_LIMIT, retryWhileTransient, within, type AttemptOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
 export interface MongoStoreOptions extends OpenOptions {
@@ -48,7 +43,7 @@ export class MongoConnection {
   readonly #timeout: number;
   readonly #notice: (line: string) => void;
   readonly #running = new Set<Promise<unknown>>();
-  readonly #closing = new AbortController();
+  #isClosing = false;
   #closed: Promise<void> | undefined;
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { readonly cause: unknown; readonly since: number } | undefined;
@@ -87,9 +82,9 @@ export class MongoConnection {
   /** Whether the database holds a store: a collection of animals. `true` while no server can be reached. */
   async mayHoldStore(): Promise<boolean> {
     try {
-      return await this.run('looking for the store', {}, async (options) => {
+      return await this.run('looking for the store', {}, (options) => {
         const named = { ...options, nameOnly: true, authorizedCollections: true };
-        return (await this.#database.listCollections({ name: 'pets' }, named).toArray()).length > 0;
+        return this.#database.listCollections({ name: 'pets' }, named).hasNext();
       });
     } catch (error) {
       if (error instanceof UnavailableError) return true; // the first call will say so
@@ -100,24 +95,24 @@ export class MongoConnection {
   /** Runs a call: see `retryWhileTransient`. */
   run<Result>(
     doing: string,
-    { timeout = this.#timeout, ...options }: Partial<RetryOptions>,
+    { signal, timeout = this.#timeout }: Call & { readonly timeout?: number },
     attempt: (options: AttemptOptions) => Promise<Result>,
   ): Promise<Result> {
-    const running = retryWhileTransient(doing, { ...options, timeout }, async (attemptOptions) => {
-      if (this.#closing.signal.aborted) throw new UnavailableError(`${doing} after close`);
+    const running = retryWhileTransient(doing, { signal, timeout }, async (options) => {
+      if (this.#isClosing) throw new UnavailableError(`${doing} after close`);
       // The driver reconnects by itself, but only once it has been connected.
       const connected = this.#client.connect();
       connected.catch((error: unknown) => {
         // A lookup of mongodb+srv: without hosts, the driver watches none.
         if (isNetworkError(error)) this.#setAway(error);
       });
-      if (this.#away && performance.now() - this.#away.since >= this.#timeout)
+      if (this.#away && performance.now() - this.#away.since >= timeout)
         throw new UnavailableError(doing, { cause: this.#away.cause });
       await connected;
       // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
       await this.#closed?.then(() => this.#client.close());
-      attemptOptions.signal.throwIfAborted();
-      return attempt(attemptOptions);
+      options.signal.throwIfAborted();
+      return attempt(options);
     });
     this.#running.add(running);
     return running.finally(() => this.#running.delete(running));
@@ -138,8 +133,7 @@ export class MongoConnection {
   }
 
   #setAway(cause: unknown): void {
-    if (!this.#away && !this.#closing.signal.aborted)
-      this.#notice(`the database is away: ${messageOf(cause)}`);
+    if (!this.#away && !this.#isClosing) this.#notice(`the database is away: ${messageOf(cause)}`);
     this.#away = { cause, since: this.#away?.since ?? performance.now() };
   }
 
@@ -149,7 +143,7 @@ export class MongoConnection {
   }
 
   async #close(): Promise<void> {
-    this.#closing.abort();
+    this.#isClosing = true;
     await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(this.#running)).catch(() => {});
     // The driver first ends its sessions on the server; a silent one would delay that.
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
@@ -157,8 +151,8 @@ export class MongoConnection {
 
   /** Never rejects: it gives one notice for each reason, because the tries go on for as long as the database is away. */
   async #prepare(): Promise<void> {
-    const { signal } = this.#closing;
-    for (let lastReason = ''; !signal.aborted;) {
+    let lastReason = '';
+    while (!this.#isClosing) {
       try {
         return await this.run('preparing the database', { timeout: PREPARE_TIMEOUT }, (options) =>
           prepareDatabase(this.#database, this.#notice, options),
@@ -166,12 +160,12 @@ export class MongoConnection {
       } catch (error) {
         const reason = messageOf(error instanceof UnavailableError ? error.cause : error);
         // While the database is away, that was said.
-        if (!this.#away && !signal.aborted && reason !== lastReason) {
+        if (!this.#away && !this.#isClosing && reason !== lastReason) {
           this.#notice(`the database is not prepared yet, retrying: ${reason}`);
         }
         lastReason = reason;
       }
-      await delay(PREPARE_PAUSE, undefined, { signal, ref: false }).catch(() => {});
+      await delay(PREPARE_PAUSE, undefined, { ref: false });
     }
   }
 }

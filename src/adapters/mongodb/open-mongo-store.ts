@@ -44,8 +44,6 @@ export async function openMongoStore(url: string, options: MongoStoreOptions = {
   };
 }
 
-const DEFAULT_DATABASE = 'animal-store';
-
 /**
  * Used where the URL does not say otherwise. In milliseconds, short enough to answer a request in time. A connection that
  * was idle for longer than `maxIdleTimeMS` is not used again: a network on the way may have forgotten it.
@@ -85,7 +83,7 @@ function readUrl(url: string): { readonly client: MongoClient; readonly database
   const { database, options } = readParts(url);
   const defaults = Object.entries(DEFAULTS).filter(([name]) => !options.includes(name.toLowerCase()));
   const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
-  return { client, database: database === '' ? DEFAULT_DATABASE : decodeURIComponent(database) };
+  return { client, database: database === '' ? 'animal-store' : decodeURIComponent(database) };
 }
 
 /** MongoDB's own databases, and what no database can be called. */

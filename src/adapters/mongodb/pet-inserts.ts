@@ -49,12 +49,10 @@ export function petInserts(connection: MongoConnection) {
    * @throws {UnavailableError} no greater id is left.
    */
   async function greatestId(options: AttemptOptions & { readonly readConcern?: 'local' }): Promise<bigint> {
-    const [top] = await pets
-      .find(
-        { _id: { $gt: 0n, $lte: INT64_MAX } },
-        { ...options, projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 },
-      )
-      .toArray();
+    const top = await pets.findOne(
+      { _id: { $gt: 0n, $lte: INT64_MAX } },
+      { ...options, projection: { _id: 1 }, sort: { _id: -1 } },
+    );
     const greatest = toInt64(top?._id) ?? BigInt(Math.ceil(Number(top?._id ?? 0)));
     if (greatest > INT64_MAX - BLOCK) throw unreadable('pets', top?._id, 'no greater id is left');
     return greatest;

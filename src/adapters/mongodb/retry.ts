@@ -13,19 +13,15 @@ export interface AttemptOptions {
   readonly maxTimeMS: number;
 }
 
-export interface RetryOptions extends Call {
-  /** How long to retry, in milliseconds. An attempt gets two fifths: a server silent that long is presumed dead. */
-  readonly timeout: number;
-}
-
 /**
- * Runs `attempt`, and retries transient failures until the timeout. An attempt may have taken effect although it failed:
- * calling it twice must have the effect of once.
+ * Runs `attempt`, and retries transient failures until the timeout, in milliseconds. An attempt gets two fifths of it: a
+ * server silent that long is presumed dead. It may have taken effect although it failed: calling it twice must have the
+ * effect of once.
  * @throws {UnavailableError} with the driver's error as its cause. Any other error of `attempt` is passed on.
  */
 export async function retryWhileTransient<Result>(
   doing: string,
-  { signal, timeout }: RetryOptions,
+  { signal, timeout }: Call & { readonly timeout: number },
   attempt: (options: AttemptOptions) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;

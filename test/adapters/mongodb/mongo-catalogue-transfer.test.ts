@@ -74,7 +74,7 @@ describeOnMongo('A MongoDB catalogue that is moved', (server) => {
         await proxy.close();
         const writing = transfer.writePets(pets(20));
         await rejection(repository.list({ limit: 5 }));
-        await delay(200);
+        await delay(2000);
         await proxy.open();
         await writing;
         expect(await repository.list({ limit: 50 })).to.deep.equal(pets(20));

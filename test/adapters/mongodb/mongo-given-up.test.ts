@@ -54,7 +54,7 @@ describe('An id of an attempt that was given up', () => {
   it('is not used, because a later attempt may have another', async () => {
     const block = Promise.withResolvers<{ readonly value: { readonly last: bigint } }>();
     const collection = {
-      find: () => ({ toArray: async () => [] }),
+      findOne: async () => null,
       findOneAndUpdate: () => block.promise,
     };
     const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;

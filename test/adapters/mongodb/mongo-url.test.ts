@@ -22,9 +22,9 @@ const WRONG = [
 
 /** What the refusal of a URL names. */
 const NAMED = {
-  'mongodb://host/admin': 'the database admin',
-  'mongodb://host/%6cocal?appName=x': 'the database local',
-  'mongodb://host/config': 'the database config',
+  'mongodb://host/admin': 'not admin, config or local',
+  'mongodb://host/%6cocal?appName=x': 'not admin, config or local',
+  'mongodb://host/config': 'not admin, config or local',
   'mongodb://host/db?ssl=maybe': ': ssl.',
   'mongodb://host/db?appName=x&MAXCONNECTING=0': ': maxconnecting.',
   'mongodb://host?maxStalenessSeconds=90': ': maxstalenessseconds.',
