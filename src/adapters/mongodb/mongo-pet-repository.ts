@@ -1,4 +1,4 @@
-import { ObjectId, type Filter } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import type { CreatedPet } from '../../application/animal-store.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
@@ -61,20 +61,13 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   }
 
   /** Resolves to the claim that is valid: this one, or an earlier one that has not lapsed. */
-  async function settleClaim(
-    mine: ClaimDocument,
-    now: Date,
-    options: AttemptOptions,
-  ): Promise<ClaimDocument> {
+  async function settleClaim(mine: ClaimDocument, now: Date, options: AttemptOptions) {
     const found = await insertOrFind(claims, mine, options);
     if (found === mine) return mine;
     const earlier = toClaim(found);
     if (earlier.keepUntil > now || earlier.pet.operation.equals(mine.pet.operation)) return earlier;
-    const { matchedCount } = await claims.replaceOne(
-      { _id: mine._id, 'pet.operation': earlier.pet.operation },
-      mine,
-      options,
-    );
+    const lapsed = { _id: mine._id, 'pet.operation': earlier.pet.operation };
+    const { matchedCount } = await claims.replaceOne(lapsed, mine, options);
     if (matchedCount === 1) return mine;
     // Not read here: the majority may still have the lapsed one.
     throw new LostRaceError('another call has made the lapsed claim again');
@@ -98,13 +91,9 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     list: ({ after = 0n, limit, status }, { signal } = {}) =>
       connection.run('listing animals', { signal }, async (options) => {
         // With `$eq` a status is always a value, never an operator.
-        const filter: Filter<PetDocument> = {
-          _id: { $gt: after },
-          ...(status === undefined ? PRESENT : { status: { $eq: status } }),
-        };
-        const found = await pets
-          .find(filter, { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit })
-          .toArray();
+        const wanted = status === undefined ? PRESENT : { status: { $eq: status } };
+        const range = { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit } as const;
+        const found = await pets.find({ _id: { $gt: after }, ...wanted }, range).toArray();
         return found.map((document) => toPet(document));
       }),
 
