@@ -5,16 +5,16 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
-import { claimOn, rejection, rex, throughProxy } from './mongo-store-tests.js';
+import { claimOn, describeStore, rejection, rex, unavailable } from './mongo-store-tests.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
 
-/** What a call rejects with, and how long that takes, in milliseconds. */
-async function timed(call: Promise<unknown>): Promise<{ error: unknown; took: number }> {
+/** What a call resolves to, and how long that takes, in milliseconds. */
+async function timed<Outcome>(call: Promise<Outcome>): Promise<{ outcome: Outcome; took: number }> {
   const began = performance.now();
-  const error = await rejection(call);
-  return { error, took: performance.now() - began };
+  const outcome = await call;
+  return { outcome, took: performance.now() - began };
 }
 
 /** The result of a call that may need several tries: its timeout is short, and machines are busy. */
@@ -28,9 +28,6 @@ const untilReady = ({ pets }: CompleteStore): Promise<boolean> =>
       () => false,
     ),
   );
-
-const messagesOf = (error: unknown): string[] =>
-  error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [];
 
 const OPERATIONS: Readonly<Record<string, (store: CompleteStore, signal: AbortSignal) => Promise<unknown>>> =
   {
@@ -60,17 +57,11 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   // A store that may be new is tested through the whole service.
   it('opens also if it must exist, says why it is unavailable, and serves once the database is there', async () => {
     await proxy.close();
-    const store = await openMongoStore(`${uri}&serverSelectionTimeoutMS=300`, { mustExist: true, onNotice });
-    const { error, took } = await timed(store.pets.check());
-    expect(error).to.have.property('code', 'service_unavailable');
-    expect(took).to.be.below(2000 + BUSY);
-    expect(messagesOf(error)[1]).to.match(/^connect ECONNREFUSED /);
+    const store = await openMongoStore(uri, { timeout: 600, mustExist: true });
+    expect(await unavailable(store.pets.check())).to.match(/^connect ECONNREFUSED /);
     await proxy.open();
     await untilReady(store);
     await store.close();
-    const [away, ...others] = notices;
-    expect(away).to.match(/^the database is away: connect ECONNREFUSED /);
-    expect(others).to.deep.equal(['the database is back']);
   });
 
   it('refuses calls at once after five seconds, also while the name of the cluster is unknown', async () => {
@@ -78,9 +69,8 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     const store = await openMongoStore('mongodb+srv://cluster.example.invalid/db', { timeout, onNotice });
     await rejection(store.pets.list({ limit: 5 }));
     await delay(timeout);
-    const { error } = await timed(store.pets.list({ limit: 5 }));
     // A call that waited would say that no answer came in time.
-    expect(messagesOf(error)[1]).to.match(/querySrv/);
+    expect(await unavailable(store.pets.list({ limit: 5 }))).to.match(/querySrv/);
     await store.close();
     expect(notices.filter((line) => line.startsWith('the database is away: querySrv '))).to.have.length(1);
   });
@@ -96,9 +86,8 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     const store = await openMongoStore(patient, { timeout: 60_000, onNotice });
     const adding = rejection(store.pets.add(rex));
     await connecting.promise;
-    const began = performance.now();
-    await store.close();
-    expect(performance.now() - began).to.be.below(BUSY);
+    const { took } = await timed(store.close());
+    expect(took).to.be.below(BUSY);
     expect(await adding).to.have.property('code', 'service_unavailable');
     released.resolve();
     await delay(200);
@@ -107,107 +96,76 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   });
 });
 
-describeOnMongo('A MongoDB store whose database goes away', (server) => {
-  it(
-    'comes back by itself after the database was silent',
-    throughProxy(
-      server,
-      async ({ store, proxy }) => {
-        const added = await succeeding(() => store.pets.add(rex));
-        proxy.silent = true;
-        const { error, took } = await timed(store.pets.list({ limit: 5 }));
-        expect(error).to.have.property('code', 'service_unavailable');
-        expect(took).to.be.within(550, 600 + BUSY);
-        proxy.silent = false;
-        await proxy.close();
-        await proxy.open();
-        await untilReady(store);
-        expect(await succeeding(() => store.pets.findById(added.pet.id))).to.deep.equal(added.pet);
-      },
-      { timeout: 600 },
-    ),
-  );
-
-  it('says once that it is away and once that it is back, and refuses calls at once while it knows', async () => {
-    const notices: string[] = [];
-    const timeout = 2000;
-    const test = throughProxy(
-      server,
-      async ({ store, proxy }) => {
-        notices.length = 0;
-        await proxy.close();
-        await rejection(store.pets.list({ limit: 5 })); // waits, as an election may be going on
-        await delay(timeout);
-        for (const call of [() => store.pets.check(), () => store.pets.list({ limit: 5 })]) {
-          // A call that waited would say that no answer came in time.
-          const refused = await rejection(call());
-          expect(refused)
-            .to.have.nested.property('cause.message')
-            .that.matches(/^connect ECONNREFUSED /);
-        }
-        expect(notices).to.have.length(1);
-        await proxy.open();
-        await untilReady(store);
-      },
-      {
-        timeout,
-        // The preparation of the database may go on, and has notices of its own.
-        onNotice: (line) => void (/ is (?:away|back)/.test(line) && notices.push(line)),
-        query: '&serverSelectionTimeoutMS=60000',
-      },
-    );
-    await test();
-    expect(notices[0]).to.match(/^the database is away: ./);
-    expect(notices.slice(1)).to.deep.equal(['the database is back']);
+describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => {
+  throughProxy('comes back by itself after the database was silent', { timeout: 600 }, async (bench) => {
+    const { store, proxy } = bench;
+    const added = await succeeding(() => store.pets.add(rex));
+    proxy.silent = true;
+    const { outcome, took } = await timed(rejection(store.pets.list({ limit: 5 })));
+    expect(outcome).to.have.property('code', 'service_unavailable');
+    expect(took).to.be.within(550, 600 + BUSY);
+    proxy.silent = false;
+    await proxy.close();
+    await proxy.open();
+    await untilReady(store);
+    expect(await succeeding(() => store.pets.findById(added.pet.id))).to.deep.equal(added.pet);
   });
 
-  it(
-    'fails one call at most after the network has forgotten connections that were idle',
-    throughProxy(
-      server,
-      async ({ store: { pets }, proxy }) => {
-        await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
-        await delay(500);
-        proxy.lose({ monitors: false });
-        for (let left = 8; left > 0; left -= 1) await pets.add(rex);
-      },
-      { timeout: 1500, query: '&maxIdleTimeMS=400' },
-    ),
-  );
+  const once = 'says once that it is away and once that it is back, and refuses calls at once while it knows';
+  const options = { timeout: 2000, query: '&serverSelectionTimeoutMS=60000' };
+  throughProxy(once, options, async ({ store, proxy, notices }) => {
+    await proxy.close();
+    await rejection(store.pets.list({ limit: 5 })); // waits, as an election may be going on
+    await delay(options.timeout);
+    for (const call of [() => store.pets.check(), () => store.pets.list({ limit: 5 })]) {
+      // A call that waited would say that no answer came in time.
+      expect(await unavailable(call())).to.match(/^connect ECONNREFUSED /);
+    }
+    await proxy.open();
+    await untilReady(store);
+    // The preparation of the database may go on, and has notices of its own.
+    const [away, ...others] = notices.filter((line) => / is (?:away|back)/.test(line));
+    expect(away).to.match(/^the database is away: ./);
+    expect(others).to.deep.equal(['the database is back']);
+  });
 
-  it(
-    'never stores an animal whose create was given up while it waited',
-    throughProxy(server, async ({ store: { pets }, proxy }) => {
-      await proxy.close();
-      await rejection(pets.add({ ...rex, name: 'given up' }, { signal: AbortSignal.timeout(100) }));
-      await proxy.open();
-      await pets.add(rex);
-      expect((await pets.list({ limit: 5 })).map(({ name }) => name)).to.deep.equal(['Rex']);
-    }),
-  );
+  const idle = 'fails one call at most after the network has forgotten connections that were idle';
+  throughProxy(idle, { timeout: 1500, query: '&maxIdleTimeMS=400' }, async ({ store: { pets }, proxy }) => {
+    await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
+    await delay(500);
+    proxy.lose({ monitors: false });
+    for (let left = 8; left > 0; left -= 1) await pets.add(rex);
+  });
 
-  it(
-    "ends operations by their signals, with the signal's reason, and soon when it closes, while nothing answers",
-    throughProxy(server, async ({ store, proxy }) => {
-      proxy.silent = true;
-      const [controller, never] = [new AbortController(), new AbortController().signal];
-      const reason = new Error('given up');
-      const others = Object.values(OPERATIONS).map((call) => rejection(call(store, never)));
-      const aborted = Object.entries(OPERATIONS).map(async ([name, call]) => {
-        const { error, took } = await timed(call(store, controller.signal));
-        expect(error, name).to.equal(reason);
-        expect(took, name).to.be.below(BUSY);
-      });
-      setTimeout(() => controller.abort(reason), 100);
-      await Promise.all(aborted);
-      const began = performance.now();
-      await store.apiKeys.close();
-      expect(performance.now() - began).to.be.below(3000 + BUSY);
-      others.push(...Object.values(OPERATIONS).map((call) => rejection(call(store, never))));
-      for (const error of await Promise.all(others)) {
-        expect(error).to.have.property('code', 'service_unavailable');
-      }
-      await proxy.close();
-    }),
-  );
+  const given = 'never stores an animal whose create was given up while it waited';
+  throughProxy(given, {}, async ({ store: { pets }, proxy }) => {
+    await proxy.close();
+    await rejection(pets.add({ ...rex, name: 'given up' }, { signal: AbortSignal.timeout(100) }));
+    await proxy.open();
+    await pets.add(rex);
+    expect((await pets.list({ limit: 5 })).map(({ name }) => name)).to.deep.equal(['Rex']);
+  });
+
+  const silent =
+    'ends calls by their signals, with their reason, and soon when it closes, while nothing answers';
+  throughProxy(silent, {}, async ({ store, proxy }) => {
+    proxy.silent = true;
+    const [controller, never] = [new AbortController(), new AbortController().signal];
+    const reason = new Error('given up');
+    const others = Object.values(OPERATIONS).map((call) => rejection(call(store, never)));
+    const aborted = Object.entries(OPERATIONS).map(async ([name, call]) => {
+      const { outcome, took } = await timed(rejection(call(store, controller.signal)));
+      expect(outcome, name).to.equal(reason);
+      expect(took, name).to.be.below(BUSY);
+    });
+    setTimeout(() => controller.abort(reason), 100);
+    await Promise.all(aborted);
+    const { took } = await timed(store.apiKeys.close());
+    expect(took).to.be.below(3000 + BUSY);
+    others.push(...Object.values(OPERATIONS).map((call) => rejection(call(store, never))));
+    for (const error of await Promise.all(others)) {
+      expect(error).to.have.property('code', 'service_unavailable');
+    }
+    await proxy.close();
+  });
 });

@@ -3,83 +3,75 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { describeOnMongo } from './mongo-server.js';
-import { claimOn, onStore, rejection, rex, throughProxy } from './mongo-store-tests.js';
+import { claimOn, describeStore, rejection, rex } from './mongo-store-tests.js';
 
-const pets = (count: number) => Array.from({ length: count }, (_, index) => savedPet(BigInt(index + 1), rex));
+const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
 
 // Lost replies, commands and documents of other programs: in the tests of those.
-describeOnMongo('A MongoDB catalogue that is moved', (server) => {
-  it(
-    'does not read a claim whose animal is missing or has another id, and goes on with the next ones',
-    onStore(server, async ({ store, collection }) => {
-      const ids: bigint[] = [];
-      for (const key of ['a', 'b', 'c', 'd', 'e']) {
-        ids.push((await store.pets.add(rex, { claim: claimOn(key) })).pet.id);
-      }
-      // As if the processes had ended between the two writes.
-      await collection('pets').deleteMany({ _id: { $in: ids.slice(0, 3) } } as Document);
-      await store.transfer.writePets([savedPet(ids[1] ?? 0n, { ...rex, name: 'Another' })]);
-      const now = new Date();
-      const first = await store.transfer.readClaims({ limit: 2, now });
-      expect(first.map(({ key }) => key)).to.deep.equal(['d']);
-      const next = await store.transfer.readClaims({ after: first.at(-1), limit: 2, now });
-      expect(next.map(({ key, petId }) => [key, petId])).to.deep.equal([['e', ids[4]]]);
-      expect(await store.transfer.readClaims({ after: next.at(-1), limit: 2, now })).to.deep.equal([]);
-    }),
-  );
+describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) => {
+  const orphans =
+    'does not read a claim whose animal is missing or has another id, and goes on with the next ones';
+  onStore(orphans, async ({ store: { pets: repository, transfer }, collection }) => {
+    const ids: bigint[] = [];
+    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+      ids.push((await repository.add(rex, { claim: claimOn(key) })).pet.id);
+    }
+    // As if the processes had ended between the two writes.
+    await collection('pets').deleteMany({ _id: { $in: ids.slice(0, 3) } } as Document);
+    await transfer.writePets([savedPet(ids[1] ?? 0n, { ...rex, name: 'Another' })]);
+    const now = new Date();
+    const first = await transfer.readClaims({ limit: 2, now });
+    expect(first.map(({ key }) => key)).to.deep.equal(['d']);
+    const next = await transfer.readClaims({ after: first.at(-1), limit: 2, now });
+    expect(next.map(({ key, petId }) => [key, petId])).to.deep.equal([['e', ids[4]]]);
+    expect(await transfer.readClaims({ after: next.at(-1), limit: 2, now })).to.deep.equal([]);
+  });
 
-  it(
-    'keeps what is left of a removed animal as long as its claim, and reads it as no animal',
-    onStore(server, async ({ store: { pets, transfer, changes }, collection }) => {
-      const inAYear = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000);
-      const { pet: plain } = await pets.add(rex);
-      const { pet: claimed } = await pets.add(rex, { claim: claimOn('t', { keepUntil: inAYear }) });
-      const copied = { ...claimOn('copied', { keepUntil: inAYear }), petId: 9000n };
-      await transfer.writeClaims([{ ...copied, keepUntil: new Date() }]);
-      await transfer.writeClaims([copied]);
-      for (const { id } of [plain, claimed]) expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
-      const left = await collection('pets')
-        .find({}, { sort: { _id: 1 } })
-        .toArray();
-      const until = left.map(({ removedUntil }) => (removedUntil as Date).getTime());
-      expect(Math.abs((until[0] ?? 0) - Date.now())).to.be.below(60_000);
-      expect(until.slice(1)).to.deep.equal([inAYear.getTime(), inAYear.getTime()]);
-      expect(left.flatMap((document) => Object.keys(document))).to.not.include('name');
-      expect(await transfer.survey()).to.include({ pets: 0 });
-      expect(await pets.list({ limit: 5 })).to.deep.equal([]);
+  const left = 'keeps what is left of a removed animal as long as its last claim, and reads it as no animal';
+  onStore(left, async ({ store: { pets: repository, transfer, changes }, collection }) => {
+    const inAYear = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000);
+    const { pet: plain } = await repository.add(rex);
+    const { pet: claimed } = await repository.add(rex, { claim: claimOn('t', { keepUntil: inAYear }) });
+    await transfer.writeClaims([{ ...claimOn('sooner'), petId: claimed.id }]);
+    for (const [key, keepUntil] of [
+      ['sooner', new Date()],
+      ['last', inAYear],
+      ['again', new Date()],
+    ] as const)
+      await transfer.writeClaims([{ ...claimOn(`removed ${key}`, { keepUntil }), petId: 9000n }]);
+    for (const { id } of [plain, claimed]) expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
+    const documents = await collection('pets').find().sort({ _id: 1 }).toArray();
+    const until = documents.map(({ removedUntil }) => (removedUntil as Date).getTime());
+    expect(Math.abs((until[0] ?? 0) - Date.now())).to.be.below(60_000);
+    expect(until.slice(1)).to.deep.equal([inAYear.getTime(), inAYear.getTime()]);
+    expect(documents.flatMap((document) => Object.keys(document))).to.not.include('name');
+    expect(await transfer.survey()).to.include({ pets: 0 });
+    expect(await repository.list({ limit: 5 })).to.deep.equal([]);
 
-      // Also of an animal that was stored under its id again.
-      await transfer.writePets([claimed]);
-      expect(await changes.remove(claimed.id, PET_STATUSES)).to.equal(true);
-      const again = await collection('pets').findOne({ _id: claimed.id } as Document);
-      expect(again).to.have.deep.property('removedUntil', inAYear);
-    }),
-  );
+    // Also of an animal that was stored under its id again.
+    await transfer.writePets([claimed]);
+    expect(await changes.remove(claimed.id, PET_STATUSES)).to.equal(true);
+    const again = await collection('pets').findOne({ _id: claimed.id } as Document);
+    expect(again).to.have.deep.property('removedUntil', inAYear);
+  });
 
-  it(
-    'knows how far the ids went also when the counter was lost',
-    onStore(server, async ({ store: { transfer }, collection }) => {
+  onStore(
+    'knows how far the ids went when the counter was lost',
+    async ({ store: { transfer }, collection }) => {
       await transfer.writePets([savedPet(77n, rex)]);
       expect(await collection('counters').countDocuments()).to.equal(0);
       expect(await transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
-    }),
+    },
   );
 
-  it(
-    'waits with a batch for a database that is away, longer than a request would',
-    throughProxy(
-      server,
-      async ({ store: { pets: repository, transfer }, proxy }) => {
-        await proxy.close();
-        const writing = transfer.writePets(pets(20));
-        await rejection(repository.list({ limit: 5 }));
-        await delay(2000);
-        await proxy.open();
-        await writing;
-        expect(await repository.list({ limit: 50 })).to.deep.equal(pets(20));
-      },
-      { timeout: 300 },
-    ),
-  );
+  const patient = 'waits with a batch for a database that is away, longer than a request would';
+  throughProxy(patient, { timeout: 300 }, async ({ store: { pets: repository, transfer }, proxy }) => {
+    await proxy.close();
+    const writing = transfer.writePets(pets);
+    await rejection(repository.list({ limit: 5 }));
+    await delay(2000);
+    await proxy.open();
+    await writing;
+    expect(await repository.list({ limit: 50 })).to.deep.equal(pets);
+  });
 });

@@ -3,8 +3,7 @@ import { NEW_PET_FIELDS } from '../../../src/domain/pet.js';
 import type { Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
 import { until } from './mongod.js';
-import { describeOnMongo } from './mongo-server.js';
-import { apiKey, claimOn, onStore, rex, throughProxy } from './mongo-store-tests.js';
+import { apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
 
 const WRITES = ['insert', 'update', 'findAndModify'];
 
@@ -15,10 +14,11 @@ const named = (commands: readonly Document[], ...names: readonly string[]): Docu
 
 const pets = Array.from({ length: 100 }, (_, index) => savedPet(BigInt(index + 1), rex));
 
-describeOnMongo('The commands of a MongoDB store', (server) => {
-  it(
+describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => {
+  throughProxy(
     'write with the journals of a majority, each known to the server if it comes twice, and in no transaction',
-    throughProxy(server, async ({ store, proxy }) => {
+    {},
+    async ({ store, proxy }) => {
       for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
       // Ids come in blocks, so that most animals cost one write.
       expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(21);
@@ -40,12 +40,13 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
       // A hundred animals at once, and in any order, so that one that fails stops none.
       for (const batch of named(writes, 'update').slice(-2)) expect(batch).to.include({ ordered: false });
       expect(named(writes, 'delete')).to.deep.equal([]);
-    }),
+    },
   );
 
-  it(
+  throughProxy(
     'read what a majority has, from the primary, for a bounded time, and only the fields of an animal',
-    throughProxy(server, async ({ store, proxy }) => {
+    {},
+    async ({ store, proxy }) => {
       const { pet } = await store.pets.add(rex);
       proxy.commands.length = 0;
       await store.pets.findById(pet.id);
@@ -66,26 +67,23 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
         const fields = Object.keys(read['projection']).filter((field) => field !== 'removedUntil');
         expect(fields).to.deep.equal(['_id', ...NEW_PET_FIELDS]);
       }
-    }),
+    },
   );
 
-  it(
+  throughProxy(
     'never have the server stream its state: the driver would die of a bigint in it during an election',
-    throughProxy(
-      server,
-      async ({ store, proxy }) => {
-        await store.pets.list({ limit: 1 });
-        await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
-        for (const hello of named(proxy.commands, 'hello'))
-          expect(hello).to.not.have.property('topologyVersion');
-      },
-      { query: '&heartbeatFrequencyMS=500' },
-    ),
+    { query: '&heartbeatFrequencyMS=500' },
+    async ({ store, proxy }) => {
+      await store.pets.list({ limit: 1 });
+      await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
+      for (const hello of named(proxy.commands, 'hello'))
+        expect(hello).to.not.have.property('topologyVersion');
+    },
   );
 
-  it(
+  onStore(
     'contain whatever a caller gives as a value, never as an operator',
-    onStore(server, async ({ store: { pets: repository, apiKeys } }) => {
+    async ({ store: { pets: repository, apiKeys } }) => {
       const { pet } = await repository.add(rex);
       await apiKeys.add(apiKey);
       const operator: never = { $ne: null } as never;
@@ -99,6 +97,6 @@ describeOnMongo('The commands of a MongoDB store', (server) => {
         expect((await repository.add({ ...rex, name: key }, { claim })).replayed).to.equal(true);
       }
       expect(await repository.findById(pet.id)).to.deep.equal(pet);
-    }),
+    },
   );
 });

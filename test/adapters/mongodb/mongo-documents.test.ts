@@ -6,11 +6,11 @@ import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from 
 import {
   apiKey,
   claimOn,
-  onStore,
+  describeStore,
   rejection,
   rex,
+  unavailable,
   type AnyDocument,
-  type Bench,
 } from './mongo-store-tests.js';
 
 const VALID = { name: 'Rex', categoryId: 7n, status: 'sold' } as const;
@@ -22,28 +22,12 @@ const FIRST_START = [
 ];
 
 /** Documents that hold no animal, by what is wrong. Their ids are numbers, so that a list comes across them. */
-const NO_ANIMAL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+const NO_ANIMAL: Readonly<Record<string, AnyDocument>> = {
   'a name of another type': { _id: 12n, name: new Binary(Buffer.from('Rex')) },
   'a category that is a fraction': { _id: 15n, categoryId: 1.5 },
   'an id that is a fraction': { _id: new Double(26.5) },
   'an id that is a decimal': { _id: Decimal128.fromString('27') },
 };
-
-async function insert(
-  { collection }: Bench,
-  name: string,
-  ...documents: ReadonlyArray<Readonly<Record<string, unknown>>>
-): Promise<void> {
-  await collection(name).insertMany(documents as unknown as AnyDocument[], { ignoreUndefined: true });
-}
-
-/** What a call rejects with because of a document that is not valid. */
-async function unreadable(call: Promise<unknown>): Promise<string> {
-  const error = await rejection(call);
-  expect(error).to.have.property('code', 'service_unavailable');
-  expect(error).to.have.nested.property('cause.message').that.is.a('string');
-  return (error as Error & { cause: Error }).cause.message;
-}
 
 describeOnMongo('The collections of a MongoDB store', (server) => {
   let database: string;
@@ -158,20 +142,18 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   });
 });
 
-describeOnMongo('A MongoDB store, with documents of other programs:', (server) => {
-  it(
-    'reads animals whose integers are int32, double or int64, in one order, and nothing else that is in them',
-    onStore(server, async (bench) => {
-      const { pets } = bench.store;
-      await insert(
-        bench,
-        'pets',
+describeStore('A MongoDB store, with documents of other programs:', ({ onStore }) => {
+  onStore(
+    'reads integers that are int32, double or int64, and no other fields',
+    async ({ store, collection }) => {
+      const { pets, changes } = store;
+      await collection('pets').insertMany([
         { ...VALID, _id: new Int32(1), categoryId: new Int32(-7) },
         { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
         { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
         { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
         { ...VALID, _id: new Double(2 ** 40), categoryId: 2 ** 53 - 1 },
-      );
+      ]);
       const expected = [
         { ...VALID, id: 1n, categoryId: -7n },
         { ...VALID, id: 2n, categoryId: 0n },
@@ -184,112 +166,82 @@ describeOnMongo('A MongoDB store, with documents of other programs:', (server) =
       for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
       expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
       for (const { id } of expected) {
-        expect(await bench.store.changes.changeStatus(id, 'pending', ['sold'])).to.include({
-          status: 'pending',
-        });
-        expect(await bench.store.changes.remove(id, ['pending'])).to.equal(true);
+        expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({ status: 'pending' });
+        expect(await changes.remove(id, ['pending'])).to.equal(true);
         expect(await pets.findById(id)).to.equal(undefined);
       }
-    }),
+    },
   );
 
-  it(
-    'reads an animal whose `removedUntil` is null, and lists it, but no document with a status that is none, nor one with a text for its id',
-    onStore(server, async (bench) => {
-      const { pets } = bench.store;
-      const [nulled, lost] = [
-        { ...VALID, _id: 1n, removedUntil: null },
-        { ...VALID, _id: 2n, status: 'lost' },
-      ];
-      await insert(bench, 'pets', nulled, lost, { ...VALID, _id: 'text' });
-      expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
-      expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
-      expect(await unreadable(pets.findById(2n))).to.include(' 2n in pets ');
-    }),
-  );
+  onStore('lists no document with an unknown status or a text as its id', async ({ store, collection }) => {
+    const { pets } = store;
+    await collection('pets').insertMany([
+      { ...VALID, _id: 1n, removedUntil: null },
+      { ...VALID, _id: 2n, status: 'lost' },
+      { ...VALID, _id: 'text' },
+    ]);
+    expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
+    expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
+    expect(await unavailable(pets.findById(2n))).to.include(' 2n in pets ');
+  });
 
-  it(
-    'names an animal that has taken the greatest id, as no other can be added',
-    onStore(server, async (bench) => {
-      await insert(bench, 'pets', { ...VALID, _id: Long.MAX_VALUE });
-      const message = await unreadable(bench.store.pets.add(rex));
+  onStore(
+    'names an animal that has the greatest id: no other can be added',
+    async ({ store, collection }) => {
+      await collection('pets').insertOne({ ...VALID, _id: Long.MAX_VALUE });
+      const message = await unavailable(store.pets.add(rex));
       expect(message).to.equal(
         'the document 9223372036854775807n in pets is not valid: no greater id is left',
       );
-    }),
+    },
   );
 
   for (const [what, wrong] of Object.entries(NO_ANIMAL)) {
-    it(
-      `fails to read an animal with ${what}, with an error that names it, and never assigns its id`,
-      onStore(server, async (bench) => {
-        const { pets } = bench.store;
-        await insert(bench, 'pets', { ...VALID, ...wrong });
-        const message = await unreadable(pets.list({ limit: 5 }));
-        expect(message)
-          .to.match(/^the document \S.* in pets is not valid: /)
-          .and.not.include('Rex');
-        if (typeof wrong['_id'] === 'bigint') {
-          expect(message).to.include(` ${wrong['_id']}n `);
-          await unreadable(pets.findById(wrong['_id']));
-        }
-        expect((await pets.add(rex)).pet.id > 10n).to.equal(true);
-        expect(await bench.collection('pets').countDocuments()).to.equal(2);
-      }),
-    );
+    const title = `fails to read an animal with ${what}, with an error that names it, and never assigns its id`;
+    onStore(title, async ({ store: { pets }, collection }) => {
+      await collection('pets').insertOne({ ...VALID, ...wrong });
+      const message = await unavailable(pets.list({ limit: 5 }));
+      expect(message)
+        .to.match(/^the document \S.* in pets is not valid: /)
+        .and.not.include('Rex');
+      if (typeof wrong._id === 'bigint') {
+        expect(message).to.include(` ${wrong._id}n `);
+        await unavailable(pets.findById(wrong._id));
+      }
+      expect((await pets.add(rex)).pet.id > 10n).to.equal(true);
+      expect(await collection('pets').countDocuments()).to.equal(2);
+    });
   }
 
-  it(
-    'fails to read an API key whose times are not dates, with an error that names it without its hash',
-    onStore(server, async (bench) => {
-      const { apiKeys } = bench.store;
-      const { id: _id, ...fields } = apiKey;
-      for (const wrong of [{ revokedAt: '2026-01-01' }, { revokedAt: null }, { createdAt: undefined }]) {
-        await bench.collection('apiKeys').deleteMany({});
-        await insert(bench, 'apiKeys', { _id, ...fields, ...wrong });
-        for (const read of [() => apiKeys.findById('k'), () => apiKeys.list()]) {
-          expect(await unreadable(read()))
-            .to.include("'k' in apiKeys")
-            .and.not.include(apiKey.hash);
-        }
-        const revoking = rejection(apiKeys.revoke('k', new Date()));
-        expect(await revoking).to.have.property('code', 'service_unavailable');
+  onStore('names an API key whose times are not dates, without its hash', async ({ store, collection }) => {
+    const { apiKeys } = store;
+    const { id: _id, ...fields } = apiKey;
+    for (const wrong of [{ revokedAt: '2026-01-01' }, { revokedAt: null }, { createdAt: null }]) {
+      await collection('apiKeys').deleteMany({});
+      await collection('apiKeys').insertOne({ _id, ...fields, ...wrong });
+      for (const read of [() => apiKeys.findById('k'), () => apiKeys.list()]) {
+        expect(await unavailable(read()))
+          .to.include("'k' in apiKeys")
+          .and.not.include(apiKey.hash);
       }
-    }),
-  );
+      await unavailable(apiKeys.revoke('k', new Date()));
+    }
+  });
 
-  it(
-    'fails to honour a claim with a fault, with an error that names it, and adds nothing',
-    onStore(server, async ({ store: { pets }, collection }) => {
-      for (const change of [
-        { $unset: { pet: '' } },
-        { $unset: { 'pet.operation': '' } },
-        { $set: { keepUntil: 'tomorrow' } },
-        { $set: { 'pet._id': 'a text' } },
-      ] as Document[]) {
-        const claim = claimOn(JSON.stringify(change));
-        const { pet } = await pets.add(rex, { claim });
-        await collection('claims').updateMany({}, change);
-        const message = await unreadable(pets.add(rex, { claim }));
-        expect(message).to.match(/^the document \S.* in claims is not valid: /);
-        expect(await pets.list({ after: pet.id, limit: 5 })).to.deep.equal([]);
-      }
-    }),
-  );
-
-  it(
-    'keeps what tells of an animal until the last of its claims has lapsed, in whatever order they are copied',
-    onStore(server, async ({ store: { transfer, pets }, collection }) => {
-      const { pet } = await pets.add(rex);
-      const [removed, later, sooner] = [pet.id + 1n, new Date('2099-01-02'), new Date('2099-01-01')];
-      for (const petId of [pet.id, removed]) {
-        for (const keepUntil of [later, sooner])
-          await transfer.writeClaims([
-            { ...claimOn(`${petId} ${keepUntil.getTime()}`, { keepUntil }), petId },
-          ]);
-      }
-      const [kept, gone] = await collection('pets').find().sort({ _id: 1 }).toArray();
-      expect([kept?.['claimedUntil'], gone?.['removedUntil']]).to.deep.equal([later, later]);
-    }),
-  );
+  const faulty = 'fails to honour a claim with a fault, with an error that names it, and adds nothing';
+  onStore(faulty, async ({ store: { pets }, collection }) => {
+    for (const change of [
+      { $unset: { pet: '' } },
+      { $unset: { 'pet.operation': '' } },
+      { $set: { keepUntil: 'tomorrow' } },
+      { $set: { 'pet._id': 'a text' } },
+    ] as Document[]) {
+      const claim = claimOn(JSON.stringify(change));
+      const { pet } = await pets.add(rex, { claim });
+      await collection('claims').updateMany({}, change);
+      const message = await unavailable(pets.add(rex, { claim }));
+      expect(message).to.match(/^the document \S.* in claims is not valid: /);
+      expect(await pets.list({ after: pet.id, limit: 5 })).to.deep.equal([]);
+    }
+  });
 });

@@ -5,8 +5,8 @@ import { openMongoStore } from '../../../src/adapters/mongodb/open-mongo-store.j
 import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { MongoProxy } from './mongo-proxy.js';
-import { clientOf, describeOnMongo, uriOf } from './mongo-server.js';
-import { apiKey, claimOn, onStore, rejection, rex, throughProxy } from './mongo-store-tests.js';
+import { clientOf, uriOf } from './mongo-server.js';
+import { apiKey, claimOn, describeStore, rejection, rex, unavailable } from './mongo-store-tests.js';
 
 const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
 
@@ -59,47 +59,39 @@ async function loseReplies(
   expect(await repository.add(rex, { claim })).to.deep.equal({ pet: copies[0], replayed: true });
 }
 
-describeOnMongo('A MongoDB store whose replies get lost', (server) => {
+describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
   // Without the driver's retries, every retry is this program's own.
   for (const [who, query] of [
     ['', ''],
     [', also if the driver retries nothing', '&retryWrites=false&retryReads=false'],
   ] as const) {
-    it(
-      `does everything once: animals, claims, keys, revocations and copies${who}`,
-      throughProxy(server, ({ store, proxy }) => loseReplies(store, proxy), { query }),
-    ).timeout(60_000);
+    const title = `does everything once: animals, claims, keys, revocations and copies${who}`;
+    throughProxy(title, { query }, ({ store, proxy }) => loseReplies(store, proxy)).timeout(60_000);
   }
 
-  it(
-    'says that it is unavailable when no reply comes at all: the animal is stored at most once',
-    throughProxy(
-      server,
-      async ({ store: { pets: repository }, proxy, collection }) => {
-        await repository.add({ ...rex, name: 'first' });
-        proxy.dropReplies.set('insert', Infinity);
-        const error = await rejection(repository.add(rex));
-        expect(error).to.have.property('code', 'service_unavailable');
-        expect(error).to.have.nested.property('cause.message').that.is.a('string');
-        expect(await collection('pets').countDocuments({ name: 'Rex' })).to.equal(1);
-      },
-      { timeout: 600 },
-    ),
-  );
+  const title = 'says that it is unavailable when no reply comes at all: the animal is stored at most once';
+  throughProxy(title, { timeout: 600 }, async ({ store, proxy, collection }) => {
+    await store.pets.add({ ...rex, name: 'first' });
+    proxy.dropReplies.set('insert', Infinity);
+    await unavailable(store.pets.add(rex));
+    expect(await collection('pets').countDocuments({ name: 'Rex' })).to.equal(1);
+  });
 });
 
 const isUpdate = (command: object): boolean => 'update' in command;
 
-describeOnMongo('A change in MongoDB whose reply is lost while others change the animal', (server) => {
-  const between = (
-    name: string,
-    other: (store: CompleteStore, id: bigint) => Promise<unknown>,
-    left: object | null,
-  ) =>
-    it(
-      `is unavailable and does not happen again, when the other ${name}`,
+describeStore(
+  'A change in MongoDB whose reply is lost while others change the animal',
+  ({ server, throughProxy }) => {
+    const query = '&retryWrites=false';
+    const between = (
+      name: string,
+      other: (store: CompleteStore, id: bigint) => Promise<unknown>,
+      left: object | null,
+    ) =>
       throughProxy(
-        server,
+        `is unavailable and does not happen again, when the other ${name}`,
+        { query },
         async ({ store, proxy, db }) => {
           const { pet } = await store.pets.add(rex);
           const direct = await openMongoStore(uriOf(server, db.databaseName));
@@ -120,14 +112,13 @@ describeOnMongo('A change in MongoDB whose reply is lost while others change the
           expect(await store.pets.findById(pet.id)).to.deep.equal(left ? { ...pet, ...left } : undefined);
           expect(await db.collection('pets').countDocuments()).to.equal(1);
         },
-        { query: '&retryWrites=false' },
-      ),
-    );
-  between('takes it back', ({ changes }, id) => changes.changeStatus(id, 'available', ['sold']), {
-    status: 'available',
-  });
-  between('removes the animal', ({ changes }, id) => changes.remove(id, PET_STATUSES), null);
-});
+      );
+    between('takes it back', ({ changes }, id) => changes.changeStatus(id, 'available', ['sold']), {
+      status: 'available',
+    });
+    between('removes the animal', ({ changes }, id) => changes.remove(id, PET_STATUSES), null);
+  },
+);
 
 const FAILURES: Readonly<Record<string, object>> = {
   'the connection is closed': { closeConnection: true },
@@ -140,21 +131,21 @@ const FAILURES: Readonly<Record<string, object>> = {
   },
 };
 
-describeOnMongo('A MongoDB store on a server that fails on demand', (server) => {
-  /** Runs a test while the server fails `times` times, for this test's client alone. */
+describeStore('A MongoDB store on a server that fails on demand', ({ server, onStore }) => {
+  /** A case during which the server fails `times` times, for this test's client alone. */
   const failing = (
+    title: string,
     { times, ...data }: { times: number; failCommands: string[]; [option: string]: unknown },
     test: (store: CompleteStore) => Promise<void>,
-  ): (() => Promise<void>) =>
-    onStore(server, async ({ store, db }) => {
+  ) =>
+    onStore(title, async ({ store, db }) => {
+      const admin = clientOf(server).db('admin');
       const configure = (mode: unknown) =>
-        clientOf(server)
-          .db('admin')
-          .command({
-            configureFailPoint: 'failCommand',
-            mode,
-            data: { ...data, appName: db.databaseName },
-          });
+        admin.command({
+          configureFailPoint: 'failCommand',
+          mode,
+          data: { ...data, appName: db.databaseName },
+        });
       await store.pets.add({ ...rex, name: 'first' });
       await configure({ times });
       try {
@@ -165,50 +156,40 @@ describeOnMongo('A MongoDB store on a server that fails on demand', (server) => 
     });
 
   for (const [what, data] of Object.entries(FAILURES)) {
-    it(
-      `adds one animal, writes a batch once and sells an animal once, when ${what} three times`,
-      failing(
-        { times: 6, failCommands: ['insert', 'update'], ...data },
-        async ({ pets: repository, transfer, changes }) => {
-          const [first] = await repository.list({ limit: 1 });
-          const copies = pets.map(({ id }) => savedPet(id + 2000n, rex));
-          const [{ pet }, , changed] = await Promise.all([
-            repository.add(rex),
-            transfer.writePets(copies),
-            changes.changeStatus(first?.id ?? 0n, 'sold', ['available']),
-          ]);
-          expect(changed).to.deep.equal({ ...first, status: 'sold' });
-          expect((await repository.list({ limit: 100 })).slice(1)).to.deep.equal([pet, ...copies]);
-        },
-      ),
-    );
+    const title = `adds one animal, writes a batch once and sells an animal once, when ${what} three times`;
+    const failure = { times: 6, failCommands: ['insert', 'update'], ...data };
+    failing(title, failure, async ({ pets: repository, transfer, changes }) => {
+      const [first] = await repository.list({ limit: 1 });
+      const copies = pets.map(({ id }) => savedPet(id + 2000n, rex));
+      const [{ pet }, , changed] = await Promise.all([
+        repository.add(rex),
+        transfer.writePets(copies),
+        changes.changeStatus(first?.id ?? 0n, 'sold', ['available']),
+      ]);
+      expect(changed).to.deep.equal({ ...first, status: 'sold' });
+      expect((await repository.list({ limit: 100 })).slice(1)).to.deep.equal([pet, ...copies]);
+    });
   }
 
-  it(
-    'lets the calls in progress finish before it closes',
-    failing(
-      { times: 1, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 },
-      async (store) => {
-        const adding = store.pets.add(rex);
-        await delay(100);
-        await store.close();
-        expect((await adding).pet).to.include(rex);
-      },
-    ),
-  );
+  const slow = { times: 1, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 };
+  failing('lets the calls in progress finish before it closes', slow, async (store) => {
+    const adding = store.pets.add(rex);
+    await delay(100);
+    await store.close();
+    expect((await adding).pet).to.include(rex);
+  });
 
   for (const [what, code] of [
     ['lacks the right to', 13],
     ['is overloaded', 462],
     ['does not know why', 8],
   ] as const) {
-    it(
-      `says that it is unavailable, without retrying, when the server ${what}`,
-      failing({ times: 3, failCommands: ['find'], errorCode: code }, async ({ pets: repository }) => {
-        const error = await rejection(repository.list({ limit: 5 }));
-        expect(error).to.have.property('code', 'service_unavailable');
-        expect(error).to.have.nested.property('cause.code', code);
-      }),
-    );
+    const failure = { times: 3, failCommands: ['find'], errorCode: code };
+    const title = `says that it is unavailable, without retrying, when the server ${what}`;
+    failing(title, failure, async ({ pets: repository }) => {
+      const error = await rejection(repository.list({ limit: 5 }));
+      expect(error).to.have.property('code', 'service_unavailable');
+      expect(error).to.have.nested.property('cause.code', code);
+    });
   }
 });

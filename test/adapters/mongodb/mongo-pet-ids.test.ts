@@ -1,28 +1,27 @@
 import { expect } from 'chai';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { describeOnMongo } from './mongo-server.js';
-import { claimOn, onStore, rejection, rex } from './mongo-store-tests.js';
+import { claimOn, describeStore, rex, unavailable } from './mongo-store-tests.js';
 
 const idsOf = async ({ pets }: CompleteStore, count: number): Promise<bigint[]> =>
   (await Promise.all(Array.from({ length: count }, () => pets.add(rex)))).map(({ pet }) => pet.id);
 
 const another = (_id: bigint) => ({ _id, name: 'Another', categoryId: 1n, status: 'sold' });
 
-describeOnMongo('The ids of a MongoDB store', (server) => {
-  it(
+describeStore('The ids of a MongoDB store', ({ onStore }) => {
+  onStore(
     'continue above those in use when the counter was restored to an older state',
-    onStore(server, async ({ store, collection, open }) => {
+    async ({ store, collection, open }) => {
       await idsOf(store, 5);
       await collection('pets').insertOne(another(5000n));
       await collection('counters').updateOne({}, { $set: { last: 1n } });
       const [id = 0n] = await idsOf(await open(), 1);
       expect(id > 5000n).to.equal(true);
-    }),
+    },
   );
 
-  it(
+  onStore(
     'become visible behind greater ones, so that a poll after the greatest misses them and a list of all does not',
-    onStore(server, async ({ store, open }) => {
+    async ({ store, open }) => {
       const other = await open();
       const [first = 0n] = await idsOf(store, 1);
       const [greatest = 0n] = await idsOf(other, 1);
@@ -31,27 +30,24 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
       expect(await other.pets.list({ after: greatest, limit: 5 })).to.deep.equal([]);
       const all = await other.pets.list({ limit: 5 });
       expect(all.map(({ id }) => id)).to.deep.equal([first, late, greatest]);
-    }),
+    },
   );
 
-  it(
-    'skip those that others took from the block in hand',
-    onStore(server, async ({ store, collection }) => {
-      const [first = 0n] = await idsOf(store, 1);
-      const taken = Array.from({ length: 300 }, (_, index) => another(first + 1n + BigInt(index)));
-      await collection('pets').insertMany(taken);
-      const claimed = await store.pets.add(rex, { claim: claimOn('t') });
-      const added = [...(await idsOf(store, 20)), claimed.pet.id];
-      expect(added.every((id) => id > first + 300n)).to.equal(true);
-      expect(new Set(added).size).to.equal(21);
-      expect((await store.pets.add(rex, { claim: claimOn('t') })).pet).to.deep.equal(claimed.pet);
-      expect(await collection('pets').countDocuments({ name: 'Another' })).to.equal(300);
-    }),
-  );
+  onStore('skip those that others took from the block in hand', async ({ store, collection }) => {
+    const [first = 0n] = await idsOf(store, 1);
+    const taken = Array.from({ length: 300 }, (_, index) => another(first + 1n + BigInt(index)));
+    await collection('pets').insertMany(taken);
+    const claimed = await store.pets.add(rex, { claim: claimOn('t') });
+    const added = [...(await idsOf(store, 20)), claimed.pet.id];
+    expect(added.every((id) => id > first + 300n)).to.equal(true);
+    expect(new Set(added).size).to.equal(21);
+    expect((await store.pets.add(rex, { claim: claimOn('t') })).pet).to.deep.equal(claimed.pet);
+    expect(await collection('pets').countDocuments({ name: 'Another' })).to.equal(300);
+  });
 
-  it(
+  onStore(
     'stay those of a claim whose create was interrupted, unless another animal has taken them meanwhile',
-    onStore(server, async ({ store: { pets }, collection }) => {
+    async ({ store: { pets }, collection }) => {
       const made = await pets.add(rex, { claim: claimOn('t') });
       // As if the process had ended between the two writes.
       await collection('pets').deleteMany({});
@@ -70,12 +66,12 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
       expect(await pets.findById(replay.pet.id)).to.deep.equal(replay.pet);
       expect(await collection('claims').countDocuments()).to.equal(1);
       expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal(replay);
-    }),
+    },
   );
 
-  it(
+  onStore(
     'are never used again after all animals are gone, in a running process and in a new one',
-    onStore(server, async ({ store, collection, open }) => {
+    async ({ store, collection, open }) => {
       const before = await idsOf(store, 5);
       await collection('pets').deleteMany({});
       const later = [...(await idsOf(store, 2)), ...(await idsOf(await open(), 2))];
@@ -84,27 +80,19 @@ describeOnMongo('The ids of a MongoDB store', (server) => {
       await store.transfer.reserveIds(1n);
       later.push(...(await idsOf(store, 2)));
       expect(later.filter((id) => before.some((earlier) => earlier >= id))).to.deep.equal([]);
-    }),
+    },
   );
 
   for (const [what, last] of [
     ['not a number', 'many'],
     ['at its end', 2n ** 63n - 1n],
   ] as const) {
-    it(
-      `are refused with the reason when the counter is ${what}: it is not changed`,
-      onStore(server, async ({ store: { pets, transfer }, collection }) => {
-        await collection('counters').insertOne({ _id: 'pets', last });
-        const error = await rejection(pets.add(rex));
-        expect(error).to.have.property('code', 'service_unavailable');
-        expect(error).to.have.nested.property('cause.message').that.is.a('string');
-        expect(await collection('counters').findOne()).to.have.property('last', last);
-        if (last === 'many') {
-          expect(await rejection(transfer.survey()))
-            .to.have.nested.property('cause.message')
-            .that.includes("'pets' in counters");
-        }
-      }),
-    );
+    const title = `are refused with the reason when the counter is ${what}: it is not changed`;
+    onStore(title, async ({ store: { pets, transfer }, collection }) => {
+      await collection('counters').insertOne({ _id: 'pets', last });
+      await unavailable(pets.add(rex));
+      expect(await collection('counters').findOne()).to.have.property('last', last);
+      if (last === 'many') expect(await unavailable(transfer.survey())).to.include("'pets' in counters");
+    });
   }
 });

@@ -1,11 +1,13 @@
+import { expect } from 'chai';
 import type { Collection, Db } from 'mongodb';
 import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mongodb/index.js';
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
 import { MongoProxy } from './mongo-proxy.js';
-import { clientOf, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
+import { clientOf, describeOnMongo, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 
 /** A document of any shape. */
 export interface AnyDocument {
@@ -21,10 +23,12 @@ export interface Bench {
   readonly collection: (name: string) => Collection<AnyDocument>;
   /** Opens the same database once more. It is closed with the test. */
   readonly open: () => Promise<CompleteStore>;
+  /** What the stores have said since the first was used. */
+  readonly notices: string[];
 }
 
 interface BenchOptions extends MongoStoreOptions {
-  readonly host?: () => string;
+  readonly host?: string;
   /** More options of the URL, with `&`. */
   readonly query?: string;
 }
@@ -37,44 +41,55 @@ async function firstUse({ pets }: CompleteStore): Promise<void> {
 }
 
 /** Runs a test on a store in a database of its own. It is patient: machines are busy. */
-export const onStore = (
+const benchTest = (
   server: MongoServer,
+  { host, query = '', timeout = 20_000 }: BenchOptions,
   test: (bench: Bench) => Promise<void>,
-  { host, query = '', timeout = 20_000, ...options }: BenchOptions = {},
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
     const opened: CompleteStore[] = [];
+    const notices: string[] = [];
     const open = async (): Promise<CompleteStore> => {
-      const uri = uriOf(server, database, host && { host: host() }) + query;
-      const store = await openMongoStore(uri, { timeout, ...options });
+      const url = uriOf(server, database, host === undefined ? {} : { host }) + query;
+      const store = await openMongoStore(url, { timeout, onNotice: (line) => void notices.push(line) });
       opened.push(store);
       return store;
     };
     const store = await open();
     try {
       await firstUse(store);
+      notices.length = 0;
       const db = clientOf(server).db(database);
-      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open });
+      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open, notices });
     } finally {
       for (const each of opened) await each.close();
     }
   });
 
-/** Runs a test on a store that reaches the server through a proxy. */
-export const throughProxy =
-  (
-    server: MongoServer,
+/** The cases of a suite, each with a store in a database of its own. */
+const storeCases = (server: MongoServer) => ({
+  server,
+  onStore: (title: string, test: (bench: Bench) => Promise<void>) => it(title, benchTest(server, {}, test)),
+  /** The store reaches the server through a proxy. */
+  throughProxy: (
+    title: string,
+    options: BenchOptions,
     test: (bench: Bench & { readonly proxy: MongoProxy }) => Promise<void>,
-    options?: BenchOptions,
-  ): (() => Promise<void>) =>
-  async () => {
-    const proxy = await new MongoProxy(server).open();
-    try {
-      await onStore(server, (bench) => test({ ...bench, proxy }), { ...options, host: () => proxy.host })();
-    } finally {
-      await proxy.close();
-    }
-  };
+  ) =>
+    it(title, async () => {
+      const proxy = await new MongoProxy(server).open();
+      try {
+        const { host } = proxy;
+        await benchTest(server, { ...options, host }, (bench) => test({ ...bench, proxy }))();
+      } finally {
+        await proxy.close();
+      }
+    }),
+});
+
+/** A suite on the server that all files share. */
+export const describeStore = (title: string, body: (cases: ReturnType<typeof storeCases>) => void): void =>
+  describeOnMongo(title, (server) => body(storeCases(server)));
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
@@ -84,4 +99,12 @@ export const apiKey = Object.freeze(sampleApiKey({ id: 'k' }));
 export const claimOn = (key: string, change: Partial<Claim> = {}): Claim =>
   sampleClaim({ scope: 'a key', key, fingerprint: 'rex', ...change });
 
-export { rejectionOf as rejection } from '../../contract/rejection.js';
+export { rejection };
+
+/** Why a call cannot be served: the message of the cause of what it rejects with. */
+export async function unavailable(call: Promise<unknown>): Promise<string> {
+  const error = await rejection(call);
+  expect(error).to.have.property('code', 'service_unavailable');
+  expect(error).to.have.nested.property('cause.message').that.is.a('string');
+  return (error as { cause: Error }).cause.message;
+}
