@@ -5,7 +5,7 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
-import { claimOn, describeStore, rejection, rex, unavailable } from './mongo-store-tests.js';
+import { claimOn, describeStore, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -20,14 +20,6 @@ async function timed<Outcome>(call: Promise<Outcome>): Promise<{ outcome: Outcom
 /** The result of a call that may need several tries: its timeout is short, and machines are busy. */
 const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
   until('the call succeeds', () => call().catch(() => undefined));
-
-const untilReady = ({ pets }: CompleteStore): Promise<boolean> =>
-  until('the store is ready', () =>
-    pets.check({ signal: AbortSignal.timeout(1000) }).then(
-      () => true,
-      () => false,
-    ),
-  );
 
 const OPERATIONS: Readonly<Record<string, (store: CompleteStore, signal: AbortSignal) => Promise<unknown>>> =
   {

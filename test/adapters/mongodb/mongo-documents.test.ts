@@ -143,35 +143,32 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 });
 
 describeStore('A MongoDB store, with documents of other programs:', ({ onStore }) => {
-  onStore(
-    'reads integers that are int32, double or int64, and no other fields',
-    async ({ store, collection }) => {
-      const { pets, changes } = store;
-      await collection('pets').insertMany([
-        { ...VALID, _id: new Int32(1), categoryId: new Int32(-7) },
-        { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
-        { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
-        { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
-        { ...VALID, _id: new Double(2 ** 40), categoryId: 2 ** 53 - 1 },
-      ]);
-      const expected = [
-        { ...VALID, id: 1n, categoryId: -7n },
-        { ...VALID, id: 2n, categoryId: 0n },
-        { ...VALID, id: 3n, categoryId: 2n ** 63n - 1n },
-        { ...VALID, id: 4n, categoryId: 7n },
-        { ...VALID, id: 2n ** 40n, categoryId: 2n ** 53n - 1n },
-      ];
-      expect(await pets.list({ limit: 20 })).to.deep.equal(expected);
-      expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(expected.slice(2, 4));
-      for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
-      expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
-      for (const { id } of expected) {
-        expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({ status: 'pending' });
-        expect(await changes.remove(id, ['pending'])).to.equal(true);
-        expect(await pets.findById(id)).to.equal(undefined);
-      }
-    },
-  );
+  onStore('reads int32, double and int64 integers, and no other fields', async ({ store, collection }) => {
+    const { pets, changes } = store;
+    await collection('pets').insertMany([
+      { ...VALID, _id: new Int32(1), categoryId: new Int32(-7) },
+      { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
+      { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
+      { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
+      { ...VALID, _id: new Double(2 ** 40), categoryId: 2 ** 53 - 1 },
+    ]);
+    const expected = [
+      { ...VALID, id: 1n, categoryId: -7n },
+      { ...VALID, id: 2n, categoryId: 0n },
+      { ...VALID, id: 3n, categoryId: 2n ** 63n - 1n },
+      { ...VALID, id: 4n, categoryId: 7n },
+      { ...VALID, id: 2n ** 40n, categoryId: 2n ** 53n - 1n },
+    ];
+    expect(await pets.list({ limit: 20 })).to.deep.equal(expected);
+    expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(expected.slice(2, 4));
+    for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
+    expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
+    for (const { id } of expected) {
+      expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({ status: 'pending' });
+      expect(await changes.remove(id, ['pending'])).to.equal(true);
+      expect(await pets.findById(id)).to.equal(undefined);
+    }
+  });
 
   onStore('lists no document with an unknown status or a text as its id', async ({ store, collection }) => {
     const { pets } = store;
@@ -185,16 +182,11 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
     expect(await unavailable(pets.findById(2n))).to.include(' 2n in pets ');
   });
 
-  onStore(
-    'names an animal that has the greatest id: no other can be added',
-    async ({ store, collection }) => {
-      await collection('pets').insertOne({ ...VALID, _id: Long.MAX_VALUE });
-      const message = await unavailable(store.pets.add(rex));
-      expect(message).to.equal(
-        'the document 9223372036854775807n in pets is not valid: no greater id is left',
-      );
-    },
-  );
+  onStore('names an animal with the greatest id: no other can be added', async ({ store, collection }) => {
+    await collection('pets').insertOne({ ...VALID, _id: Long.MAX_VALUE });
+    const message = await unavailable(store.pets.add(rex));
+    expect(message).to.equal('the document 9223372036854775807n in pets is not valid: no greater id is left');
+  });
 
   for (const [what, wrong] of Object.entries(NO_ANIMAL)) {
     const title = `fails to read an animal with ${what}, with an error that names it, and never assigns its id`;

@@ -6,6 +6,7 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
+import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 
@@ -108,3 +109,11 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
   expect(error).to.have.nested.property('cause.message').that.is.a('string');
   return (error as { cause: Error }).cause.message;
 }
+
+export const untilReady = ({ pets }: CompleteStore): Promise<boolean> =>
+  until('the store is ready', () =>
+    pets.check({ signal: AbortSignal.timeout(1000) }).then(
+      () => true,
+      () => false,
+    ),
+  );
