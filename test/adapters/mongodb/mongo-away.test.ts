@@ -49,7 +49,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   // A store that may be new is tested through the whole service.
   it('opens also if it must exist, says why it is unavailable, and serves once the database is there', async () => {
     await proxy.close();
-    const store = await openMongoStore(uri, { timeout: 600, mustExist: true });
+    const store = await openMongoStore(uri, { timeout: 2000, mustExist: true });
     expect(await unavailable(store.pets.check())).to.match(/^connect ECONNREFUSED /);
     await proxy.open();
     await untilReady(store);
