@@ -11,22 +11,14 @@ export interface ImportRow {
   /** Its number in the source: the line of a file. */
   readonly line: number;
   /** What is said of each field, unchecked, or why it cannot be read. */
-  readonly fields: PetFields | string;
+  readonly fields: { readonly [Field in keyof Pet]?: unknown } | string;
 }
-
-export type PetFields = { -readonly [Field in keyof Pet]?: unknown };
 
 /** A valid row. The id is 0 unless ids are kept. */
 type ImportedPet = { readonly line: number; readonly id: bigint; readonly pet: UnsavedPet };
 
-/** What an import has done so far. */
-export interface ImportReport {
-  added: number;
-  /** Animals that an earlier import of the same source had added. */
-  present: number;
-  /** Everything up to this line is done. */
-  line: number;
-}
+/** What an import has done so far: it has added so many animals, and is done with everything up to this line. */
+export type ImportReport = { added: number; line: number };
 
 /** Stores animals and counts them. Settles when every animal that it began to store is settled. */
 export type StorePets = (entries: readonly ImportedPet[], report: ImportReport) => Promise<void>;
@@ -52,8 +44,9 @@ export const addPets =
         return pets.add(pet, { claim, now });
       });
       const results = await Promise.allSettled(adding);
-      for (const result of results)
-        if (result.status === 'fulfilled') report[result.value.replayed ? 'present' : 'added'] += 1;
+      report.added += results.filter(
+        (result) => result.status === 'fulfilled' && !result.value.replayed,
+      ).length;
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
       report.line = batch.at(-1)?.line ?? report.line;
@@ -71,15 +64,16 @@ export const keepPets =
 
 /**
  * Stores the valid rows, chunk by chunk.
+ * @param store only checks and counts the animals if it is missing
  * @param keepIds whether ids must ascend, up to `MAX_GIVEN_ID`; otherwise they are ignored
  * @param reject called with each invalid line and the reason. If it throws, the chunk of that line is not stored
  */
 export async function importPets(
   rows: AsyncIterable<readonly ImportRow[]>,
-  store: StorePets,
   report: ImportReport,
   keepIds: boolean,
   reject: (line: number, reason: string) => void,
+  store?: StorePets,
 ): Promise<void> {
   let lastId = 0n;
   for await (const chunk of rows) {
@@ -94,7 +88,8 @@ export async function importPets(
         if (!(error instanceof InvalidPetError)) throw error;
         reject(line, error.message);
       }
-    if (entries.length > 0) await store(entries, report);
+    if (store && entries.length > 0) await store(entries, report);
+    else report.added += entries.length;
     report.line = chunk.at(-1)?.line ?? report.line;
   }
 }

@@ -8,7 +8,7 @@ import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
-import { READING, withProgress, withStore } from './with-store.js';
+import { READING, STORE_SETTINGS, withProgress, withStore } from './with-store.js';
 
 interface Options {
   readonly format?: string;
@@ -40,15 +40,14 @@ async function exportFile(
 ): Promise<void> {
   const { stdout, stderr } = commands.io;
   const toOutput = file === '-';
-  const inCsv = isCsv(file, toOutput ? 'Standard output' : file, format);
+  const inCsv = isCsv(file, format);
   const lineOf = (pet: Pet): string =>
     inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
   if (!toOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
-  const inMemory = 'A store in memory belongs to its service.';
-  await withStore(commands, inMemory, { ...READING, snapshot: true }, async (store, container) => {
-    const { TOKENS } = await import('../service/container.js');
-    const pets = await container.getAsync(TOKENS.petRepository);
+  const how = { ...READING, snapshot: true };
+  await withStore(commands, STORE_SETTINGS, how, async ({ location: from }, container, tokens) => {
+    const pets = await container.getAsync(tokens.petRepository);
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
@@ -67,10 +66,9 @@ async function exportFile(
       return true;
     };
     if (!(await withProgress(commands.io, () => `${exported} animals`, write))) return;
-    const report = { from: store.location, to: file, exported };
-    const sentences = `Exported animals: ${exported}\n  from ${report.from}\n  to   ${file}\n`;
+    const text = `Exported animals: ${exported}\n  from ${from}\n  to   ${file}\n`;
     // Standard output holds the animals.
-    await cli.print(toOutput ? stderr : stdout, cli.resultText(json, report, sentences));
+    await cli.print(toOutput ? stderr : stdout, cli.resultText(json, { from, to: file, exported }, text));
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Container } from 'inversify';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
+import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { duration, list, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
@@ -30,9 +30,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration(1, DAYS))
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, {}, async (managed, container, { location }) => {
-        const { TOKENS } = await import('../service/container.js');
-        const now = (await container.getAsync(TOKENS.clock)).now().getTime();
+      withKeys(commands, {}, async (managed, { location }, clock) => {
+        const now = clock.now().getTime();
         const expiresAt = expires === undefined ? undefined : new Date(now + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
         try {
@@ -72,17 +71,14 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 async function withKeys(
   commands: Commands,
   how: OpenOptions,
-  use: (managed: ManagedApiKeys, container: Container, store: Store) => Promise<void>,
+  use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const inMemory = 'A store in memory belongs to its service: its keys cannot be reached. Use API_KEYS.';
-  const work = async (store: Store, container: Container): Promise<void> => {
-    const { TOKENS } = await import('../service/container.js');
-    const managed = await container.getAsync(TOKENS.managedApiKeys);
-    if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
-    await use(managed, container, store);
-  };
   const settings = how.readOnly ? STORE_SETTINGS : [...STORE_SETTINGS, 'KEY_ENVIRONMENT'];
-  await withStore(commands, inMemory, how, work, settings);
+  await withStore(commands, settings, how, async (store, container, tokens) => {
+    const managed = await container.getAsync(tokens.managedApiKeys);
+    if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
+    await use(managed, store, await container.getAsync(tokens.clock));
+  });
 }
 
 function scopes(text: string): readonly Scope[] {

@@ -1,6 +1,7 @@
 import type { Container } from 'inversify';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { note, type Commands, type HostProcess } from './command-line.js';
+import type * as service from '../service/container.js';
 import { replace } from '../service/wiring.js';
 
 /** How commands open a store that they only read. */
@@ -11,17 +12,15 @@ export const STORE_SETTINGS = ['STORE_URL', 'ADAPTERS'];
 
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards.
- * @param inMemory why the command cannot use a store in memory
+ * @param settings the names of the settings that the command uses: it ignores faults in others
  * @param how `mustExist` for commands on what is there, because a mistyped `STORE_URL` must not create a store;
  * `READING` for those that only read
- * @param settings the names of the settings that the command uses: it ignores faults in others
  */
 export async function withStore<T>(
   { io, modules }: Commands,
-  inMemory: string,
+  settings: readonly string[],
   how: OpenOptions,
-  use: (store: Store, container: Container) => Promise<T>,
-  settings: readonly string[] = STORE_SETTINGS,
+  use: (store: Store, container: Container, tokens: typeof service.TOKENS) => Promise<T>,
 ): Promise<T> {
   const { ContainerModule } = await import('inversify');
   const { TOKENS, configure } = await import('../service/container.js');
@@ -30,10 +29,11 @@ export async function withStore<T>(
   );
   // The modules come later: they may decorate how the store is opened.
   const container = await configure(io.env, [opening, ...modules], settings);
-  if (container.get(TOKENS.settings).storeUrl === 'memory:') throw new Error(inMemory);
+  if (container.get(TOKENS.settings).storeUrl === 'memory:')
+    throw new Error('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
   try {
-    return await use(store, container);
+    return await use(store, container, TOKENS);
   } finally {
     await store.close();
   }
