@@ -42,7 +42,9 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
 /** The names of columns by field: `name=Animal,categoryId=Kind`. */
 function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
   const pairs = text.split(',').map((pair) => pair.split(/=(.+)/, 2) as [field: keyof Pet, name: string]);
-  if (pairs.every(([field, name]) => name && COLUMNS.includes(field))) return new Map(pairs);
+  const names = new Map(pairs);
+  if (names.size === pairs.length && pairs.every(([field, name]) => name && COLUMNS.includes(field)))
+    return names;
   return refuse(`must be columns by field (${COLUMNS.join(', ')}), such as name=Animal,categoryId=Kind`);
 }
 

@@ -34,12 +34,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         const now = clock.now().getTime();
         const expiresAt = expires === undefined ? undefined : new Date(now + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
-        try {
-          await print(io.stdout, resultText(json, { key, ...record }, `${key}\n`));
-        } catch (cause) {
-          await managed.revoke(record.id);
-          throw new Error(`Key ${record.id} was revoked, because nobody has seen it.`, { cause });
-        }
+        const text = resultText(json, { key, ...record }, `${key}\n`);
+        await printKey(io, text, record.id, managed);
         const scopes = record.scopes.join(', ');
         note(io, `Issued key ${record.id} (${name}) in ${location} with ${scopes}. End: ${endOf(record)}`);
       }),
@@ -66,6 +62,14 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         note(io, `Revoked key ${key.id} (${key.name}). End: ${endOf(key)}`);
       }),
     );
+}
+
+/** Prints a text with a new key, and revokes the key if nobody can see it. */
+export async function printKey(io: Commands['io'], text: string, id: string, managed: ManagedApiKeys) {
+  await print(io.stdout, text).catch(async (cause: unknown) => {
+    await managed.revoke(id);
+    throw new Error(`Key ${id} was revoked, because nobody has seen it.`, { cause });
+  });
 }
 
 async function withKeys(

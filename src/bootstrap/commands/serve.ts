@@ -1,6 +1,6 @@
-import { ContainerModule, type Container } from 'inversify';
+import { ContainerModule } from 'inversify';
 import { once } from 'node:events';
-import { ISSUE_COMMAND, interruptible, type InterruptedError, type HostProcess } from './command-line.js';
+import { interruptible, type InterruptedError, type HostProcess } from './command-line.js';
 import { ensureKey } from './first-key.js';
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, httpLogTo, isUnavailable } from '../service/logger.js';
@@ -22,7 +22,7 @@ const logging = (io: HostProcess): ContainerModule =>
 export async function serve(io: HostProcess, modules: readonly ContainerModule[] = []): Promise<number> {
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
-  const { adminPort } = container.get(TOKENS.settings);
+  const { adminPort, staticKeys } = container.get(TOKENS.settings);
   return interruptible(io, async (signal) => {
     const interrupted = (async () => {
       await once(signal, 'abort');
@@ -37,22 +37,19 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
       // A store that never opens would keep the process. No client was served yet.
       if (!service) return io.exit(0);
       const { url, docsUrl: docs } = service;
-      await logNotices(container);
-      const canIssue = await ensureKey(container, url, io, signal).catch(async (error: unknown) => {
-        if (signal.aborted) return false;
-        if (!isUnavailable(error)) {
-          await service.stop(0);
-          throw error;
-        }
+      const short = staticKeys.filter((key) => key.length < 16).length;
+      if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+      await ensureKey(container, url, io, signal).catch(async (error: unknown) => {
+        if (signal.aborted) return;
         // Not ready until the store is back; until then nobody gets in.
-        logger.warn('the store is away: its API keys are unknown');
-        return false;
+        if (isUnavailable(error)) return logger.warn('the store is away: its API keys are unknown');
+        await service.stop(0);
+        throw error;
       });
       if (!signal.aborted) {
         const { location: store } = await container.getAsync(TOKENS.store);
         const ready = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
         if (metrics) ready.push(`metrics at ${metrics.url}`);
-        if (canIssue) ready.push(`new API key: ${ISSUE_COMMAND}`);
         logger.info({ url, docs, metrics: metrics?.url, store }, ready.join(', '));
       }
       await interrupted;
@@ -63,14 +60,4 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
       await metrics?.stop();
     }
   });
-}
-
-/** Logs what an operator should know of the settings. */
-async function logNotices(container: Container): Promise<void> {
-  const { staticKeys, adapters, experimental } = container.get(TOKENS.settings);
-  const logger = await container.getAsync(TOKENS.logger);
-  const short = staticKeys.filter((key) => key.length < 16).length;
-  if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
-  if (adapters.length > 0 && experimental.length === 0 && (await container.getAsync(TOKENS.petChanges)))
-    logger.info('the store can change and remove animals: EXPERIMENTAL=changeStatus,removePet serves it');
 }
