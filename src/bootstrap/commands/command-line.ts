@@ -12,8 +12,6 @@ export interface Commands {
   readonly io: HostProcess;
   /** Loaded before those of `ADAPTERS`. */
   readonly modules: readonly ContainerModule[];
-  /** Set by a command that fails without throwing. */
-  exitCode: number;
 }
 
 /** The command line was wrong: exit code 2. */

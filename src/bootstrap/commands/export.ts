@@ -8,7 +8,7 @@ import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
-import { READING, STORE_SETTINGS, withProgress, withStore } from './with-store.js';
+import { READING, withProgress, withStore } from './with-store.js';
 
 interface Options {
   readonly format?: string;
@@ -46,7 +46,7 @@ async function exportFile(
   if (!toOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
   const how = { ...READING, snapshot: true };
-  await withStore(commands, STORE_SETTINGS, how, async ({ location: from }, container, tokens) => {
+  await withStore(commands, how, async ({ location: from }, container, tokens) => {
     const pets = await container.getAsync(tokens.petRepository);
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {

@@ -33,16 +33,14 @@ export async function ensureKey(
   logger.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
 }
 
-/** What a first start prints: the key, once, and commands that work when pasted. */
+/** What a first start prints: the key, once, and a command that works when pasted. */
 const firstKeyNotice = (key: string, url: string): string => `\
 There was no API key, so the service issued one. It is shown only this once:
 
   ${key}
 
-Add an animal, and list all:
+Add an animal:
 
   curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'
-
-  curl ${url}/pets -H 'Authorization: Bearer ${key}'
 
 `;

@@ -9,7 +9,7 @@ import type { Pet } from '../../domain/pet.js';
 import { refuse } from '../service/setting-values.js';
 import * as cli from './command-line.js';
 import { COLUMNS, formatOption, isCsv, readRows } from './pet-file.js';
-import { STORE_SETTINGS, withProgress, withStore } from './with-store.js';
+import { withProgress, withStore } from './with-store.js';
 
 interface Options {
   readonly format?: string;
@@ -96,7 +96,7 @@ async function importFile(
   if (dryRun || !isInput) await pass();
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   if (dryRun) return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
-  await withStore(commands, STORE_SETTINGS, {}, async ({ transfer, location }, container, tokens) => {
+  await withStore(commands, {}, async ({ transfer, location }, container, tokens) => {
     const pets = await container.getAsync(tokens.petRepository);
     const clock = await container.getAsync(tokens.clock);
     if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)

@@ -5,7 +5,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { duration, list, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
-import { READING, STORE_SETTINGS, withStore } from './with-store.js';
+import { READING, withStore } from './with-store.js';
 
 interface Options {
   readonly name: string;
@@ -77,8 +77,7 @@ async function withKeys(
   how: OpenOptions,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const settings = how.readOnly ? STORE_SETTINGS : [...STORE_SETTINGS, 'KEY_ENVIRONMENT'];
-  await withStore(commands, settings, how, async (store, container, tokens) => {
+  await withStore(commands, how, async (store, container, tokens) => {
     const managed = await container.getAsync(tokens.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(tokens.clock));

@@ -22,7 +22,8 @@ export async function run(
   io: cli.HostProcess,
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
-  const commands: cli.Commands = { io, modules, exitCode: 0 };
+  const commands: cli.Commands = { io, modules };
+  let exitCode = 0;
   let written: Promise<unknown> = Promise.resolve();
   const program = cli.createProgram(
     io,
@@ -36,7 +37,7 @@ export async function run(
     .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
     .action(async () => {
       const { serve } = await import('./serve.js');
-      commands.exitCode = await serve(io, modules);
+      exitCode = await serve(io, modules);
     });
   addKeyCommands(program, commands);
   const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
@@ -59,7 +60,7 @@ export async function run(
       if (error.exitCode !== 0) return 2; // it was printed already
     }
     await written;
-    return commands.exitCode;
+    return exitCode;
   } catch (error) {
     cli.note(io, description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;

@@ -44,7 +44,7 @@ describe('serve', () => {
     const first = serve({}, shelf.module);
     const url = await first.ready();
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
-    expect(first.io.out).to.include(`curl ${url}/pets -H 'Authorization: Bearer ${key}'\n`);
+    expect(first.io.out).to.include(`curl ${url}/pets -H 'Authorization: Bearer ${key}' `);
     expect(await statusOf(`${url}/pets`, key)).to.equal(200);
     expect(await first.stop('SIGINT')).to.equal(0);
     expect(first.io.err).to.not.include(key);
