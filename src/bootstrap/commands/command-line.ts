@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -7,7 +7,6 @@ import { stringify } from '../../exact-json.js';
 /** What a command uses of its process. Only the result of a command goes to stdout. */
 export type HostProcess = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
 
-/** What all commands share. */
 export interface Commands {
   readonly io: HostProcess;
   /** Loaded before those of `ADAPTERS`. */
@@ -30,12 +29,9 @@ export class InterruptedError extends Error {
   }
 }
 
-/** A terminal's Ctrl-C arrives twice within a millisecond when npm started the program. */
-const SAME_SIGNAL = 1000;
-
 /**
- * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one, a
- * second or more later, ends the process at once.
+ * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one ends
+ * the process at once, but only a second later: a terminal's Ctrl-C arrives twice when npm started the program.
  */
 export async function interruptible<T>(
   io: HostProcess,
@@ -48,7 +44,7 @@ export async function interruptible<T>(
     if (firstAt === undefined) {
       firstAt = performance.now();
       stop.abort(error);
-    } else if (performance.now() - firstAt >= SAME_SIGNAL) io.exit(error.exitCode);
+    } else if (performance.now() - firstAt >= 1000) io.exit(error.exitCode);
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) io.on(name, onSignal);
   try {
@@ -62,22 +58,6 @@ export async function interruptible<T>(
 const canBuild = existsSync(new URL('../../../../tools/build.mjs', import.meta.url));
 /** How to issue a key. */
 export const ISSUE_COMMAND = `${canBuild ? 'npm run -s cli --' : 'animal-store'} keys issue --name NAME`;
-
-/**
- * The program without its commands. It never ends the process, and never prints an argument: it may be a key.
- * @param writeOut prints help
- */
-export const createProgram = (io: HostProcess, version: string, writeOut: (text: string) => void): Command =>
-  new Command('animal-store')
-    .description('Runs and manages an animal store.')
-    .version(version)
-    .exitOverride()
-    .configureOutput({
-      writeOut,
-      writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(withoutArguments(text)),
-    })
-    .showHelpAfterError('To see what it takes, add --help.');
 
 /** Commands and options that are gone, with what takes their place. */
 const REMOVED: Readonly<Record<string, string>> = {
@@ -97,8 +77,8 @@ export function refuseRemoved(args: readonly string[]): void {
   if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
 }
 
-/** A message of commander without the arguments that it quotes. Only the name of an unknown option stays. */
-const withoutArguments = (message: string): string =>
+/** A message of commander without the arguments that it quotes: they may be keys. The name of an unknown option stays. */
+export const withoutArguments = (message: string): string =>
   message
     .replace(/(unknown (?:command|option)) '(?!--?[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
     .replace(/ argument '[^]*' is invalid\./, '')
@@ -111,7 +91,6 @@ export const addCommand = (parent: Command, name: string, summary: string, examp
 /** The option of commands whose result machines may read. */
 export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
 
-/** The result of a command: text, or one line of JSON. */
 export const resultText = (json: true | undefined, result: object, text: string): string =>
   json ? `${stringify(result)}\n` : text;
 

@@ -10,7 +10,6 @@ interface Options {
   readonly json?: true;
 }
 
-/** Adds `copy`. */
 export function addCopyCommand(program: Command, commands: cli.Commands): void {
   const summary =
     'Copies a store into an empty one: animals with their ids, API keys and live idempotency keys. Then compares the two. Stop all services that write to them first.';

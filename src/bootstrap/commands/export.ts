@@ -15,7 +15,6 @@ interface Options {
   readonly json?: true;
 }
 
-/** Adds `export`. */
 export function addExportCommand(program: Command, commands: cli.Commands): void {
   const summary =
     'Writes every animal of the store of STORE_URL to a new CSV or NDJSON file, in ascending order of id.';
@@ -28,9 +27,6 @@ export function addExportCommand(program: Command, commands: cli.Commands): void
       cli.interruptible(commands.io, (signal) => exportFile(commands, file, options, signal)),
     );
 }
-
-/** How many animals are read at once. */
-const PAGE = 1000;
 
 async function exportFile(
   commands: cli.Commands,
@@ -52,7 +48,7 @@ async function exportFile(
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
       for (let after: bigint | undefined; ;) {
-        const page = await pets.list({ after, limit: PAGE }, { signal });
+        const page = await pets.list({ after, limit: 1000 }, { signal });
         if (page.length === 0) return;
         yield page.map(lineOf).join('');
         after = page.at(-1)?.id;

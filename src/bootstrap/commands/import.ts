@@ -20,7 +20,6 @@ interface Options {
   readonly json?: true;
 }
 
-/** Adds `import`. */
 export function addImportCommand(program: Command, commands: cli.Commands): void {
   const summary =
     'Adds the animals of a CSV or NDJSON file to the store of STORE_URL. Checks the whole file first: if a line is not valid, nothing is stored.';
@@ -48,8 +47,7 @@ function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
   return refuse(`must be columns by field (${COLUMNS.join(', ')}), such as name=Animal,categoryId=Kind`);
 }
 
-/** How many faults of a file are shown. */
-const SHOWN = 20;
+const SHOWN_FAULTS = 20;
 
 async function importFile(
   commands: cli.Commands,
@@ -79,7 +77,7 @@ async function importFile(
       const fault = `${name}:${line}: ${reason}`;
       if (store) throw new Error(fault);
       faults += 1;
-      if (faults <= SHOWN) cli.note(io, fault);
+      if (faults <= SHOWN_FAULTS) cli.note(io, fault);
     };
     const progress = (): string => `line ${report.line}`;
     try {

@@ -18,7 +18,6 @@ interface Options {
 /** The longest life of a key, in days: a hundred years. */
 const DAYS = 36_500;
 
-/** Adds `keys issue`, `keys list` and `keys revoke`. */
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
   const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';

@@ -1,4 +1,4 @@
-import { CommanderError, type Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { addBackupCommands } from './backup.js';
@@ -25,11 +25,16 @@ export async function run(
   const commands: cli.Commands = { io, modules };
   let exitCode = 0;
   let written: Promise<unknown> = Promise.resolve();
-  const program = cli.createProgram(
-    io,
-    MANIFEST.version,
-    (text) => void (written = cli.print(io.stdout, text)),
-  );
+  const program = new Command('animal-store')
+    .description('Runs and manages an animal store.')
+    .version(MANIFEST.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void (written = cli.print(io.stdout, text)),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(cli.withoutArguments(text)),
+    })
+    .showHelpAfterError('To see what it takes, add --help.');
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli

@@ -52,10 +52,8 @@ export const bytes = quantity('must be a size with a unit, from 1b to 16mb, such
 export function deprecatedSince(text: string): Date {
   const since = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? text : Number.NaN);
   // Date takes 31 February for 3 March.
-  if (Number.isNaN(since.getTime()) || !since.toISOString().startsWith(text))
-    refuse('must be a date such as 2026-11-20');
-  const sunset = GET_PET_SUNSET.toISOString().slice(0, 10);
-  return since <= GET_PET_SUNSET ? since : refuse(`must not be later than the sunset of getPet, ${sunset}`);
+  if (since <= GET_PET_SUNSET && since.toISOString().startsWith(text)) return since;
+  return refuse('must be a date such as 2026-11-20, not after the sunset of getPet');
 }
 
 export const oneOf =

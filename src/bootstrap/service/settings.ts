@@ -120,12 +120,9 @@ export function parseSettings(
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
   const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
-  if (used.includes('ADMIN_PORT') && values.port !== 0 && values.port === values.adminPort)
-    faults.push('ADMIN_PORT must differ from PORT');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }
 
 /** Whether only this machine can reach the host. */
-export const isLoopback = (host: string): boolean =>
-  /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i.test(host);
+export const isLoopback = (host: string): boolean => /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
