@@ -2,10 +2,8 @@ import proxyAddress from 'proxy-addr';
 import type { HttpRequest } from '../../adapters/http/http-message.js';
 
 /**
- * Makes what tells the address of a client behind proxies: the first address, from the connection backwards, that is
- * not a trusted proxy's. Each proxy adds the address of its client to X-Forwarded-For. Ignores what others than trusted
- * proxies say, and the header Forwarded: many proxies pass on what a client sent in it.
- * @param trusted addresses and networks of the proxies, such as `10.0.0.0/8`
+ * Tells the address of a client behind proxies: the first, from the connection backwards through X-Forwarded-For, that
+ * is not a trusted proxy's. Ignores the header Forwarded: many proxies pass on what a client sent in it.
  */
 export function clientAddressBehind(
   trusted: readonly string[],

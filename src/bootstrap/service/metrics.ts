@@ -10,15 +10,15 @@ import { MANIFEST } from './node-version.js';
 import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
 
-/** Counts what the service does, and serves it to Prometheus at `/metrics` of a port of its own, without a key. */
+/** Counts what the service does, and serves it to Prometheus on a port of its own, at any path, without a key. */
 export async function serveMetrics(container: Container, port: number) {
   const registry = instrument(container);
-  const server = new NodeServer(({ url, method }, response) => {
-    const isFound = url === '/metrics' && (method === 'GET' || method === 'HEAD');
-    response.writeHead(isFound ? 200 : 404, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE });
-    if (!isFound) return void response.end();
-    const failed = (): void => void response.destroy();
-    return void registry.metrics().then((text) => response.end(text), failed);
+  const server = new NodeServer((_, response) => {
+    response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
+    registry.metrics().then(
+      (text) => response.end(text),
+      () => response.destroy(),
+    );
   });
   const { host } = container.get(TOKENS.settings);
   const at = await server.listen(port, host);

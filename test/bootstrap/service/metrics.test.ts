@@ -82,7 +82,6 @@ describe('The metrics', () => {
     expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
     expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
     expect(missingMetrics(page)).to.deep.equal([]);
-    expect(await statusOf(new URL('/other', metrics).href)).to.equal(404);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
   });
