@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { stringify } from '../../exact-json.js';
 
@@ -53,11 +52,6 @@ export async function interruptible<T>(
     for (const name of ['SIGINT', 'SIGTERM'] as const) io.off(name, onSignal);
   }
 }
-
-/** `npm run cli` builds first, which neither the package nor the image can. */
-const canBuild = existsSync(new URL('../../../../tools/build.mjs', import.meta.url));
-/** How to issue a key. */
-export const ISSUE_COMMAND = `${canBuild ? 'npm run -s cli --' : 'animal-store'} keys issue --name NAME`;
 
 /** Commands and options that are gone, with what takes their place. */
 const REMOVED: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { ISSUE_COMMAND, type HostProcess } from './command-line.js';
+import type { HostProcess } from './command-line.js';
 import { printKey } from './keys.js';
 import { TOKENS } from '../service/container.js';
 import { isLoopback } from '../service/settings.js';
@@ -23,7 +23,7 @@ export async function ensureKey(
   if (staticKeys.length > 0 || (await managed?.list({ signal }))?.length) return;
   if (managed === undefined || !isLoopback(host)) {
     const canIssue = managed !== undefined && storeUrl !== 'memory:';
-    const issuing = canIssue ? `issue one with \`${ISSUE_COMMAND}\` and the same STORE_URL, or ` : '';
+    const issuing = canIssue ? 'issue one with the command keys issue and the same STORE_URL, or ' : '';
     throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
   }
   const issued = await managed.issueFirst('first start', { signal });

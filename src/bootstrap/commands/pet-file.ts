@@ -68,7 +68,7 @@ export async function* readRows(
   try {
     for await (const lines of readLines(content, hash, name)) {
       if (inCsv) {
-        const delimiter = mostFrequent(lines);
+        const delimiter = delimiterOf(lines);
         parser ??= parse({ ...syntax, delimiter, on_record: take }).on('error', () => {});
         // Parses at once. The parser's iterator would take a turn for each record.
         parser.write(`${lines.join('\n')}\n`);
@@ -113,11 +113,10 @@ function fieldsOfJson(text: string, columns: Columns): Fields {
   }
 }
 
-/** The delimiter that the first line has most. */
-function mostFrequent(lines: readonly string[]): string {
-  const first = lines.find((line) => line.trim() !== '') ?? '';
-  const count = (delimiter: string): number => first.replaceAll(/"[^"]*"/g, '').split(delimiter).length;
-  return [',', ';', '\t'].reduce((one, other) => (count(other) > count(one) ? other : one));
+/** The delimiter that the header has first, outside quotes. */
+function delimiterOf(lines: readonly string[]): string {
+  const header = lines.find((line) => line.trim() !== '')?.replaceAll(/"[^"]*"/g, '') ?? '';
+  return /[,;\t]/.exec(header)?.[0] ?? ',';
 }
 
 /** @throws {UsageError} a required column is missing, or one is there twice. */

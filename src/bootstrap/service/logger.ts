@@ -5,7 +5,6 @@ import { isAnimalStoreError } from '../../domain/errors.js';
 import { logDestination, prettyStream, visible } from './log-destination.js';
 import type { Settings } from './settings.js';
 
-/** A log on stderr. */
 export async function createLogger(
   { logLevel, logFormat }: Settings,
   stderr: NodeJS.WriteStream,

@@ -77,7 +77,6 @@ const listOf = (rule: string, isValid: (value: string) => boolean) => (text: str
   return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
 };
 
-/** Experimental operations, by their ids. */
 export const experimental = listOf(
   `must hold experimental operations, which are ${EXPERIMENTAL_OPERATIONS.join(' and ')}`,
   (id) => EXPERIMENTAL_OPERATIONS.includes(id),
@@ -100,7 +99,6 @@ export const basePath = (text: string): string =>
     ? text
     : refuse('must be a path that ends in /v1, such as /animals/v1');
 
-/** The full address of a server. */
 export function serverUrl(text: string): string {
   const href = URL.parse(text)?.href ?? '';
   if (/^https?:\/\/[^@?#]+\/v1$/.test(href) && !/[\s?#@]/.test(text)) return href;

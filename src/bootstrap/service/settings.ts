@@ -68,10 +68,8 @@ export type Settings = Values & {
   readonly staticKeys: readonly string[];
 };
 
-/** All settings, in the order of the table. */
 export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 
-/** Settings by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Invalid settings. The message names all of them, and no secret. Nothing was opened or changed. */

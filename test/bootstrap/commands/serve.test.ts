@@ -12,8 +12,6 @@ import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
 import { KEY, Serving, Shelf, changed, factory } from '../test-io.js';
 
-const ISSUE = 'npm run -s cli -- keys issue --name NAME';
-
 const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
   new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
 
@@ -111,7 +109,7 @@ describe('serve', () => {
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
     expect(await serving.code).to.equal(1);
     expect(serving.io.err).to.equal(
-      `There is no API key: issue one with \`${ISSUE}\` and the same STORE_URL, or set API_KEYS.\n`,
+      'There is no API key: issue one with the command keys issue and the same STORE_URL, or set API_KEYS.\n',
     );
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
     for (const other of [
