@@ -103,9 +103,7 @@ async function* readLines(content: AsyncIterable<Buffer>, hash: Hash, name: stri
 
 function fieldsOfJson(text: string, columns: Columns): Fields {
   try {
-    const value = parseJson(text);
-    if (Object(value) !== value || Array.isArray(value)) return 'The line is not a JSON object.';
-    const members = value as Record<string, unknown>;
+    const members = Object(parseJson(text)) as Record<string, unknown>;
     // Integers are bigints: any other number breaks the rule of every field.
     return fieldsOf(columns, (name) => (typeof members[name] === 'number' ? Number.NaN : members[name]));
   } catch (error) {

@@ -183,7 +183,7 @@ describe('import and export', () => {
       ['{"name":1}', `${INVALID} name must be a string; categoryId is required.`],
       ['{"name":"A","categoryId":9223372036854775808}', `${INVALID} ${CATEGORY}.`],
       ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated.'],
-      ['[1]', 'The line is not a JSON object.'],
+      ['null', `${INVALID} name is required; categoryId is required.`],
       ['{"name"', 'The line is not valid JSON. Expected ":", but the text ends, at position 7.'],
     ];
     for (const [name, start, good, bad] of [

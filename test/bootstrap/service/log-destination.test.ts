@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { logDestination } from '../../../src/bootstrap/service/log-destination.js';
+import { logDestination } from '../../../src/bootstrap/service/logger.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 
 const lines = (count: number): string[] =>
@@ -43,7 +43,7 @@ function closeReaders(): void {
   for (const reader of readers.splice(0)) closeSync(reader);
 }
 
-const DESTINATION = new URL('../../../src/bootstrap/service/log-destination.js', import.meta.url).href;
+const DESTINATION = new URL('../../../src/bootstrap/service/logger.js', import.meta.url).href;
 /** Writes 400 lines in two turns, the last of them just before the process ends. */
 const PROGRAM = `
   process.stderr.on('error', () => {}); // as the program does: makes a pipe non-blocking
