@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CopyError, copyCatalogue } from '../../application/copy-catalogue.js';
+import { copyCatalogue } from '../../application/copy-catalogue.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
 import { READING, withProgress } from './with-store.js';
@@ -38,13 +38,10 @@ async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, 
     opened.unshift(await openStore(option, url, factories, { onNotice, ...decorated, ...how }));
     return opened[0] as Store;
   };
-  let started = false;
   try {
     const source = await open('--from', from, READING);
     const target = await open('--to', to, {});
     if (source.location === target.location) throw new cli.UsageError('--from and --to name the same store.');
-    for (const { pets } of opened) await pets.check({ signal });
-    started = true;
     let done = 0;
     const progress = (): string => `${done} animals copied or compared`;
     const onProgress = (animals: number): void => void (done = animals);
@@ -59,11 +56,6 @@ All were read again, and are equal. What was written to the source since is not 
 New animals get ids greater than ${copied.lastId}.
 `;
     await cli.print(io.stdout, cli.resultText(json, report, sentences));
-  } catch (error) {
-    // A CopyError says so itself, or that nothing was written.
-    if (started && !(error instanceof CopyError))
-      cli.note(io, 'The target is incomplete, and no service will serve it: start again with a new target.');
-    throw error;
   } finally {
     for (const store of opened) await store.close();
   }

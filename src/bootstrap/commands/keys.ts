@@ -15,8 +15,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** The longest life of a key, in days: a hundred years. */
-const DAYS = 36_500;
+const DAYS = 36_500; // a hundred years
 
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;

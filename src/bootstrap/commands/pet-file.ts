@@ -11,7 +11,6 @@ import { UsageError } from './command-line.js';
 /** The endings of files of animals, which are also the values of `--format`. */
 const FORMATS = ['csv', 'ndjson', 'jsonl'];
 
-/** Makes the option `--format`. */
 export const formatOption = (): Option =>
   new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
 

@@ -9,7 +9,6 @@ import { isLoopback } from '../service/settings.js';
 import { startService } from '../service/start-service.js';
 import { add, replace } from '../service/wiring.js';
 
-/** What the service logs. */
 const logging = (io: HostProcess): ContainerModule =>
   new ContainerModule((options) => {
     const { logger } = TOKENS;

@@ -24,7 +24,6 @@ export const TOKENS = {
   clock: token<core.Clock>('Clock'),
   /** There may be several: `STORE_URL` chooses by scheme. */
   storeFactory: token<core.StoreFactory>('StoreFactory'),
-  /** How stores are opened. */
   openOptions: token<core.OpenOptions>('OpenOptions'),
   store: token<core.Store>('Store'),
   petRepository: token<core.PetRepository>('PetRepository'),
@@ -41,10 +40,8 @@ export const TOKENS = {
   httpLog: token<HttpLog>('HttpLog'),
   /** `undefined` if requests are not limited. */
   rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
-  /** Bounds the requests in progress. */
   admission: token<AdmissionControl>('AdmissionControl'),
   httpInterface: token<HttpInterface>('HttpInterface'),
-  /** The transport. */
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
 
@@ -187,11 +184,7 @@ async function factoryFor(url: string, factories: readonly core.StoreFactory[]) 
   return (await factory?.check?.(url)) ?? factory ?? unknown;
 }
 
-/**
- * Opens a store.
- * @param setting the setting or option that the URL comes from
- * @throws {SettingsError} the URL is not valid. Nothing was opened.
- */
+/** @throws {SettingsError} the URL is not valid, which comes from `setting`. Nothing was opened. */
 export async function openStore(
   setting: string,
   url: string,

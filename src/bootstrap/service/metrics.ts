@@ -29,9 +29,8 @@ export async function serveMetrics(container: Container, port: number) {
 }
 
 /**
- * Counts what the service does. Must be called before the container makes the HTTP interface and the store: it decorates
- * them. Labels have few values: operations, statuses and results, and the ids of keys that still call a deprecated
- * operation. A path or an address is never one.
+ * Must be called before the container makes the HTTP interface and the store: it decorates them. Labels have few values:
+ * operations, statuses and results, and the ids of keys that still call a deprecated operation; never paths or addresses.
  */
 function instrument(container: Container): Registry {
   const registry = new Registry();

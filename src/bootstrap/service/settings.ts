@@ -1,11 +1,6 @@
 import * as read from './setting-values.js';
 
-/**
- * A line of the table.
- * @param name the environment variable
- * @param text read in place of a variable that is not set or empty
- * @param reader throws an Error whose message continues a sentence that starts with the name
- */
+/** A line of the table. `text` is read in place of an environment variable that is not set or empty. */
 const setting = <T>(name: string, text: string, reader: (text: string) => T, help: string) => ({
   name,
   default: text,
