@@ -497,6 +497,14 @@ describe('import and export', () => {
       expect(gone).to.deep.equal({ code: 0, out: '', err: '' });
     });
 
+    it('writes through no link, and over no file, that waits under the name of a part', async () => {
+      writeFileSync(path('mine'), 'mine');
+      symlinkSync(path('mine'), path('a.csv.part'));
+      await shell(`export ${path('a.csv')}`);
+      expect(readFileSync(path('mine'), 'utf8')).to.equal('mine');
+      expect(readdirSync(folder)).to.have.members(['a.csv', 'a.csv.part', 'mine']);
+    });
+
     it('names a file that it cannot write, in one line', async () => {
       const { code, err } = await shell(`export ${path('none/a.csv')}`);
       expect({ code, lines: err.split('\n').length }).to.deep.equal({ code: 1, lines: 2 });
