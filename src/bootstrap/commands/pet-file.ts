@@ -67,8 +67,7 @@ export async function* readRows(
   try {
     for await (const lines of readLines(content, hash, name)) {
       if (inCsv) {
-        const delimiter = delimiterOf(lines);
-        parser ??= parse({ ...syntax, delimiter, on_record: take }).on('error', () => {});
+        parser ??= parse({ ...syntax, delimiter: delimiterOf(lines), on_record: take }).on('error', () => {});
         // Parses at once. The parser's iterator would take a turn for each record.
         parser.write(`${lines.join('\n')}\n`);
       } else for (const text of lines) take([text]);

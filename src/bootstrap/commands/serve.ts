@@ -68,12 +68,7 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
  * only if no other machine can reach the service: elsewhere everyone who reads the output would get in.
  * @throws {Error} there is no key and none is issued; the message says what to do.
  */
-async function ensureKey(
-  container: Container,
-  url: string,
-  io: HostProcess,
-  signal: AbortSignal,
-): Promise<void> {
+async function ensureKey(container: Container, url: string, io: HostProcess, signal: AbortSignal) {
   // An authenticator of others has credentials of its own.
   if (!((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator)) return;
   const { staticKeys, host, storeUrl } = container.get(TOKENS.settings);
