@@ -44,9 +44,8 @@ export const addPets =
         return pets.add(pet, { claim, now });
       });
       const results = await Promise.allSettled(adding);
-      report.added += results.filter(
-        (result) => result.status === 'fulfilled' && !result.value.replayed,
-      ).length;
+      for (const result of results)
+        if (result.status === 'fulfilled' && !result.value.replayed) report.added += 1;
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
       report.line = batch.at(-1)?.line ?? report.line;

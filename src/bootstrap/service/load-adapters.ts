@@ -5,7 +5,7 @@ import type { Container, ContainerModule } from 'inversify';
 
 /**
  * Loads the modules that `ADAPTERS` names into a container, as if a module in the working directory imported them.
- * Resolves to one line for each that cannot be loaded or exports no `adapter`.
+ * Resolves to one line for each that cannot be loaded.
  * @param patience how long a module may take, in milliseconds
  */
 export async function loadAdapters(
@@ -15,27 +15,22 @@ export async function loadAdapters(
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const specifier of specifiers) {
-    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>();
+    const { promise: late, reject: giveUp } = Promise.withResolvers<never>();
     // The timer keeps a process that waits for nothing else: it would end without a word.
-    const timer = setTimeout(giveUp, patience, `did not load within ${patience / 1000} s`);
-    const fault = await Promise.race([load(specifier, container), late]);
+    const timer = setTimeout(giveUp, patience, `It did not load within ${patience / 1000} s.`);
+    await Promise.race([load(specifier, container), late]).catch((error: unknown) => {
+      const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+      faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason}`);
+    });
     clearTimeout(timer);
-    if (fault !== undefined) faults.push(`ADAPTERS: ${specifier} ${fault}`);
   }
   return faults;
 }
 
-/** Resolves to what is wrong with a module, or to `undefined` when the container has it. */
-async function load(specifier: string, container: Container): Promise<string | undefined> {
-  try {
-    const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<Record<string, unknown>>;
-    if (!isContainerModule(adapter)) return 'exports no adapter, a ContainerModule of inversify';
-    await container.loadAsync(adapter);
-    return undefined;
-  } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    return `cannot be loaded: ${reason}`;
-  }
+async function load(specifier: string, container: Container): Promise<void> {
+  const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<Record<string, unknown>>;
+  if (!isContainerModule(adapter)) throw new Error('It exports no adapter, a ContainerModule of inversify.');
+  await container.loadAsync(adapter);
 }
 
 function resolveSpecifier(specifier: string): string {

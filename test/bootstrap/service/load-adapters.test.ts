@@ -10,8 +10,8 @@ import { loadAdapters } from '../../../src/bootstrap/service/load-adapters.js';
 const adapter = (id: number): string =>
   `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
 
-const LATE = 'did not load within 0.1 s';
-const NO_ADAPTER = 'exports no adapter, a ContainerModule of inversify';
+const LATE = 'It did not load within 0.1 s.';
+const NO_ADAPTER = 'It exports no adapter, a ContainerModule of inversify.';
 
 describe('The modules of ADAPTERS', () => {
   let folder: string;
@@ -40,26 +40,18 @@ describe('The modules of ADAPTERS', () => {
   });
 
   const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> = [
-    ['does not exist', undefined, 'cannot be loaded: Cannot find module '],
+    ['does not exist', undefined, 'Cannot find module '],
     ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
     ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
     ['exports something else with an id', 'export const adapter = { id: 1, load: true };', NO_ADAPTER],
-    [
-      'fails to load',
-      "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };",
-      'cannot be loaded: no',
-    ],
+    ['fails to load', "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };", 'no'],
     ['never loads', 'export const adapter = { id: 1, load: () => new Promise(() => {}) };', LATE],
     ['never resolves', 'await new Promise(() => {});', LATE],
     ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
-    ['throws', "throw new Error('no licence\\nsecond line');", 'cannot be loaded: no licence'],
-    ['throws a text', "throw 'in the towel';", 'cannot be loaded: in the towel'],
-    ['is not JavaScript', 'export const = 1;', 'cannot be loaded: Unexpected token'],
-    [
-      'imports what is missing',
-      "import 'no-such-package';",
-      "cannot be loaded: Cannot find package 'no-such",
-    ],
+    ['throws', "throw new Error('no licence\\nsecond line');", 'no licence'],
+    ['throws a text', "throw 'in the towel';", 'in the towel'],
+    ['is not JavaScript', 'export const = 1;', 'Unexpected token'],
+    ['imports what is missing', "import 'no-such-package';", "Cannot find package 'no-such"],
   ];
   it('that cannot be used are all named, each in one line', async () => {
     const names = FAULTS.map(([, source], index) => {
@@ -71,7 +63,7 @@ describe('The modules of ADAPTERS', () => {
     for (const [index, [title, , fault]] of FAULTS.entries()) {
       expect(faults[index], title).to.match(/^[^\n]*$/);
       expect(
-        faults[index]?.startsWith(`ADAPTERS: ./${index}.mjs ${fault}`),
+        faults[index]?.startsWith(`ADAPTERS: ./${index}.mjs cannot be loaded: ${fault}`),
         `${title}: ${faults[index]}`,
       ).to.equal(true);
     }
