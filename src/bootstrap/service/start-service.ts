@@ -60,7 +60,11 @@ export async function startService(container: Container): Promise<Service> {
 
 /** Refuses the target of a copy that has not finished. A store that is away is not known to be one. */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
-  if (await transfer?.isUnfinished({ signal: AbortSignal.timeout(1000) }).catch(() => false))
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(), 1000);
+  const isUnfinished = await transfer?.isUnfinished({ signal: waiting.signal }).catch(() => false);
+  clearTimeout(timer);
+  if (isUnfinished)
     throw new Error(`The store ${location} is a copy that has not finished: copy again, to a new store.`);
 }
 

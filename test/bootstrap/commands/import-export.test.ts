@@ -180,6 +180,7 @@ describe('import and export', () => {
     ];
     const BAD_JSON: typeof BAD_CSV = [
       ['{"name":"A","categoryId":1.5,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
+      ['{"name":"A","categoryId":5.00000000000000000001,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
       ['{"name":1}', `${INVALID} name must be a string; categoryId is required.`],
       ['{"name":"A","categoryId":9223372036854775808}', `${INVALID} ${CATEGORY}.`],
       ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated.'],
