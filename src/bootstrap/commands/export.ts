@@ -82,8 +82,7 @@ async function writeFile(file: string, texts: AsyncIterable<string>, signal: Abo
     return true;
   } catch (cause) {
     signal.throwIfAborted();
-    const { syscall }: NodeJS.ErrnoException = Object(cause);
-    throw syscall === undefined ? cause : new Error(`${file} cannot be written.`, { cause });
+    throw Object(cause).syscall ? new Error(`${file} cannot be written.`, { cause }) : cause;
   } finally {
     await rm(part, { force: true });
   }
