@@ -3,7 +3,7 @@ import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { duration, list, refuse } from '../service/setting-values.js';
+import { duration, listOf } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
 import { READING, withStore } from './with-store.js';
 
@@ -16,6 +16,7 @@ interface Options {
 }
 
 const DAYS = 36_500; // a hundred years
+const scopes = listOf(`must be one or more of ${SCOPES.join(', ')}`, isScope);
 
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
@@ -80,12 +81,6 @@ async function withKeys(
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(tokens.clock));
   });
-}
-
-function scopes(text: string): readonly Scope[] {
-  const read = list(text);
-  if (read.length > 0 && read.every(isScope)) return read;
-  return refuse(`must be one or more of ${SCOPES.join(', ')}`);
 }
 
 /** When a key expires or is revoked, whichever is first. */

@@ -32,8 +32,6 @@ const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.repl
 /** The fields to read, with their names in the file. */
 type Columns = ReadonlyMap<keyof Pet, string>;
 
-type Fields = ImportRow['fields'];
-
 /** The longest line and the longest record. */
 const MAX_LENGTH = 1024 * 1024;
 
@@ -99,7 +97,7 @@ async function* readLines(content: AsyncIterable<Buffer>, hash: Hash, name: stri
   yield [rest + decoder.decode()];
 }
 
-function fieldsOfJson(text: string, columns: Columns): Fields {
+function fieldsOfJson(text: string, columns: Columns) {
   try {
     const members = Object(parseJson(text)) as Record<string, unknown>;
     // Integers are bigints: any other number breaks the rule of every field.
@@ -138,7 +136,7 @@ function fieldsOfCsv(cells: readonly string[], header: readonly string[], column
 }
 
 /** The fields of a row, by what it has under the name of each. Null is nothing. */
-function fieldsOf(columns: Columns, valueOf: (column: string, field: keyof Pet) => unknown): Fields {
+function fieldsOf(columns: Columns, valueOf: (column: string, field: keyof Pet) => unknown) {
   const fields: Partial<Record<keyof Pet, unknown>> = {};
   for (const [field, column] of columns) fields[field] = valueOf(column, field) ?? undefined;
   return fields;

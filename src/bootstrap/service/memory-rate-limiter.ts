@@ -14,12 +14,10 @@ export function memoryRateLimiter(
     limit,
     async take(keyId) {
       const time = now();
-      let window = windows.get(keyId);
-      if (window === undefined || window.endsAt <= time) {
-        window = { endsAt: time + limit.seconds * 1000, used: 0 };
-        windows.set(keyId, window);
-      }
+      const last = windows.get(keyId);
+      const window = last && last.endsAt > time ? last : { endsAt: time + limit.seconds * 1000, used: 0 };
       window.used += 1;
+      windows.set(keyId, window);
       return {
         allowed: window.used <= limit.requests,
         remaining: Math.max(0, limit.requests - window.used),

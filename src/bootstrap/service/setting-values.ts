@@ -72,7 +72,7 @@ export const list = (text: string): readonly string[] =>
   text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
 
 /** A list of valid values. An invalid one is named by its position, counted from 1. */
-const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
+export const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
   const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
   return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
 };
