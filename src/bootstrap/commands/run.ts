@@ -95,5 +95,9 @@ function description(error: unknown): string {
     return error.faults.map(({ field, message }) => `--${field} ${message}.`).join('\n');
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
   const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
-  return isProgramFault ? (error.stack ?? error.message) : reasonOf(error);
+  if (isProgramFault) return error.stack ?? error.message;
+  const isAddress = 'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
+  return isAddress
+    ? `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`
+    : reasonOf(error);
 }

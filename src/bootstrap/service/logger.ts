@@ -20,11 +20,11 @@ export async function createLogger(
 /**
  * Writes lines to a file descriptor, several together, and the rest when the process ends. Never waits for a reader
  * before that: Node.js makes a pipe on stderr non-blocking, and text that does not fit is kept, then written with later
- * lines or by the timer. Drops lines when `maxLength` bytes wait. Errors end nothing.
+ * lines or by the timer. Drops lines, and says how many, when `maxLength` bytes wait. Errors end nothing.
  */
 export async function logDestination(fd: number, maxLength = 8 * 2 ** 20): Promise<DestinationStream> {
   const { pino } = await import('pino');
-  let end = -Infinity;
+  let [dropped, end] = [0, -Infinity];
   const destination = pino.destination({
     fd,
     sync: true, // asynchronous writes of pino can neither be awaited at the exit nor stop at a closed pipe there
@@ -34,6 +34,13 @@ export async function logDestination(fd: number, maxLength = 8 * 2 ** 20): Promi
     retryEAGAIN: () => performance.now() < end,
   });
   destination.on('error', () => {});
+  destination.on('drop', () => (dropped += 1));
+  destination.on('drain', () => {
+    if (dropped === 0) return;
+    const warning = { level: 40, time: new Date(), dropped, msg: 'lines of the log were dropped' };
+    dropped = 0;
+    destination.write(`${JSON.stringify(warning)}\n`);
+  });
   process.on('exit', () => {
     end = performance.now() + 1000; // a reader may be slow
     destination.end();

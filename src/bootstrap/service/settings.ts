@@ -113,6 +113,8 @@ export function parseSettings(
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
   const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
+  if (used.includes('ADMIN_PORT') && values.port !== 0 && values.port === values.adminPort)
+    faults.push('ADMIN_PORT must differ from PORT');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
 }

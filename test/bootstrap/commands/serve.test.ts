@@ -128,8 +128,8 @@ describe('serve', () => {
     for (const [address, why] of [
       [{ HOST: '192.0.2.1' }, 'EADDRNOTAVAIL[^\n]*192\\.0\\.2\\.1'],
       [{ HOST: 'nowhere.invalid' }, '(?:ENOTFOUND|EAI_AGAIN)[^\n]*nowhere\\.invalid'],
-      [{ PORT: port }, `EADDRINUSE[^\n]*:${port}`],
-      [{ ADMIN_PORT: port }, `EADDRINUSE[^\n]*:${port}`],
+      [{ PORT: port }, `EADDRINUSE[^\n]*:${port}. Set HOST and PORT`],
+      [{ ADMIN_PORT: port }, `EADDRINUSE[^\n]*:${port}. Set HOST and PORT`],
     ] as const) {
       const serving = serve(address, shelf.module);
       expect(await serving.code).to.equal(1);

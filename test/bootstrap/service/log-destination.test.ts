@@ -85,16 +85,19 @@ describe('The log', () => {
     closeSync(fd);
   });
 
-  it('waits for nobody who does not read it: drops lines, and goes on when it is read', async () => {
+  it('waits for nobody who does not read it, and says how many lines were dropped', async () => {
     const { fd, read } = await pipe(constants.O_NONBLOCK);
     const log = await logDestination(fd, 500_000);
     const text = lines(1_000); // a million bytes
     for (const line of text) log.write(line);
-    await read((_, length) => length >= 500_000);
-    log.write('{"msg":"last"}\n');
-    const written = (await read((end) => end.endsWith('last"}\n'))).split('\n').slice(0, -2);
-    expect(written.length).to.be.within(400, 700);
+    const written = (await read((end) => end.endsWith('dropped"}\n'))).split('\n').slice(0, -1);
+    const { level, msg, dropped } = JSON.parse(written.pop() ?? '') as Record<string, unknown>;
+    expect([level, msg]).to.deep.equal([40, 'lines of the log were dropped']);
+    expect(written).to.have.length(text.length - Number(dropped));
     expect(`${written.join('\n')}\n`).to.equal(text.slice(0, written.length).join(''));
+    log.write('{"msg":"last"}\n');
+    const all = await read((end) => end.endsWith('last"}\n'));
+    expect(all.match(/were dropped/g)).to.have.length(1);
     closeSync(fd);
   });
 

@@ -180,6 +180,14 @@ describe('The settings', () => {
       }
     });
 
+    it('ADMIN_PORT that is PORT', () => {
+      expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' })).to.deep.equal([
+        'ADMIN_PORT must differ from PORT',
+      ]);
+      expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
+      expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' }, ['STORE_URL']), 'not used').to.deep.equal([]);
+    });
+
     it('all at once, in the order of the table', () => {
       const environment: Record<string, string> = { API_KEYS_FILE: '/no/such/file' };
       for (const [name, , [text = '']] of WRONG) environment[name] = text;
