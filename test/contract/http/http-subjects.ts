@@ -54,11 +54,15 @@ export const listenerSubjects =
     return socketSubject({ url, keys, used, stop }, situation);
   };
 
-type FetchHandler = (request: Request) => Response | Promise<Response>;
-
 /** Subjects for a transport that is a function from a Fetch request to its response. No socket is opened. */
 export const fetchSubjects =
-  (make: (http: HttpInterface) => FetchHandler | Promise<FetchHandler>): Open<HttpSubject, Situation> =>
+  (
+    make: (
+      http: HttpInterface,
+    ) =>
+      | ((request: Request) => Response | Promise<Response>)
+      | Promise<(request: Request) => Response | Promise<Response>>,
+  ): Open<HttpSubject, Situation> =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { basePath } = http.settings;
