@@ -41,8 +41,9 @@ const PARSED_PER_TURN = 128;
 const STOPPING_INTERVAL = 20;
 /** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
-/** After so many turns of the event loop that accepted nothing, a few milliseconds, no connection waits. */
-const QUIET_TURNS = 1_000;
+/** If only short turns of the event loop accepted nothing for this time, in milliseconds, no connection waits. */
+const QUIET_TIME = 5;
+const SHORT_TURN = 0.2;
 
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a time from
@@ -123,11 +124,12 @@ export class NodeServer {
   async #acceptAll(milliseconds: number): Promise<void> {
     const { scheduler } = this.#state;
     scheduler.isHeld = true;
-    const until = performance.now() + milliseconds;
-    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) {
-      const before = this.#accepted;
+    const began = performance.now();
+    for (let quietSince = began, now = began; now - quietSince < QUIET_TIME && now - began < milliseconds;) {
+      const [accepted, before] = [this.#accepted, now];
       await nextTurn(); // Node accepts one connection a turn
-      if (this.#accepted > before) quiet = 0;
+      now = performance.now();
+      if (this.#accepted > accepted || now - before > SHORT_TURN) quietSince = now;
     }
     scheduler.isHeld = false;
   }
