@@ -14,6 +14,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/build/src ./build/src
+# The service reads the styles and the picture of its docs page there.
+COPY --from=build /app/src/adapters/http/docs-page ./src/adapters/http/docs-page
 COPY --from=build --chown=1000:1000 /data /data
 USER 1000
 ENV PATH=$PATH:/app/node_modules/.bin

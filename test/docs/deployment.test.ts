@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import type * as DocsFiles from '../../src/adapters/http/node/docs-files.js';
 import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { Child, cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
@@ -115,6 +117,17 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const settings = readSettings(settingsIn(instruction('ENV')));
     expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${instruction('VOLUME')}/`));
     expect(instruction('EXPOSE')).to.equal(String(settings.port));
+  });
+
+  it('have an image with all that the service reads when it starts', async () => {
+    for (const copy of instructions('COPY')) {
+      const [, from = '', to = ''] = /^--from=build \/app\/(\S+) \.\/(\S*)$/.exec(copy) ?? [];
+      if (from.includes('/')) cpSync(join(ROOT, from), join(folder, to), { recursive: true });
+      else if (from === 'package.json') cpSync(join(ROOT, from), join(folder, from));
+    }
+    const module = pathToFileURL(join(folder, 'build/src/adapters/http/node/docs-files.js')).href;
+    const { readDocsFiles }: typeof DocsFiles = await import(module);
+    expect(await readDocsFiles()).to.have.length.greaterThan(1);
   });
 
   it('give a container as long as stopping may take', () => {
