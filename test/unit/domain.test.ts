@@ -210,4 +210,11 @@ describe('An animal', () => {
       expect(petFrom({ ...FULL_PET, id: 5n, name }).name).to.equal(name);
     }
   });
+
+  it('has a name that is refused at once, however long it is', () => {
+    const name = 'n'.repeat(2 ** 25);
+    const began = performance.now();
+    isRefused({ name, categoryId: 1 }, ['name', 'must not be longer than 1000 characters']);
+    expect(performance.now() - began).to.be.below(1000); // to count its characters takes some two seconds
+  });
 });
