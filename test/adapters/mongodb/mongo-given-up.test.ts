@@ -64,4 +64,22 @@ describe('An id of an attempt that was given up', () => {
     block.resolve({ value: { last: 1000n } });
     expect(await rejection(id)).to.have.property('message', 'given up');
   });
+
+  it('does not end others: one that waited for its block takes the next', async () => {
+    let blocks = 0;
+    const collection = {
+      findOne: async () => null,
+      async findOneAndUpdate() {
+        blocks += 1;
+        if (blocks === 1) throw new Error('given up');
+        return { value: { last: 1000n } };
+      },
+    };
+    const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;
+    const inserts = petInserts(connection);
+    const options = { signal: new AbortController().signal, maxTimeMS: 1000 };
+    const [first, second] = [inserts.nextId(options), inserts.nextId(options)];
+    expect(await rejection(first)).to.have.property('message', 'given up');
+    expect(await second).to.equal(1n);
+  });
 });
