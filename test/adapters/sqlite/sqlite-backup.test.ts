@@ -7,9 +7,11 @@ import {
   open,
   readFile,
   readdir,
+  readlink,
   rename,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from 'node:fs/promises';
@@ -262,6 +264,15 @@ describe('restoreSqliteStore', () => {
     const { file, backup } = await leftStore(crash);
     const { setAside = '' } = await restoreSqliteStore(file, backup);
     expect(await names(join(setAside, 'a.db'))).to.deep.equal(['before', 'after']);
+  });
+
+  it('replaces the store that a symbolic link leads to, and keeps the link', async () => {
+    const { folder, file, backup } = await leftStore();
+    const link = join(folder, '../link.db');
+    await symlink(file, link);
+    expect(await restoreSqliteStore(link, backup)).to.include({ store: file });
+    expect(await readlink(link)).to.equal(file);
+    expect(await names(file)).to.deep.equal(['before']);
   });
 
   const thief = 'CREATE TRIGGER thief AFTER INSERT ON pets BEGIN DELETE FROM pets; END';
