@@ -34,6 +34,17 @@ describe('A call to MongoDB', () => {
     expect({ done: await done, tries }).to.deep.equal({ done: 'done', tries: 2 });
   });
 
+  it('becomes unavailable for the fault that it met, though the attempts after it get no reply', async () => {
+    const fault = Object.assign(new Error('refused'), { syscall: 'connect' });
+    let tries = 0;
+    const given = retryWhileTransient('trying', { timeout: 100 }, () => {
+      tries += 1;
+      return tries === 1 ? Promise.reject(fault) : new Promise<never>(() => {});
+    });
+    expect(await rejection(given)).to.have.property('cause', fault);
+    expect(tries).to.be.greaterThan(1);
+  });
+
   it("passes on this program's own errors at once and unchanged", async () => {
     for (const error of [
       new TypeError('a fault'),
