@@ -127,6 +127,8 @@ export class MongoConnection {
       return;
     }
     const cause = all.find(({ error }) => error instanceof MongoNetworkError)?.error;
+    // One that was not asked yet may be the primary.
+    if (all.some(({ type: member, error }) => member === 'Unknown' && !error)) return;
     // With `directConnection` the driver reads from a member that takes no writes.
     if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown')) this.#setAway(NOT_PRIMARY);
     else if (cause) this.#setAway(cause);

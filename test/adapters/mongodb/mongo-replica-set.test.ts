@@ -39,6 +39,16 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     }
   };
 
+  it('is not said to be away because one member is', async () => {
+    await set.untilWhole();
+    const uri = set.uri(newDatabaseName()).replace('://', '://127.0.0.1:1,');
+    const notices: string[] = [];
+    const store = await openMongoStore(uri, { timeout: 30_000, onNotice: (line) => notices.push(line) });
+    await store.pets.add(rex);
+    await store.close();
+    expect(notices.filter((line) => / is (?:away|back)/.test(line))).to.deep.equal([]);
+  }).timeout(120_000);
+
   it(
     'says that it is unavailable while a majority is away, and serves again when it is back',
     onStore(async ({ pets, uri }) => {
