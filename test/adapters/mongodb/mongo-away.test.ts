@@ -121,6 +121,19 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
     expect(others).to.deep.equal(['the database is back']);
   });
 
+  throughProxy('serves again within three seconds of its return', { timeout: 600 }, async (bench) => {
+    const { store, proxy, collection } = bench;
+    const isPrepared = async (): Promise<boolean> => (await collection('claims').indexes()).length > 1;
+    await until('the last index is made', () => isPrepared().catch(() => false));
+    await delay(100);
+    await proxy.close();
+    await rejection(store.pets.list({ limit: 5 }));
+    await delay(1000); // the driver waits for nothing any more, and looks for the database at each heartbeat
+    await proxy.open();
+    const { took } = await timed(untilReady(store));
+    expect(took).to.be.below(3000 + BUSY);
+  });
+
   const idle = 'fails one call at most after the network has forgotten connections that were idle';
   throughProxy(idle, { timeout: 1500, query: '&maxIdleTimeMS=400' }, async ({ store: { pets }, proxy }) => {
     await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
