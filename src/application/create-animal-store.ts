@@ -9,7 +9,7 @@ import {
 import { isInt64, toInt64 } from '../domain/int64.js';
 import { NEW_PET_FIELDS, PET_RULES, statusFaults, unsavedPet, type UnsavedPet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
-import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
+import type { AnimalStore, Call, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -61,7 +61,7 @@ export function createAnimalStore({
     },
 
     async getPet(id, call = {}) {
-      const petId = requirePetId(id);
+      const petId = requirePetId(id, call);
       const pet = await pets.findById(petId, call);
       if (pet === undefined) throw new PetNotFoundError(petId);
       return pet;
@@ -73,7 +73,7 @@ export function createAnimalStore({
 
 const changingAnimals = (changes: PetChanges): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
   async changeStatus(id, status, { from, signal } = {}) {
-    const petId = requirePetId(id);
+    const petId = requirePetId(id, { signal });
     const allowed = requireFrom(from);
     requireStatus(status);
     const pet = await changes.changeStatus(petId, status, allowed, { signal });
@@ -82,7 +82,7 @@ const changingAnimals = (changes: PetChanges): Omit<ExperimentalAnimalStore, key
   },
 
   async removePet(id, { from, signal } = {}) {
-    const petId = requirePetId(id);
+    const petId = requirePetId(id, { signal });
     const isRemoved = await changes.remove(petId, requireFrom(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },
@@ -127,10 +127,12 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
 
 /**
  * The id as an int64.
+ * @throws the reason of an aborted signal
  * @throws {InvalidParameterError} it is a number that is not a safe integer
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
-export function requirePetId(id: bigint | number): bigint {
+export function requirePetId(id: bigint | number, { signal }: Call): bigint {
+  signal?.throwIfAborted(); // an id outside int64 reaches no repository, which would check it
   const petId = toInt64(id);
   if (petId !== undefined) return petId;
   if (typeof id === 'bigint') throw new PetNotFoundError(id);

@@ -53,6 +53,7 @@ const commonPromises = (operation: keyof typeof BOTH): ChangingPromises => ({
   async [`rejects with the reason of an aborted signal, and changes nothing: ${operation}`](animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
     await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, pet.id, aborted));
+    await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, INT64_MAX + 1n, aborted));
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   },
 });

@@ -112,6 +112,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'createPet with an idempotency key': (animalStore, _id, call) =>
     animalStore.createPet({ name: 'Fido', categoryId: 1n }, { idempotencyKey, ...call }),
   getPet: (animalStore, id, call) => animalStore.getPet(id, call),
+  'getPet with an id outside int64': (animalStore, _id, call) => animalStore.getPet(INT64_MAX + 1n, call),
 };
 
 const GETTING: AnimalStorePromises = {

@@ -94,7 +94,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    * `ServiceError` of code `operation_removed`. Use `listPets` with a status instead.
    */
   async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
-    const path = `/pets/${requirePetId(id)}`;
+    const path = `/pets/${requirePetId(id, call)}`;
     return sendRequest(this.#settings, { method: 'GET', path, read: toPet }, call);
   }
 
@@ -103,7 +103,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    * `method_not_allowed`. The same holds for `removePet`.
    */
   async changeStatus(id: bigint | number, status: PetStatus, call: ChangeCall = {}): Promise<Pet> {
-    const path = `/pets/${requirePetId(id)}`;
+    const path = `/pets/${requirePetId(id, call)}`;
     const { from } = call;
     requireFrom(from);
     requireStatus(status);
@@ -115,7 +115,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 
   /** As the port says. */
   async removePet(id: bigint | number, call: ChangeCall = {}): Promise<void> {
-    const path = `/pets/${requirePetId(id)}`;
+    const path = `/pets/${requirePetId(id, call)}`;
     const { from } = call;
     requireFrom(from);
     const request = { method: 'DELETE', path, query: { from }, idempotent: false, read: () => {} } as const;
