@@ -9,7 +9,14 @@ import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { sqliteChanges } from './sqlite-pet-changes.js';
 import { sqlitePets } from './sqlite-pet-repository.js';
-import { OTHER_FILE, findOrCreateFile, isEmpty, requireWritable, storeFileError } from './store-file.js';
+import {
+  OTHER_FILE,
+  StoreFileError,
+  findOrCreateFile,
+  isEmpty,
+  requireWritable,
+  storeFileError,
+} from './store-file.js';
 
 /**
  * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
@@ -21,6 +28,7 @@ import { OTHER_FILE, findOrCreateFile, isEmpty, requireWritable, storeFileError 
  */
 export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<CompleteStore> {
   const { readOnly = false, mustExist = readOnly } = options;
+  if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   const onLongWait = (): void => notices(options)(`waiting: another process has locked ${file}`);
   try {

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '../../application/animal-store.js';
 import { isBusy, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
@@ -92,6 +93,10 @@ async function copyChecked(
     });
     fs.chmodSync(copy, 0o600);
     const pets = checkCopy(copy, source);
+    // The copy held the event loop. Signals that came meanwhile arrive in its next turn, which the second one ends.
+    await nextTurn();
+    await nextTurn();
+    call.signal?.throwIfAborted();
     place(copy);
     await syncFolder(dirname(target));
     return pets;

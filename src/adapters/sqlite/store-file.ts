@@ -30,11 +30,19 @@ export function storeFileError(file: string, error: unknown, problem: (reason: s
 export const OTHER_FILE = 'name another file for the store';
 export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
 
+/** With `-journal` at its end, a path fills the 512 bytes that SQLite has for it. */
+const LONGEST_PATH = 504;
+
 /**
  * Finds the file of a store, or creates it empty, with the folders that are missing, for the user of this process alone.
  * Returns its path without symbolic links.
  */
 export async function findOrCreateFile(path: string, mustExist: boolean): Promise<string> {
+  if (Buffer.byteLength(path) > LONGEST_PATH)
+    throw new StoreFileError(
+      path,
+      `is longer than ${LONGEST_PATH} bytes, the most of SQLite: use a shorter one`,
+    );
   // `existsSync` is silent about a folder that may not be read.
   if (fs.statSync(path, { throwIfNoEntry: false }) === undefined) {
     if (mustExist) throw new StoreFileError(path, 'does not exist: name the file of a store');

@@ -26,6 +26,7 @@ import {
   cleanUp,
   copyAsCrashed,
   expectStoreFileError,
+  rejection,
   rex,
   testFolder,
   testStore,
@@ -175,6 +176,27 @@ describe('backUpSqliteStore', () => {
       if (result.status === 'rejected')
         expect(String(result.reason)).to.match(/\.backup exists: |not copied to .+\.backup \(EEXIST/);
     expect((await readdir(dirname(file))).filter((name) => name.includes('.tmp-'))).to.deep.equal([]);
+  });
+
+  it('stops at a signal that comes while it copies, and leaves nothing', async () => {
+    const { pets, file } = await testStore();
+    await pets.add(rex);
+    const before = await readdir(dirname(file));
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    process.once('SIGUSR2', () => stop.abort(reason));
+    const { prepare } = DatabaseSync.prototype;
+    const copying = mock.method(
+      DatabaseSync.prototype,
+      'prepare',
+      function (this: DatabaseSync, sql: string) {
+        if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
+        return prepare.call(this, sql);
+      },
+    );
+    const backup = backUpSqliteStore(file, `${file}.backup`, { signal: stop.signal });
+    expect(await rejection(backup).finally(() => copying.mock.restore())).to.equal(reason);
+    expect(await readdir(dirname(file))).to.deep.equal(before);
   });
 
   it('backs up what a crash left in the log, and leaves the log as it is', async () => {

@@ -184,6 +184,15 @@ describe('openSqliteStore', () => {
     });
   });
 
+  it('refuses a URL in place of a path', async () => {
+    const folder = await testFolder();
+    await expectStoreFileError(
+      openSqliteStore(`sqlite:${join(folder, 'a.db')}`),
+      /is a URL: give the path in it alone/,
+    );
+    expect(await readdir(folder)).to.deep.equal([]);
+  });
+
   it('creates a store beside an empty log, which a power cut left of its first start', async () => {
     const { file } = await testFile();
     await writeFile(`${file}-wal`, '');
@@ -196,6 +205,7 @@ describe('openSqliteStore', () => {
     ['a path through a file', (path: string) => writeFile(dirname(path), ''), 'file/a.db', /used \(ENOTDIR/],
     ['a link that leads nowhere', (path: string) => symlink('nowhere', path), 'link', /used \(ENOENT/],
     ['a store beside the log of one that is gone', makeLog, 'a.db', /is missing, but .+-wal exists: put the/],
+    ['a path too long for SQLite', async () => {}, `${'x/'.repeat(250)}a.db`, /is longer than 504 bytes/],
     ['a store that must exist', async () => {}, 'none/a.db', /does not exist: name/, { mustExist: true }],
     ['a store that is only read', async () => {}, 'none/a.db', /does not exist: name/, { readOnly: true }],
   ] as const) {
