@@ -1,9 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
 import { httpContract } from '../contract/http-contract.js';
 import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
+import { PACKAGE, cleanUp, temporaryFolder } from '../service/running-service.js';
 import { bites, type Bites } from './bites.js';
 
 /** A Fetch handler with a fault around it. */
@@ -150,4 +155,32 @@ const responses: Bites<OpenHttp> = {
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
   ...requests,
   ...responses,
+});
+
+/** Tests of a transport that rejects after its response. */
+const TESTS = `
+import { once } from 'node:events';
+import { createNodeListener } from '${import.meta.resolve('../../src/adapters/http/node/index.js')}';
+import { bindContract, httpContract, listenerSubjects } from '${import.meta.resolve('../contract/index.js')}';
+const open = listenerSubjects(async (http) => {
+  const listener = await createNodeListener(http);
+  return async (request, response) => {
+    listener(request, response);
+    await once(response, 'close');
+    throw new Error('late');
+  };
+});
+const only = (name) => name === 'is alive while it is busy';
+bindContract(httpContract, open, { describe, it, after }, { only });`;
+
+describe('A transport that leaves a rejection unhandled', () => {
+  afterEach(cleanUp);
+
+  it('fails its case under mocha, which drops such rejections', async () => {
+    const file = join(await temporaryFolder(), 'transport.test.mjs');
+    await writeFile(file, TESTS);
+    const mocha = join(PACKAGE, 'node_modules/mocha/bin/mocha.js');
+    const ran = spawnSync(process.execPath, [mocha, '--no-config', file], { encoding: 'utf8' });
+    expect(ran.stdout).to.match(/is alive while it is busy:\s+Uncaught Error: late/);
+  });
 });

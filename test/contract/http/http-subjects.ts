@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
@@ -32,6 +33,13 @@ export interface HttpSubject extends Subject {
 
 export type OpenHttp = Open<HttpSubject, Situation>;
 
+const listening = new Set<NodeServer>();
+
+/** What nobody handles would end the process of a service. As an exception: mocha drops unhandled rejections. */
+const fail = (error: unknown): never => {
+  throw error;
+};
+
 /**
  * Subjects for a transport that is a request listener of Node.js: `make` makes it on the HTTP interface. A `NodeServer`
  * listens with it on 127.0.0.1 and a free port.
@@ -44,12 +52,19 @@ export const listenerSubjects =
     const listener = await make(http);
     const server = new NodeServer(
       (request, response) => {
-        listener(request, response); // rejections stay unhandled, and test runners report them
+        listener(request, response); // rejections stay unhandled, and the test runner reports them
       },
       { headers: (request) => crossOriginHeaders(corsOrigins, request) },
     );
     const port = await server.listen(0, '127.0.0.1');
-    const stop = async () => void (await server.close(50));
+    listening.add(server);
+    if (listening.size === 1) process.on('unhandledRejection', fail);
+    const stop = async (): Promise<void> => {
+      await server.close(50);
+      await nextTurn(); // what the end of the connections makes the transport reject with
+      listening.delete(server);
+      if (listening.size === 0) process.off('unhandledRejection', fail);
+    };
     const url = `http://127.0.0.1:${port}${http.settings.basePath}`;
     return socketSubject({ url, keys, used, stop }, situation);
   };
