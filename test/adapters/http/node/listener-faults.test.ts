@@ -65,6 +65,19 @@ describe('A listener', () => {
     expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal(['done']);
   });
 
+  it('that lets the error of a malformed body out has the server respond', async () => {
+    const log = new KeptLog();
+    const { port } = await listening(
+      async (request) => {
+        for await (const _ of request); // ends by destroying the request, which has no socket then
+      },
+      { log },
+    );
+    const [response] = await exchange(port, `${chunked()}ZZ\r\n`);
+    expectError(response, 400, 'malformed_request');
+    expect(log.lines.map(({ status }) => status)).to.deep.equal([400]);
+  });
+
   it('that responds after the server refused the body does no harm', async () => {
     const responded = Promise.withResolvers<void>();
     const { port } = await listening((request, response) => {
