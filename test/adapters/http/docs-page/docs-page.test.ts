@@ -60,6 +60,15 @@ describe('The docs page as HTML', () => {
     expect(page({ getPet: 'off' })).to.not.include('getPet');
   });
 
+  it('labels every field and describes it, and has a place for every link', () => {
+    const html = page({ experimental });
+    const named = (pattern: RegExp): string[] => Array.from(html.matchAll(pattern), ([, name = '']) => name);
+    const fields = named(/<(?:input|select) id="([^"]+)"/g).filter((id) => id !== 'address');
+    expect(named(/aria-describedby="([^"]+)"/g)).to.have.length(fields.length);
+    expect(named(/ for="([^"]+)"/g)).to.include.members(fields);
+    expect(named(/ id="([^"]+)"/g)).to.include.members(named(/(?:href="#|aria-describedby=")([^"]+)"/g));
+  });
+
   it('escapes what settings hold', () => {
     expect(page({ publicUrl: 'https://a.example/"><b>&/v1' })).to.include(
       'value="https://a.example/&#34;&#62;&#60;b&#62;&#38;/v1"',
