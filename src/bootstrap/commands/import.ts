@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { createHash } from 'node:crypto';
-import { createReadStream, fstatSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { fstatSync } from 'node:fs';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { addPets, importPets, keepPets, type StorePets } from '../../application/import-pets.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
@@ -62,7 +62,8 @@ async function importFile(
   if (isInput && once) throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
   if (isInput && io.stdin.fd === 0 && fstatSync(0).isDirectory())
     throw new cli.UsageError('Standard input is a folder.');
-  if (!isInput) await requireRegular(file);
+  // Opened once: both passes read the same file, whatever gets its name meanwhile.
+  await using handle = isInput ? undefined : await openRegular(file);
   const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
   const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
   const hash = createHash('sha256');
@@ -71,7 +72,7 @@ async function importFile(
   /** Reads the file once. Without a store, only checks it and shows faults. */
   const pass = async (store?: StorePets): Promise<void> => {
     report = { added: 0, line: 0 };
-    const stream = addAbortSignal(signal, isInput ? io.stdin : createReadStream(file));
+    const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
     const rows = readRows(stream, hash, name, columns, inCsv);
     const reject = (line: number, reason: string): void => {
       const fault = `${name}:${line}: ${reason}`;
@@ -113,10 +114,14 @@ async function importFile(
   });
 }
 
+const FROM_START = { start: 0, autoClose: false };
+
 /** A FIFO is refused before it is opened: without a writer, that would never end. */
-async function requireRegular(file: string): Promise<void> {
-  const found = await stat(file).catch((cause: unknown) => {
+async function openRegular(file: string): Promise<FileHandle> {
+  try {
+    if ((await stat(file)).isFile()) return await open(file);
+  } catch (cause) {
     throw new cli.UsageError(`${file} cannot be read.`, { cause });
-  });
-  if (!found.isFile()) throw new cli.UsageError(`${file} is no regular file: use import - < ${file}.`);
+  }
+  throw new cli.UsageError(`${file} is no regular file: use import - < ${file}.`);
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
-import { readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -264,6 +264,22 @@ describe('import and export', () => {
         code: 1,
         err: `Stopped after line 0. Animals added: 0.\n${path('a.csv')} was imported before, with another --map.\n`,
       });
+      expect(await names()).to.deep.equal(['A']);
+    });
+
+    it('stores the file that it checked, also when another gets its name meanwhile', async () => {
+      const file = path('a.csv');
+      const replacing = new ContainerModule((options) =>
+        decorate(options, TOKENS.openOptions, (how) => {
+          writeFileSync(path('b.csv'), `${HEADER}B,1,sold\nB,x,sold\n`);
+          renameSync(path('b.csv'), file);
+          return how;
+        }),
+      );
+      writeFileSync(file, `${HEADER}A,1,sold\n`);
+      const { module } = new Shelf({ ...store, location: 'shelf 1' });
+      const test = new TestIo({ STORE_URL: 'shelf:' });
+      expect(await run(['import', file, '--once'], test.io, [module, replacing]), test.err).to.equal(0);
       expect(await names()).to.deep.equal(['A']);
     });
 
