@@ -31,7 +31,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
   return {
     survey: (call) =>
-      connection.run('surveying the store', { ...call, timeout }, async (options) => {
+      connection.run('surveying the store', { ...call }, async (options) => {
         const lastId = await inserts.lastId(options);
         // From the metadata of the collection, which is not exact.
         const count = await pets.estimatedDocumentCount(options);

@@ -63,6 +63,8 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     await delay(timeout);
     // A call that waited would say that no answer came in time.
     expect(await unavailable(store.pets.list({ limit: 5 }))).to.match(/querySrv/);
+    // The first call of a copy: a mistyped URL must not cost a minute.
+    expect(await unavailable(store.transfer.survey())).to.match(/querySrv/);
     await store.close();
     expect(notices.filter((line) => line.startsWith('the database is away: querySrv '))).to.have.length(1);
   });
