@@ -66,7 +66,9 @@ const REMOVED: Readonly<Record<string, string>> = {
 /** @throws {UsageError} the arguments name a removed command or option. */
 export function refuseRemoved(args: readonly string[]): void {
   const [command = '', ...rest] = args;
-  const given = [command, ...rest.map((arg) => `${command} ${arg.split('=', 1)[0]}`)];
+  // Not what an option is given: a key may have the name rotate.
+  const named = rest.filter((arg, index) => index === 0 || arg.startsWith('--'));
+  const given = [command, ...named.map((arg) => `${command} ${arg.split('=', 1)[0]}`)];
   const removed = given.find((each) => Object.hasOwn(REMOVED, each));
   if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
 }

@@ -3,7 +3,7 @@ import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { duration, listOf } from '../service/setting-values.js';
+import { duration, listOf, refuse } from '../service/setting-values.js';
 import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
 import { READING, withStore } from './with-store.js';
 
@@ -16,7 +16,11 @@ interface Options {
 }
 
 const DAYS = 36_500; // a hundred years
-const scopes = listOf(`must be one or more of ${SCOPES.join(', ')}`, isScope);
+const RULE = `must be one or more of ${SCOPES.join(', ')}`;
+const scopes = (text: string): readonly string[] => {
+  const given = listOf(RULE, isScope)(text);
+  return given.length > 0 ? given : refuse(RULE);
+};
 
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
@@ -67,7 +71,9 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 export async function printKey(io: Commands['io'], text: string, id: string, managed: ManagedApiKeys) {
   await print(io.stdout, text).catch(async (cause: unknown) => {
     await managed.revoke(id);
-    throw new Error(`Key ${id} was revoked, because nobody has seen it.`, { cause });
+    throw new Error(`Key ${id} was revoked, because nobody has seen it: issue one with keys issue.`, {
+      cause,
+    });
   });
 }
 
@@ -76,11 +82,12 @@ async function withKeys(
   how: OpenOptions,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  await withStore(commands, how, async (store, container, tokens) => {
+  const work: Parameters<typeof withStore>[2] = async (store, container, tokens) => {
     const managed = await container.getAsync(tokens.managedApiKeys);
     if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(tokens.clock));
-  });
+  };
+  await withStore(commands, how, work, how.mustExist ? [] : ['KEY_ENVIRONMENT']);
 }
 
 /** When a key expires or is revoked, whichever is first. */

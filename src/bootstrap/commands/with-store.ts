@@ -7,18 +7,17 @@ import { replace } from '../service/wiring.js';
 /** How commands open a store that they only read. */
 export const READING: OpenOptions = { mustExist: true, readOnly: true };
 
-/** The settings that these commands use. They ignore faults in others. */
-const USED = ['STORE_URL', 'ADAPTERS', 'KEY_ENVIRONMENT'];
-
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards.
  * @param how `mustExist` for commands on what is there, because a mistyped `STORE_URL` must not create a store;
  * `READING` for those that only read
+ * @param more settings that the command uses beside those of the store. It ignores faults in others
  */
 export async function withStore<T>(
   { io, modules }: Commands,
   how: OpenOptions,
   use: (store: Store, container: Container, tokens: typeof service.TOKENS) => Promise<T>,
+  more: readonly string[] = [],
 ): Promise<T> {
   const { ContainerModule } = await import('inversify');
   const { TOKENS, configure } = await import('../service/container.js');
@@ -26,7 +25,7 @@ export async function withStore<T>(
     replace(options, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) }),
   );
   // The modules come later: they may decorate how the store is opened.
-  const container = await configure(io.env, [opening, ...modules], USED);
+  const container = await configure(io.env, [opening, ...modules], ['STORE_URL', 'ADAPTERS', ...more]);
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new Error('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);

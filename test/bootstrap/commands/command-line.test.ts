@@ -103,7 +103,7 @@ describe('The command line', () => {
       ],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', '--name must be 1 to 100 characters'],
-      ['keys issue --name a --scope=', '--scopes must be one or more of pets:read, pets:write, pets:delete.'],
+      ['keys issue --name a --scope=', "'--scope <scopes>' must be one or more of pets:read, pets:write"],
       ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be one or more of pets:read, pets"],
       ['keys revoke a --after -1h', "'--after <duration>' must be a duration from 0ms to 36500d"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],

@@ -52,6 +52,16 @@ describe('The commands for keys', () => {
       expect(err).to.match(/with pets:read\. End: 2027-02-20T12:00:00\.000Z\n$/);
     });
 
+    it('takes the name of a removed command for a key', async () => {
+      expect(await keys('issue --name rotate')).to.include({ code: 0 });
+    });
+
+    it('minds a wrong KEY_ENVIRONMENT, which no other command does', async () => {
+      const wrong = { KEY_ENVIRONMENT: 'Test' };
+      expect(await keys('list', wrong)).to.include({ code: 0, err: '' });
+      expect((await keys('issue --name till', wrong)).err).to.match(/^Invalid settings:\n  KEY_ENVIRONMENT /);
+    });
+
     it('prints the key and all about it as JSON with --json, and no hash, as list does', async () => {
       const { key, id, ...rest } = JSON.parse((await keys('issue --name till --json')).out) as {
         key: string;
@@ -76,7 +86,7 @@ describe('The commands for keys', () => {
     const [record] = await apiKeys.list();
     expect(record?.revokedAt).to.deep.equal(new Date(0));
     expect(io.err).to.equal(
-      `Key ${record?.id} was revoked, because nobody has seen it. Standard output cannot be written. ENOSPC: no space left on device, write\n`,
+      `Key ${record?.id} was revoked, because nobody has seen it: issue one with keys issue. Standard output cannot be written. ENOSPC: no space left on device, write\n`,
     );
   });
 
