@@ -415,9 +415,9 @@ describe('import and export', () => {
         expect(err.split('\n')[0]).to.include(message);
       });
 
-    it('names the record that a quote leaves open for more than 1 MiB', async () => {
+    it('names a record of more than 1 MiB', async () => {
       mock.timers.enable({ apis: ['setInterval'] }); // a busy machine needs more than five seconds
-      const { err } = await imported(`${HEADER}A,1,sold\n"${'x\n'.repeat(600_000)}`);
+      const { err } = await imported(`${HEADER}A,1,sold\n"${'x\n'.repeat(600_000)}",1,sold\n`);
       mock.timers.reset();
       expect(err).to.equal(
         `${path('a.csv')}:3: ${QUOTE}\nLines that are not valid: 1. Nothing was stored.\n`,
