@@ -77,7 +77,10 @@ export async function* readRows(
     if (Object(error).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       throw new UsageError(`${name} is not UTF-8, somewhere after line ${line - 1}.`);
     if (!(error instanceof CsvError)) throw error;
-    rows.push({ line, fields: 'The line is not CSV: a quote is misplaced or not closed.' });
+    rows.push({
+      line,
+      fields: 'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.',
+    });
   }
   if (inCsv && header === undefined) throw new UsageError(`${name} is empty.`);
   yield rows;
@@ -120,7 +123,9 @@ function requireColumns(header: readonly string[], columns: Columns, name: strin
     const found = header.filter((each) => each === column).length;
     const isOptional = column === field && !required.has(field);
     if (found > 1 || (found === 0 && !isOptional))
-      throw new UsageError(`${name} has ${found} columns ${column}, not one. Use --map ${field}=COLUMN.`);
+      throw new UsageError(
+        `${name} has ${found || 'no'} ${found > 1 ? 'columns' : 'column'} ${column}. Use --map ${field}=COLUMN.`,
+      );
   }
 }
 

@@ -167,7 +167,8 @@ describe('import and export', () => {
     const INVALID = 'The animal is not valid:';
     const STATUS = 'status must be one of available, pending, sold.';
     const CATEGORY = `categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
-    const QUOTE = 'The line is not CSV: a quote is misplaced or not closed.';
+    const QUOTE =
+      'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.';
     const BAD_CSV: ReadonlyArray<readonly [line: string, reason: string]> = [
       [' ,1,sold', `${INVALID} name must not be blank.`],
       [`${'x'.repeat(1001)},1,sold`, `${INVALID} name must not be longer than 1000 characters.`],
@@ -397,9 +398,9 @@ describe('import and export', () => {
       Record<string, readonly [content: string | Buffer, options?: string, name?: string]>
     > = {
       'a.csv is empty.': [''],
-      'a.csv has 0 columns name, not one. Use --map name=COLUMN.': ['Name,categoryId\n'],
-      'a.csv has 0 columns Zustand, not one. Use': ['name,categoryId\n', ' --map status=Zustand'],
-      'a.csv has 2 columns name, not one.': ['name,name,categoryId\n'],
+      'a.csv has no column name. Use --map name=COLUMN.': ['Name,categoryId\n'],
+      'a.csv has no column Zustand. Use': ['name,categoryId\n', ' --map status=Zustand'],
+      'a.csv has 2 columns name.': ['name,name,categoryId\n'],
       'a.csv is not UTF-8, somewhere after line 0.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
       'a.csv is not UTF-8, somewhere after line ': [
         Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1'),
