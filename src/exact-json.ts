@@ -260,7 +260,11 @@ export function stringify(value: unknown, space?: string | number): string {
 }
 
 /** In every supported Node.js and in browsers since 2025, but not in the compiler's library. */
-const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
+const { rawJSON = lacking } = JSON as typeof JSON & { readonly rawJSON?: (text: string) => unknown };
+
+function lacking(): never {
+  throw new Error('This runtime lacks JSON.rawJSON: use a supported Node.js, or a browser since 2025');
+}
 
 function replaceNumber(this: unknown, name: string, value: unknown): unknown {
   // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.

@@ -6,6 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type * as ExactJson from '../../src/exact-json.js';
 import {
   JsonNumber,
   JsonSyntaxError,
@@ -293,6 +294,19 @@ describe('parse', () => {
 });
 
 describe('stringify', () => {
+  it('says what an old runtime lacks', async () => {
+    const descriptor = Object.getOwnPropertyDescriptor(JSON, 'rawJSON');
+    Reflect.deleteProperty(JSON, 'rawJSON');
+    try {
+      const url = `${import.meta.resolve('../../src/exact-json.js')}?old`;
+      const old: typeof ExactJson = await import(url);
+      expect(old.stringify({ name: 'Fido' })).to.equal('{"name":"Fido"}');
+      expect(() => old.stringify({ id: 1n })).to.throw('This runtime lacks JSON.rawJSON');
+    } finally {
+      Object.defineProperty(JSON, 'rawJSON', descriptor ?? {});
+    }
+  });
+
   it('writes every int64 to the digit', () => {
     fc.assert(
       fc.property(fc.bigInt(INT64_MIN, INT64_MAX), (value) => {
