@@ -66,8 +66,9 @@ async function exchange({ method, url, headers, body }: PreparedRequest) {
       body: formatted(await response.text()),
     };
   } catch (error) {
-    const body = `${String(error)}. A service at another address must allow this page (CORS).`;
-    return { status: 'No response', headers: '', body };
+    const isOurs = new URL(url).origin === location.origin;
+    const advice = isOurs ? '' : '. A service at another address must allow this page (CORS).';
+    return { status: 'No response', headers: '', body: `${String(error)}${advice}` };
   }
 }
 
