@@ -185,13 +185,14 @@ describe('backUpSqliteStore', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     process.once('SIGUSR2', () => stop.abort(reason));
-    const { prepare } = DatabaseSync.prototype;
+    const methods = DatabaseSync.prototype as unknown as Record<'prepare', (sql: string) => unknown>;
+    const original = methods.prepare;
     const copying = mock.method(
       DatabaseSync.prototype,
       'prepare',
       function (this: DatabaseSync, sql: string) {
         if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
-        return prepare.call(this, sql);
+        return original.call(this, sql);
       },
     );
     const backup = backUpSqliteStore(file, `${file}.backup`, { signal: stop.signal });
