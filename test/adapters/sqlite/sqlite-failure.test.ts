@@ -39,6 +39,21 @@ describe('an SQLite store in trouble', () => {
     expect((await pets.add(rex, claim)).replayed).to.equal(false);
   });
 
+  it('tries to write at each check after a commit failed, until one succeeds', async () => {
+    const { pets, file } = await testStore();
+    const other = new DatabaseSync(file);
+    other.exec(FAIL_COMMITS);
+    await rejection(pets.add(rex));
+    const version = () => other.prepare('PRAGMA data_version').get()?.['data_version'];
+    const isWriting = async (): Promise<boolean> => {
+      const before = version();
+      await pets.check();
+      return version() !== before;
+    };
+    expect([await isWriting(), await isWriting()]).to.deep.equal([true, false]);
+    other.close();
+  });
+
   for (const [what, fault, repair, errcode] of [
     ['the disk is full', 'PRAGMA max_page_count = 1', 'PRAGMA max_page_count = 4294967294', 13],
     ['the file cannot be written', 'PRAGMA query_only = ON', 'PRAGMA query_only = OFF', 8],

@@ -76,6 +76,8 @@ const makeNoisy = async (file: string): Promise<void> => {
 
 const makeLog = (file: string): Promise<void> => writeFile(`${file}-wal`, 'acknowledged animals');
 
+const makeJournal = (file: string): Promise<void> => writeFile(`${file}-journal`, 'animals to restore');
+
 /** The permissions of a file or folder, in octal. */
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -206,6 +208,7 @@ describe('openSqliteStore', () => {
     ['a link that leads nowhere', (path: string) => symlink('nowhere', path), 'link', /used \(ENOENT/],
     ['a store beside the log of one that is gone', makeLog, 'a.db', /is missing, but .+-wal exists: put the/],
     ['a path too long for SQLite', async () => {}, `${'x/'.repeat(250)}a.db`, /is longer than 504 bytes/],
+    ['a store beside the journal of one that is gone', makeJournal, 'a.db', /but .+-journal exists: put the/],
     ['a store that must exist', async () => {}, 'none/a.db', /does not exist: name/, { mustExist: true }],
     ['a store that is only read', async () => {}, 'none/a.db', /does not exist: name/, { readOnly: true }],
   ] as const) {
