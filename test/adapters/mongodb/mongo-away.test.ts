@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { MongoNetworkError, type MongoClient } from 'mongodb';
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
@@ -28,6 +31,23 @@ const OPERATIONS: Readonly<Record<string, (store: CompleteStore, signal: AbortSi
     revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
     writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
   };
+
+describe('A MongoDB store that hears again and again that its database is away', () => {
+  it('refuses calls at once from its timeout after the first time', async () => {
+    const client = new EventEmitter();
+    Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
+    const connection = new MongoConnection(client as MongoClient, 'db', { timeout: 200, mustExist: true });
+    const lose = (reason: string): void => {
+      const servers = new Map([['a:1', { isWritable: false, error: new MongoNetworkError(reason) }]]);
+      client.emit('topologyDescriptionChanged', { newDescription: { type: 'Unknown', servers } });
+    };
+    lose('refused');
+    await delay(200);
+    lose('silent');
+    // A call that waited would say that no answer came in time.
+    expect(await unavailable(connection.run('trying', {}, async () => {}))).to.equal('silent');
+  });
+});
 
 describeOnMongo('A MongoDB store whose database is away', (server) => {
   let proxy: MongoProxy;

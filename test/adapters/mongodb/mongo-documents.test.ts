@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { until } from './mongod.js';
+import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 import {
   apiKey,
@@ -122,6 +123,14 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(notices).to.deep.equal([]);
     expect((await db.listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['pets']);
     expect(await db.collection('pets').indexes()).to.have.length(1);
+  });
+
+  it('are missing for a store that must exist: it is refused, and keeps no connection', async () => {
+    const proxy = await new MongoProxy(server).open();
+    const uri = uriOf(server, database, { host: proxy.host });
+    expect(await rejection(openMongoStore(uri, { mustExist: true }))).to.be.instanceOf(MongoStoreError);
+    const closed = until('all connections are closed', async () => proxy.openConnections === 0);
+    await closed.finally(() => void proxy.close());
   });
 
   it('have their indexes again after the database was dropped under a store', async () => {

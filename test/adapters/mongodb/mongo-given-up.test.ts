@@ -50,16 +50,19 @@ describe('A change in MongoDB whose attempt was given up', () => {
   });
 });
 
+type Block = { readonly value: { readonly last: bigint } };
+
+/** Inserts into a new database, which gives out these blocks of ids. */
+function insertsWith(findOneAndUpdate: () => Promise<Block>) {
+  const collection = { findOne: async () => null, findOneAndUpdate };
+  return petInserts({ collection: () => collection, prepare: () => {} } as unknown as MongoConnection);
+}
+
 describe('An id of an attempt that was given up', () => {
   it('is not used, because a later attempt may have another', async () => {
-    const block = Promise.withResolvers<{ readonly value: { readonly last: bigint } }>();
-    const collection = {
-      findOne: async () => null,
-      findOneAndUpdate: () => block.promise,
-    };
-    const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;
+    const block = Promise.withResolvers<Block>();
     const giveUp = new AbortController();
-    const id = petInserts(connection).nextId({ signal: giveUp.signal, maxTimeMS: 1000 });
+    const id = insertsWith(() => block.promise).nextId({ signal: giveUp.signal, maxTimeMS: 1000 });
     giveUp.abort(new Error('given up'));
     block.resolve({ value: { last: 1000n } });
     expect(await rejection(id)).to.have.property('message', 'given up');
@@ -67,19 +70,28 @@ describe('An id of an attempt that was given up', () => {
 
   it('does not end others: one that waited for its block takes the next', async () => {
     let blocks = 0;
-    const collection = {
-      findOne: async () => null,
-      async findOneAndUpdate() {
-        blocks += 1;
-        if (blocks === 1) throw new Error('given up');
-        return { value: { last: 1000n } };
-      },
-    };
-    const connection = { collection: () => collection, prepare: () => {} } as unknown as MongoConnection;
-    const inserts = petInserts(connection);
+    const inserts = insertsWith(async () => {
+      blocks += 1;
+      if (blocks === 1) throw new Error('given up');
+      return { value: { last: 1000n } };
+    });
     const options = { signal: new AbortController().signal, maxTimeMS: 1000 };
     const [first, second] = [inserts.nextId(options), inserts.nextId(options)];
     expect(await rejection(first)).to.have.property('message', 'given up');
     expect(await second).to.equal(1n);
+  });
+
+  it('is followed by one of a block that is taken anew, if its own could not be taken', async () => {
+    const away = new Error('away');
+    let [tries, looks] = [0, 0];
+    const inserts = insertsWith(async () => {
+      if ((tries += 1) === 1) throw away;
+      return { value: { last: 1000n } };
+    });
+    // To wait for a block that never comes would take no turn of the event loop, and so never end.
+    const throwIfAborted = (): void => void expect((looks += 1)).to.be.below(9);
+    const options = { signal: { throwIfAborted } as AbortSignal, maxTimeMS: 1000 };
+    expect(await rejection(inserts.nextId(options))).to.equal(away);
+    expect(await inserts.nextId(options)).to.equal(1n);
   });
 });

@@ -27,6 +27,11 @@ export class MongoProxy {
     return `127.0.0.1:${this.#port}`;
   }
 
+  /** How many connections are open. */
+  get openConnections(): number {
+    return this.#connections.size;
+  }
+
   /** Accepts connections: on the same port as before, if it did before. */
   async open(): Promise<this> {
     this.#listener = createServer((client) => this.#serve(client));

@@ -25,6 +25,29 @@ describe('A call to MongoDB', () => {
     });
   }
 
+  it('is retried in every state of a server that ends by itself', async () => {
+    const codes = [6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001];
+    codes.push(10_058, 10_107, 11_600, 11_602, 13_388, 13_435, 13_436);
+    const outcomes = codes.map((code) => {
+      const tried = [new MongoServerError({ message: `error ${code}`, code })];
+      return retryWhileTransient('trying', patient, async () => {
+        for (const error of tried.splice(0)) throw error;
+        return code;
+      });
+    });
+    expect(await Promise.all(outcomes)).to.deep.equal(codes);
+  });
+
+  it('names the last reason that is more than silence when it is given up', async () => {
+    const tried = [Object.assign(new Error('ended'), { code: 'EPIPE' })];
+    const [cause] = tried;
+    const given = retryWhileTransient('trying', { timeout: 200 }, async () => {
+      for (const error of tried.splice(0)) throw error;
+      return new Promise<never>(() => {});
+    });
+    expect(await rejection(given)).to.include({ code: 'service_unavailable', cause });
+  });
+
   it('is retried when no reply comes, long before it is given up: a connection may be dead', async () => {
     let tries = 0;
     const done = retryWhileTransient('trying', { timeout: 500 }, async () => {
