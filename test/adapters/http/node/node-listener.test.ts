@@ -113,6 +113,12 @@ describe('createNodeListener as a guest', () => {
     expect(await (await fetch(`${answered}/v1/pets`, { headers: KEY })).text()).to.equal('of the host');
   });
 
+  it('says no length of the body that a 304 does not have', async () => {
+    const url = await serve(createNodeListener(httpInterface()));
+    const { status, headers } = await fetch(`${url}/openapi.json`, { headers: { 'If-None-Match': '*' } });
+    expect([status, headers.get('content-length')]).to.deep.equal([304, null]);
+  });
+
   it('ends the connection if a header of the response is not valid', async () => {
     const http = httpInterface();
     http.handle = async () => ({ status: 200, headers: { 'X-A': 'two\nlines' }, body: '' });

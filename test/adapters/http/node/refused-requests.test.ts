@@ -40,6 +40,13 @@ describe('A request that the server refuses itself', () => {
     }
   });
 
+  it('is not one in HTTP/1.0 that expects anything: that version does not know the header', async () => {
+    const { port } = await listening(echoTarget);
+    const connection = await RawConnection.open(port, 'GET /old HTTP/1.0\r\nExpect: foo\r\n\r\n');
+    await connection.closed;
+    expect(connection.received).to.match(/^HTTP\/1\.1 200 [^]*\/old$/);
+  });
+
   it('gets all headers but no body if it is HEAD', async () => {
     const { port } = await listening(echoTarget);
     const connection = await RawConnection.open(port, 'HEAD / HTTP/1.1\r\n\r\n');

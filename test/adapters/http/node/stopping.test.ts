@@ -117,6 +117,24 @@ describe('A listening server that is closed', () => {
       expect(await inTime(closed)).to.equal(true);
     }));
 
+  it('answers a request within stopGrace of a response that had begun before', () =>
+    withClock(async (forward) => {
+      const { held, server, port } = await holding({ limits: { stopGrace: 60_000 } });
+      const connection = await RawConnection.open(port, head('GET /'));
+      const response = await held.nth(0);
+      response.write('begun');
+      const closed = server.close(300_000);
+      await untilRefused(port);
+      forward(70_000);
+      response.end();
+      await inTime(connection.responses(1));
+      await delay(100); // a stopping server looks for idle connections several times
+      connection.send(head('GET /late'));
+      (await inTime(held.nth(1))).end('late');
+      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['begun', 'late']);
+      expect(await inTime(closed)).to.equal(true);
+    }));
+
   it('answers a request whose body is on its way', async () => {
     const { server, port } = await listening(echoBody);
     const connection = await RawConnection.open(
