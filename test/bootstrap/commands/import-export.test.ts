@@ -154,7 +154,7 @@ describe('import and export', () => {
     for (const [what, content] of Object.entries({
       semicolons: 'name;categoryId;status\n"a;b,c";1;sold\n',
       'tabs, also beside others in quotes':
-        '"name"\tcategoryId\tstatus\t",;,;,;"\n\t\t\t\na;b,c\t1\tsold\t\n',
+        '",;,;,;"\t"name"\tcategoryId\tstatus\n\t\t\t\n\ta;b,c\t1\tsold\n',
       'commas, without lines of commas alone': 'name,categoryId\n,\n"a;b,c",1\n,,,\n',
       'what Excel says in a line before': '\ufeffsep=;\r\nname;categoryId;1,2,3,4\r\n"a;b,c";1;\r\n',
     }))
@@ -295,6 +295,12 @@ describe('import and export', () => {
         code: 1,
         err: '--keep-ids needs an empty store that can keep ids. Nothing was written.\n',
       });
+    });
+
+    it('keeps no ids that the store has not reserved', async () => {
+      store = { ...store, transfer: { ...store.transfer, reserveIds: fail } };
+      expect(await imported(`id,${HEADER}5,A,1,sold\n`, ' --keep-ids')).to.include({ code: 1 });
+      expect(await stored()).to.deep.equal([]);
     });
 
     it('keeps no id so high that fewer than 2^32 are left for new animals', async () => {
