@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { Parser } from 'csv-parse';
+import { isUtf8 } from 'node:buffer';
 import type { Hash } from 'node:crypto';
 import { extname } from 'node:path';
 import type { ImportRow } from '../../application/import-pets.js';
@@ -74,8 +75,6 @@ export async function* readRows(
     }
     await parser?.end().toArray();
   } catch (error) {
-    if (Object(error).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new UsageError(`${name} is not UTF-8, somewhere after line ${line - 1}.`);
     if (!(error instanceof CsvError)) throw error;
     rows.push({
       line,
@@ -89,15 +88,31 @@ export async function* readRows(
 /** Reads text in UTF-8, without its byte order mark. */
 async function* readLines(content: AsyncIterable<Buffer>, hash: Hash, name: string) {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+  let [rest, line] = ['', 1];
+  const decoded = (chunk: Buffer, stream: boolean): string => {
+    try {
+      return decoder.decode(chunk, { stream });
+    } catch {
+      throw new UsageError(`${name}: line ${line + wrongLine(chunk)} is not UTF-8.`);
+    }
+  };
   for await (const chunk of content) {
     hash.update(chunk);
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    const lines = (rest + decoded(chunk, true)).split('\n');
+    const long = lines.findIndex(({ length }) => length > MAX_LENGTH);
+    if (long >= 0) throw new UsageError(`${name}: line ${line + long} is longer than 1 MiB.`);
     rest = lines.pop() ?? '';
-    if (rest.length > MAX_LENGTH) throw new UsageError(`${name} has a line longer than 1 MiB.`);
+    line += lines.length;
     if (lines.length > 0) yield lines;
   }
-  yield [rest + decoder.decode()];
+  yield [rest + decoded(Buffer.alloc(0), false)];
+}
+
+/** The index of the line in a chunk that is not UTF-8. The chunk may begin in the middle of a character. */
+function wrongLine(chunk: Buffer): number {
+  const text = chunk.toString('latin1').replace(/^[\x80-\xbf]{1,3}/, '');
+  const wrong = text.split('\n').findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')));
+  return Math.max(0, wrong);
 }
 
 function fieldsOfJson(text: string, columns: Columns) {

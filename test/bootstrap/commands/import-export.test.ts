@@ -379,7 +379,7 @@ describe('import and export', () => {
 
     it('opens regular files only, and says why it cannot read another', async () => {
       const endless =
-        'Stopped after line 0. Animals added: 0.\nStandard input has a line longer than 1 MiB.\n';
+        'Stopped after line 0. Animals added: 0.\nStandard input: line 1 is longer than 1 MiB.\n';
       for (const [from, reason] of Object.entries({
         pipe: 'pipe is no regular file: use import - < pipe.\n',
         '/dev/zero': '/dev/zero is no regular file: use import - < /dev/zero.\n',
@@ -407,11 +407,9 @@ describe('import and export', () => {
       'a.csv has no column name. Use --map name=COLUMN.': ['Name,categoryId\n'],
       'a.csv has no column Zustand. Use': ['name,categoryId\n', ' --map status=Zustand'],
       'a.csv has 2 columns name.': ['name,name,categoryId\n'],
-      'a.csv is not UTF-8, somewhere after line 0.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
-      'a.csv is not UTF-8, somewhere after line ': [
-        Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1'),
-      ],
-      'a.csv has a line longer than 1 MiB': [longest + 'x'],
+      'a.csv: line 1 is not UTF-8.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
+      'a.csv: line 10001 is not UTF-8.': [Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1')],
+      'a.csv: line 2 is longer than 1 MiB': [`${longest}x\nA,1,\n`],
       'a.csv.gz has no ending of a format': ['', '', 'a.csv.gz'],
       'Allowed choices are csv, ndjson, jsonl.': ['', ' --format xml'],
     };
