@@ -41,8 +41,11 @@ describe('readNewPet', () => {
 });
 
 describe('readPetQuery', () => {
-  it('says of a repeated parameter only that it is repeated', () => {
-    expect(faultsOf(() => readPetQuery('limit=0&limit=5'))).to.deep.equal(['limit must be given once']);
+  it('says of a repeated parameter only that it is repeated, and names every fault of the others', () => {
+    expect(faultsOf(() => readPetQuery('limit=0&limit=5&status=gone'))).to.deep.equal([
+      'status must be one of available, pending, sold',
+      'limit must be given once',
+    ]);
   });
 });
 
