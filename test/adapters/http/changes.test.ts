@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
-import { KEY, REX, createWith, httpInterface, requestWith } from './fixtures.js';
+import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
 
 const settings = { experimental: ['changeStatus', 'removePet'] } as const;
 
@@ -17,17 +17,20 @@ const change = (headers: Readonly<Record<string, string>>, body?: string) =>
   );
 
 describe('A change with If-Match', () => {
-  for (const [method, body] of [
-    ['PATCH', '{"status":"sold"}'],
-    ['DELETE', undefined],
+  for (const [body, meanwhile, expected] of [
+    ['{"status":"sold"}', 'another', '412 precondition_failed'],
+    ['{"status":"sold"}', 'a removal', '404 pet_not_found'],
+    [undefined, 'another', '412 precondition_failed'],
+    [undefined, 'a removal', '404 pet_not_found'],
   ] as const)
-    it(`is not made when another comes between the comparison and ${method}`, async () => {
+    it(`is not made when ${meanwhile} comes before ${body ? 'PATCH' : 'DELETE'}, after the comparison`, async () => {
       const animalStore = createAnimalStore(openMemoryStore());
       const racing = {
         ...animalStore,
         async getPet(id: bigint | number) {
           const pet = await animalStore.getPet(id);
-          await animalStore.changeStatus(id, 'pending');
+          if (meanwhile === 'another') await animalStore.changeStatus(id, 'pending');
+          else await animalStore.removePet(id);
           return pet;
         },
       };
@@ -35,8 +38,9 @@ describe('A change with If-Match', () => {
       const found = await httpInterface({ animalStore }).handle(requestWith(KEY, { path: '/v1/pets/1' }));
       const ifMatch = { 'if-match': found.headers['ETag'] ?? '' };
       const response = await httpInterface({ animalStore: racing, settings }).handle(change(ifMatch, body));
-      expect(response.status).to.equal(412);
-      expect(await animalStore.getPet(1n)).to.have.property('status', 'pending');
+      expect(outcome(response)).to.equal(expected);
+      const { pets } = await animalStore.listPets();
+      expect(pets.map(({ status }) => status)).to.deep.equal(meanwhile === 'another' ? ['pending'] : []);
     });
 });
 
