@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { mock } from 'node:test';
+import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
+import type { PetChanges } from '../../../src/application/ports/pet-changes.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
   HeldPetRepository,
@@ -96,10 +98,24 @@ describe('A client that disconnects', () => {
 
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
+    const changes: PetChanges = {
+      changeStatus: (id, _status, _from, call) => pets.findById(id, call),
+      remove: async (id, _from, call) => (await pets.findById(id, call)) !== undefined,
+    };
+    const animalStore = createAnimalStore({ pets, changes });
+    const settings = { experimental: ['changeStatus', 'removePet'] } as const;
+    const path = '/v1/pets/1';
     const log = new KeptLog();
-    for (const [index, sent] of [LIST, createWith(REX), { ...LIST, path: '/v1/pets/1' }].entries()) {
+    for (const [index, sent] of [
+      LIST,
+      createWith(REX),
+      { ...LIST, path },
+      createWith('{"status":"sold"}', { method: 'PATCH', path }),
+      { ...LIST, method: 'DELETE', path },
+      requestWith({ ...KEY, 'if-match': '"x"' }, { method: 'DELETE', path }),
+    ].entries()) {
       const { request, leave } = leaving(sent);
-      const response = httpInterface({ pets, log }).handle(request);
+      const response = httpInterface({ animalStore, log, settings }).handle(request);
       await pets.called(index + 1);
       expect(pets.calls[index]?.signal?.aborted).to.equal(false);
       leave();
