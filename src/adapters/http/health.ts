@@ -33,9 +33,8 @@ export class Readiness {
   async check(): Promise<void> {
     if (this.#stopping) throw new UnavailableError('stopping');
     const now = performance.now();
-    const age = now - this.#known;
     // While one request checks, others use the latest result: Workers forbid waiting for another request's promise.
-    const isKnown = age < FRESH || (age < 3 * FRESH && now - this.#began < FRESH);
+    const isKnown = now - this.#known < 3 * FRESH && now - this.#began < FRESH;
     if (!isKnown) await this.#checkInTime(now);
     if (this.#fault !== undefined) throw this.#fault as Error;
   }

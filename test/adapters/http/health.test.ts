@@ -11,12 +11,9 @@ describe('Readiness', () => {
   let later = 0;
   beforeEach(() => {
     later = 0;
-    performance.now = () => now() + later;
+    mock.method(performance, 'now', () => now() + later);
   });
-  afterEach(() => {
-    performance.now = now;
-    mock.timers.reset();
-  });
+  afterEach(() => mock.reset());
 
   it('checks the store at most once a second, whatever the result and however many ask', async () => {
     let checks = 0;
