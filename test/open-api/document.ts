@@ -7,6 +7,7 @@ import { exactValidator, type Judge } from './exact-validator.js';
 
 export interface Schema {
   readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema & { readonly description: string }>>;
   readonly [keyword: string]: unknown;
 }
 
@@ -26,6 +27,7 @@ interface DocumentedResponse {
 interface DocumentedOperation {
   readonly operationId: string;
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: Schema }>;
+  readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 

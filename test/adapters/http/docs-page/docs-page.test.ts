@@ -30,9 +30,14 @@ describe('The docs page as HTML', () => {
     ).to.not.include('{');
   });
 
-  it('has every schema once', () => {
-    for (const name of Object.keys(document.components.schemas))
-      expect(page({ experimental }).split(`id="${name}"`)).to.have.length(2);
+  it('has every schema once, with what it says of each member', () => {
+    const html = page({ experimental });
+    for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
+      const [, shown = '', again] = html.split(`id="${name}"`);
+      expect(again).to.equal(undefined);
+      for (const { description } of Object.values(properties))
+        expect(shown.replaceAll(/<[^>]+>/g, '')).to.include(description.replaceAll('`', ''));
+    }
   });
 
   it('marks experimental operations, and knows nothing of those that are not served', () => {
@@ -49,15 +54,18 @@ describe('The docs page as HTML', () => {
     expect(articleOf('createPet', page())).to.include('categoryId&#34;: 9223372036854775807');
   });
 
-  it('shows the whole path of an operation', () => {
+  it('shows the whole path of an operation, and fills in no parameter that is optional', () => {
     const html = articleOf('listPets', page({ basePath: '/shop/v1' }));
-    expect(html).to.include('<b>GET</b> /shop/v1/pets<');
+    expect(html)
+      .to.include('<b>GET</b> /shop/v1/pets<')
+      .and.not.match(/ value="[^"]/);
+    expect(articleOf('getPet', page())).to.match(/<input id="getPet-petId" [^>]* value="1" /);
   });
 
   it('says when getPet will be removed, and omits it once GET_PET=off has removed it', () => {
     const deprecated = articleOf('getPet', page());
     expect(deprecated).to.include('to be removed on 2030-12-05.').and.include('<form');
-    expect(page({ getPet: 'off' })).to.not.include('getPet');
+    expect(page({ getPet: 'off', experimental })).to.not.include('getPet');
   });
 
   it('labels every field and describes it, and has a place for every link', () => {
