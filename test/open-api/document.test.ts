@@ -19,9 +19,7 @@ describe('The OpenAPI document', () => {
 
   it('has an example for every member and path parameter, because generators and tools need them', () => {
     for (const name of ['Pet', 'NewPet', 'Error']) {
-      const { properties = {} } = document.components.schemas[name] as {
-        properties?: Record<string, Schema>;
-      };
+      const { properties = {} } = document.components.schemas[name] ?? {};
       for (const [member, schema] of Object.entries(properties)) {
         if (schema.$ref === undefined) expect(schema, `${name}.${member}`).to.have.property('example');
         expect(schema, `${name}.${member}`).not.to.have.property('default');
@@ -66,14 +64,6 @@ describe('The OpenAPI document', () => {
   });
 
   describe('declares the statuses that the settings can produce', () => {
-    it('and no other', () => {
-      expect(statusesOf(document)).to.deep.equal({
-        listPets: ['200', '304', '400', '401', '403', '408', '412', '417', '431', '500', '503'],
-        createPet: '201 400 401 403 408 409 413 415 417 422 431 500 503'.split(' '),
-        getPet: ['200', '304', '400', '401', '403', '404', '408', '412', '417', '431', '500', '503'],
-      });
-    });
-
     it('those of experimental operations where they are served, and nothing of them elsewhere', () => {
       const experimental = documentFor({ experimental: ['changeStatus', 'removePet'] });
       const { changeStatus = [], removePet = [], ...stable } = statusesOf(experimental);
@@ -86,6 +76,10 @@ describe('The OpenAPI document', () => {
         expect(operationsOf(experimental)[id])
           .to.include({ 'x-stability': 'experimental' })
           .and.not.have.property('deprecated');
+      expect(operationsOf(experimental)['changeStatus']?.requestBody?.content).to.have.all.keys(
+        'application/merge-patch+json',
+        'application/json',
+      );
       expect(openApiDocument()).to.not.match(
         /x-stability|StatusChange|AcceptPatch|status_conflict|pets:delete/,
       );
