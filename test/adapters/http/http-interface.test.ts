@@ -63,11 +63,14 @@ describe('HttpInterface', () => {
 
     it('gets every response, and the cause of a 500, of which the response reveals only the request id', async () => {
       const fault = new Error('hunter2');
-      const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
       const headers = { ...KEY, 'x-request-id': 'r-1', 'user-agent': 'till/2', traceparent };
       const request = requestWith(headers, { query: 'limit=1', remoteAddress: '192.0.2.1' });
-      const { status, body, headers: sent } = await httpInterface({ animalStore, log }).handle(request);
+      const {
+        status,
+        body,
+        headers: sent,
+      } = await httpInterface({ animalStore: failing(fault), log }).handle(request);
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
       expect(sent).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
@@ -105,11 +108,16 @@ describe('HttpInterface', () => {
       expect(lines[0]).to.include({ status: 201, clientAddress: undefined });
     });
 
+    it('gets the length of a body in bytes, not in characters', async () => {
+      const { body } = await httpInterface({ log }).handle(createWith(REX.replace('Rex', 'Жучка')));
+      expect(lines[0]).to.include({ status: 201, bytes: Buffer.byteLength(body) });
+    });
+
     it('changes no response when it fails', async () => {
-      const failing = { log: { responded: fails } };
-      expect(outcome(await httpInterface(failing).handle(requestWith(KEY)))).to.equal('200');
-      const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: fails };
-      const response = await httpInterface({ ...failing, animalStore }).handle(requestWith(KEY));
+      const log = { responded: fails };
+      expect(outcome(await httpInterface({ log }).handle(requestWith(KEY)))).to.equal('200');
+      const http = httpInterface({ log, animalStore: failing(new Error('the disk is full')) });
+      const response = await http.handle(requestWith(KEY));
       expect(outcome(response)).to.equal('500 internal_error');
     });
   });
@@ -186,8 +194,6 @@ describe('HttpInterface', () => {
   it('tells the transport who is calling, once the key is known to be valid', async () => {
     const callers: Principal[] = [];
     const onAuthenticated = (principal: Principal): void => void callers.push(principal);
-    await httpInterface().handle(requestWith({}, { onAuthenticated }));
-    expect(callers).to.deep.equal([]);
     await httpInterface().handle(requestWith(KEY, { onAuthenticated }));
     expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['any']);
     const { request, leave } = leaving(requestWith(KEY, { onAuthenticated }));
