@@ -181,18 +181,6 @@ export const GETTING: readonly Row[] = [
     error('method_not_allowed', { headers: { Allow: 'OPTIONS' } }),
     { given: 'getPetOff' },
   ),
-  row(
-    'links to the replacement of getPet by the public address',
-    get('/pets/{{pet}}'),
-    ok({ Link: '<https://animals.example/shop/v1/pets?status=available>; rel="successor-version"' }),
-    { given: 'publicUrl' },
-  ),
-  row(
-    'links to the next page by the public address',
-    get('/pets?limit=1'),
-    ok({ Link: /^<https:\/\/animals\.example\/shop\/v1\/pets\?limit=1&after=\d+>; rel="next"$/ }),
-    { given: 'publicUrl' },
-  ),
 ];
 
 const NO_ROUTE: Expectation = error('route_not_found');

@@ -202,12 +202,6 @@ export const DOCS: readonly Row[] = [
     bare('GET', '/docs', ['If-None-Match', '*']),
     ok({ 'Content-Security-Policy': POLICY, 'Content-Type': null }, 304),
   ),
-  row(
-    'lets the docs page call the public address',
-    bare('GET', '/docs'),
-    ok({ 'Content-Security-Policy': /; connect-src 'self' https:\/\/animals\.example; / }),
-    { given: 'publicUrl' },
-  ),
   row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
   ...['/docs/', '/docs/tsconfig.json', '/docs/../package.json', '/docs/..%2fpackage.json', '/Docs'].map(
     (target) =>

@@ -45,10 +45,7 @@ export const SITUATIONS = {
   twoOrigins: { settings: { corsOrigins: ['https://one.example', 'http://localhost:5173'] } },
   /** Pages of any origin may use the service. */
   anyOrigin: { settings: { corsOrigins: ['*'] } },
-  /** The experimental operations are served, also to pages of another origin. */
-  experimental: {
-    settings: { experimental: ['changeStatus', 'removePet'], corsOrigins: ['https://one.example'] },
-  },
+  experimental: { settings: { experimental: ['changeStatus', 'removePet'] } },
   experimentalAlone: { settings: { experimental: ['changeStatus', 'removePet'], getPet: 'off' } },
   experimentalAway: { settings: { experimental: ['changeStatus', 'removePet'] }, store: 'away' },
   /** One request is in progress, and no more are allowed at the same time. */
