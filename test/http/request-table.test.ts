@@ -25,7 +25,7 @@ import {
   storeFault,
   type Situation,
 } from '../contract/http/wire-http.js';
-import { heldToDocument, type Tally } from '../open-api/held-to-document.js';
+import { heldToDocument } from '../open-api/held-to-document.js';
 import { cleanUp, temporaryFolder } from '../service/running-service.js';
 
 const ROWS = Object.values(REQUEST_TABLE).flat();
@@ -34,7 +34,7 @@ const fetch = fetchSubjects(createFetchHandler);
 
 /** The contract. Every response is also checked against the OpenAPI document that the service publishes. */
 function bindHeldToDocument(open: OpenHttp): void {
-  const tally: Tally = { held: 0, outside: 0 };
+  const tally = { held: 0 };
   bindContract(httpContract, heldToDocument(open, tally));
   after(function () {
     let isWhole = true; // not a few cases that --grep has chosen

@@ -15,7 +15,6 @@ export function exactValidator(components: Readonly<Record<string, Exact>>): (sc
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false, // a schema that only adds to a reference leaves the type to what it refers to
-    strictSchema: true,
     allErrors: true,
     unicodeRegExp: true,
     formats: { int32: true, int64: true },
