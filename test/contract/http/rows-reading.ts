@@ -82,6 +82,7 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
     /utm=a%26b&limit=1&utm=%C3%A9&flag=?&after=\d+/,
   ],
   ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&after=\d+/],
+  ['omits empty parameters', '&limit=1&', /limit=1&after=\d+/],
   ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&after=\d+/],
   [
     'cannot be ended by a parameter',

@@ -38,6 +38,7 @@ describe('The docs page as HTML', () => {
       for (const { description } of Object.values(properties))
         expect(shown.replaceAll(/<[^>]+>/g, '')).to.include(description.replaceAll('`', ''));
     }
+    expect(html).to.match(/ id="PetStatus">[^]*one of available, pending, sold/);
   });
 
   it('marks experimental operations, and knows nothing of those that are not served', () => {
