@@ -89,6 +89,18 @@ describe('A request that takes too long', () => {
   });
 });
 
+describe('A request that is in time', () => {
+  it('leaves no timer behind', async () => {
+    const started = mock.method(globalThis, 'setTimeout');
+    const ended = mock.method(globalThis, 'clearTimeout');
+    await httpInterface().handle(createWith(REX));
+    mock.restoreAll();
+    const timers = started.mock.calls.map(({ result }) => result);
+    expect(timers).to.have.length.above(0);
+    expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include.members(timers);
+  });
+});
+
 describe('A client that disconnects', () => {
   it('before its request is handled is not waited for, even by work that does not heed the signal', async () => {
     const request = { ...LIST, onGone: (listener: () => void) => listener() };

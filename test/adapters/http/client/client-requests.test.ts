@@ -143,6 +143,7 @@ describe('The options of AnimalStoreClient', () => {
   }
 
   it('do not take numbers that no timer or count can be', () => {
+    expect(() => client({ callDeadline: 2 ** 31 - 1, retries: 2 ** 31 - 1 })).to.not.throw();
     const wrong = {
       callDeadline: [0, 1.5, NaN, 2 ** 31],
       retries: [-1, 0.5, Infinity],
