@@ -41,6 +41,11 @@ describe('HttpInterface', () => {
       expect(settings).to.deep.equal({ ...DEFAULT_HTTP_SETTINGS, getPet: 'off' });
     });
 
+    it('name no experimental operation that the animal store does not have', () => {
+      const settings = { experimental: ['removePet'] } as const;
+      expect(() => httpInterface({ settings })).to.throw(TypeError, /has no removePet/);
+    });
+
     it('publicUrl may be a path: the docs page then calls its own origin only', async () => {
       const http = httpInterface({ docs: [], settings: { publicUrl: '/shop/v1' } });
       const page = await http.handle(requestWith({}, { path: '/docs' }));
