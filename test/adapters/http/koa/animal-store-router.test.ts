@@ -216,10 +216,13 @@ describe('animalStoreRouter', () => {
     const koa = createKoaApp(httpInterface()).callback();
     const express = await serve((request, response) => {
       const originalUrl = request.url ?? '';
-      return koa(Object.assign(request, { originalUrl, url: originalUrl.replace('/shop', '') }), response);
+      const url = originalUrl.replace('/shop', '');
+      return koa(Object.assign(request, { originalUrl, url, rawBody: REX }), response);
     });
-    const { headers } = await fetch(`${express}/shop/v1/pets`, create());
-    expect(headers.get('location'), 'in a host that sets originalUrl').to.equal('/shop/v1/pets/1');
+    const { headers } = await fetch(`${express}/shop/v1/pets`, create('unread'));
+    expect(headers.get('location'), 'in a host that sets originalUrl and rawBody').to.equal(
+      '/shop/v1/pets/1',
+    );
   });
 
   it('leaves unknown paths and methods to the next middleware, under another prefix too', async () => {
