@@ -55,9 +55,6 @@ async function faultOf(copying: Promise<unknown>): Promise<string> {
   return (error as CopyError).message;
 }
 
-const differs = (where: string): string =>
-  `The target differs from the source (${where}). Stop all writes to the source, and copy again into a new target.`;
-
 const anotherOf = (values: Readonly<Record<string, unknown>>, value: unknown): unknown =>
   Object.values(values).find((each) => each !== value);
 
@@ -71,6 +68,18 @@ describe('copyCatalogue', () => {
 
   const copy = (options: Partial<CopyOptions> = {}) =>
     copyCatalogue({ source, target, clock: { now: () => NOW }, ...options });
+
+  /** Writes before each key, which are copied last, before the two stores are compared. */
+  const withKeysAfter = (write: () => Promise<unknown>) =>
+    altered(target, 'apiKeys', { add: (apiKey) => write().then(() => target.apiKeys.add(apiKey)) });
+
+  /** The copy must name the difference and leave the mark of an unfinished copy. */
+  async function findsDifference(where: string, given: CompleteStore): Promise<void> {
+    expect(await faultOf(copy({ target: given }))).to.equal(
+      `The target differs from the source (${where}). Stop all writes to the source, and copy again into a new target.`,
+    );
+    expect(await target.transfer.isUnfinished()).to.equal(true);
+  }
 
   it('copies animals under their ids, API keys, live claims and the greatest id', async () => {
     const report = await copy();
@@ -95,13 +104,8 @@ describe('copyCatalogue', () => {
       expect(await copy()).to.include({ pets: count, claims: count });
       expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
       target = openMemoryStore();
-      const added = altered(target, 'apiKeys', {
-        add: async (apiKey) => {
-          await target.transfer.writePets([savedPet(3000n, FULL_PET)]);
-          return target.apiKeys.add(apiKey);
-        },
-      });
-      expect(await faultOf(copy({ target: added }))).to.equal(differs('animal 3000'));
+      const addAnimal = () => target.transfer.writePets([savedPet(3000n, FULL_PET)]);
+      await findsDifference('animal 3000', withKeysAfter(addAnimal));
     });
   }
 
@@ -172,11 +176,18 @@ describe('copyCatalogue', () => {
       expect(await faultOf(copy(stores))).to.match(/^One of the stores does not support copying/);
   });
 
-  it('reserves the ids of the source before it writes anything', async () => {
-    const failing = altered(target, 'transfer', { writePets: () => Promise.reject(new Error('no disk')) });
-    expect(await rejectionOf(copy({ target: failing }))).to.have.property('message', 'no disk');
-    expect((await target.pets.add(samplePet())).pet.id).to.equal(101n);
-  });
+  for (const [port, operation] of [
+    ['transfer', 'writePets'],
+    ['transfer', 'writeClaims'],
+    ['apiKeys', 'add'],
+  ] as const) {
+    it(`rejects with the error of a failed ${operation}, with the ids of the source reserved and the mark left`, async () => {
+      const failing = altered(target, port, { [operation]: () => Promise.reject(new Error('no disk')) });
+      expect(await rejectionOf(copy({ target: failing }))).to.have.property('message', 'no disk');
+      expect((await target.pets.add(samplePet())).pet.id).to.equal(101n);
+      expect(await target.transfer.isUnfinished()).to.equal(true);
+    });
+  }
 
   /** What becomes of each animal on its way into the target. */
   const CHANGES: Readonly<Record<string, (pet: Pet) => readonly Pet[]>> = {
@@ -197,13 +208,13 @@ describe('copyCatalogue', () => {
         writePets: (pets) => target.transfer.writePets(pets.flatMap(change)),
       });
       const lost = [6n, 9n, 69n].find((id) => change(savedPet(id, FULL_PET))[0]?.id !== id);
-      expect(await faultOf(copy({ target: failing }))).to.equal(differs(`animal ${lost ?? 9}`));
+      await findsDifference(`animal ${lost ?? 9}`, failing);
     });
   }
 
   it('finds that claims were lost', async () => {
     const failing = altered(target, 'transfer', { writeClaims: async () => {} });
-    expect(await faultOf(copy({ target: failing }))).to.equal(differs('number of idempotency keys'));
+    await findsDifference('number of idempotency keys', failing);
   });
 
   it('finds that a key was lost, or an optional field of one', async () => {
@@ -213,8 +224,7 @@ describe('copyCatalogue', () => {
       (apiKey: ApiKeyRecord) => target.apiKeys.add({ ...apiKey, expiresAt: undefined }),
     ]) {
       target = openMemoryStore();
-      const failing = altered(target, 'apiKeys', { add });
-      expect(await faultOf(copy({ target: failing }))).to.equal(differs('API keys'));
+      await findsDifference('API keys', altered(target, 'apiKeys', { add }));
     }
   });
 
@@ -224,14 +234,10 @@ describe('copyCatalogue', () => {
     ['a key was revoked', 'API keys', (store: CompleteStore) => store.apiKeys.revoke('k1', NOW)],
   ] as const) {
     it(`finds that ${what} to the source meanwhile`, async () => {
-      // Keys are copied last, before the two stores are compared.
-      const writing = altered(target, 'apiKeys', {
-        add: async (apiKey) => {
-          await write(source);
-          return target.apiKeys.add(apiKey);
-        },
-      });
-      expect(await faultOf(copy({ target: writing }))).to.equal(differs(where));
+      await findsDifference(
+        where,
+        withKeysAfter(() => write(source)),
+      );
     });
   }
 
