@@ -140,20 +140,16 @@ export function requireUpgraded(database: DatabaseSync, file: string): void {
   throw new StoreFileError(file, `has schema version ${version}, and reading does not upgrade it: ${advice}`);
 }
 
-/** Creates the schema, or upgrades an older one after a notice, in one transaction. */
+/** Creates the schema, or upgrades an older one after a notice, in one transaction. Close the database if it throws. */
 export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (line: string) => void): void {
   if (schemaVersion(database, file) === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');
-  try {
-    // Read again under the lock: another process may have been faster.
-    const version = schemaVersion(database, file);
-    if (version > 0 && version < SCHEMA_VERSION) {
-      const warning = 'older versions of the program cannot open it any more, only a backup leads back';
-      onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
-    }
-    for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
-  } finally {
-    if (database.isTransaction) database.exec('ROLLBACK');
+  // Read again under the lock: another process may have been faster.
+  const version = schemaVersion(database, file);
+  if (version > 0 && version < SCHEMA_VERSION) {
+    const warning = 'older versions of the program cannot open it any more, only a backup leads back';
+    onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
   }
+  for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }
