@@ -314,14 +314,6 @@ describe('restoreSqliteStore', () => {
     });
   }
 
-  it('restores the file that a symbolic link leads to', async () => {
-    const { folder, file, backup } = await leftStore();
-    const link = join(folder, 'link.db');
-    await symlink(file, link);
-    expect(await restoreSqliteStore(link, backup)).to.include({ store: file });
-    for (const path of [file, link]) expect(await names(path)).to.deep.equal(['before']);
-  });
-
   it('lets go of a store that is in use, which can be restored once it is not', async () => {
     const { file, backup } = await leftStore();
     const other = new DatabaseSync(file);

@@ -12,9 +12,10 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
+import { mock } from 'node:test';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import {
@@ -70,7 +71,7 @@ const makeShort = async (file: string): Promise<void> => {
 };
 
 const makeNoisy = async (file: string): Promise<void> => {
-  await makeStore(file, 500);
+  await makeStore(file, 5000);
   await damage(file);
 };
 
@@ -187,19 +188,7 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a URL in place of a path', async () => {
-    const folder = await testFolder();
-    await expectStoreFileError(
-      openSqliteStore(`sqlite:${join(folder, 'a.db')}`),
-      /is a URL: give the path in it alone/,
-    );
-    expect(await readdir(folder)).to.deep.equal([]);
-  });
-
-  it('creates a store beside an empty log, which a power cut left of its first start', async () => {
-    const { file } = await testFile();
-    await writeFile(`${file}-wal`, '');
-    await makeStore(file);
-    await makeStore(file);
+    await expectStoreFileError(openSqliteStore('sqlite:a.db'), /is a URL: give the path in it alone/);
   });
 
   for (const [what, make, path, problem, options] of [
@@ -229,18 +218,26 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a store that it cannot write, unless it only reads', async () => {
-    const { folder, file } = await testFile();
+    const folder = await testFolder();
+    const file = join(folder, 'a b%20#c?d.db');
     await makeStore(file);
     await chmod(folder, 0o777);
     await chmod(file, 0o444);
-    const script = 'console.log((await store.pets.findById(1n)).name);';
+    const script = 'for (const pet of await store.pets.list({ limit: 5 })) console.log(pet.name);';
     expect(await inProcess(file, script, { unprivileged: true })).to.match(
       /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
     );
-    expect(await readdir(folder)).to.deep.equal(['animals.db']);
+    expect(await readdir(folder)).to.deep.equal([basename(file)]);
     await chmod(folder, 0o555); // as on a medium that cannot be written
-    const reading = inProcess(file, script, { unprivileged: true, readOnly: true });
-    expect(await reading).to.match(/^Rex 0\n/);
+    const reading = () => inProcess(file, script, { unprivileged: true, readOnly: true });
+    expect(await reading()).to.match(/^Rex 0\n/);
+    for (const path of [folder, file]) await chmod(path, 0o755);
+    const other = await openSqliteStore(file);
+    await other.pets.add({ ...rex, name: 'in the log' });
+    await chmod(folder, 0o555);
+    expect(await reading()).to.match(/^Rex 0\nin the log\n/);
+    await chmod(folder, 0o755);
+    await other.close();
   });
 
   it('names the true reason when it may not look into the folder of a store', async () => {
@@ -314,8 +311,29 @@ describe('openSqliteStore', () => {
     await rest.close();
   });
 
+  it('opens what a crash left although the disk is full, but not if the disk fails in another way', async () => {
+    const { file } = await testFile();
+    await makeStore(file);
+    const { exec } = DatabaseSync.prototype;
+    let errcode = 13; // SQLITE_FULL
+    const failing = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+      if (sql === 'PRAGMA wal_checkpoint') throw Object.assign(new Error('a fault'), { errcode });
+      return exec.call(this, sql);
+    });
+    try {
+      await makeStore(file);
+      errcode = 10; // SQLITE_IOERR
+      await expectStoreFileError(openSqliteStore(file), /cannot be used \(a fault\)/);
+    } finally {
+      failing.mock.restore();
+    }
+  });
+
   it('finishes a store whose creation a crash has cut off', async () => {
     const { folder, file } = await testFile();
+    const log = join(folder, 'log.db'); // an empty log alone, which a power cut left
+    await writeFile(`${log}-wal`, '');
+    await makeStore(log);
     await writeFile(file, ''); // before its first page
     await makeStore(file);
     const marked = join(folder, 'marked.db'); // between its first page and its schema
