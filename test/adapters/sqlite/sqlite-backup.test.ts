@@ -26,6 +26,7 @@ import {
   cleanUp,
   copyAsCrashed,
   expectStoreFileError,
+  intercept,
   rejection,
   rex,
   testFolder,
@@ -185,18 +186,11 @@ describe('backUpSqliteStore', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     process.once('SIGUSR2', () => stop.abort(reason));
-    const methods = DatabaseSync.prototype as unknown as Record<'prepare', (sql: string) => unknown>;
-    const original = methods.prepare;
-    const copying = mock.method(
-      DatabaseSync.prototype,
-      'prepare',
-      function (this: DatabaseSync, sql: string) {
-        if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
-        return original.call(this, sql);
-      },
-    );
+    const end = intercept('prepare', (sql) => {
+      if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
+    });
     const backup = backUpSqliteStore(file, `${file}.backup`, { signal: stop.signal });
-    expect(await rejection(backup).finally(() => copying.mock.restore())).to.equal(reason);
+    expect(await rejection(backup).finally(end)).to.equal(reason);
     expect(await readdir(dirname(file))).to.deep.equal(before);
   });
 

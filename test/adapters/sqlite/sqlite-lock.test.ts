@@ -41,10 +41,11 @@ const busy = Object.assign(new Error('database is locked'), { errcode: 5 });
 describe('an SQLite store that another connection is writing to', () => {
   afterEach(cleanUp);
 
-  it('goes on serving, and adds as soon as the other is done', async () => {
+  it('goes on serving, opens, and adds as soon as the other is done', async () => {
     const { pets, file } = await testStore();
     const { pet } = await pets.add(rex);
     const lock = writeLock(file);
+    await (await openSqliteStore(file)).close();
     const began = performance.now();
     const added = pets.add(rex);
     for (let turn = 0; turn < 5; turn += 1) {
@@ -143,19 +144,13 @@ describe('an SQLite store that another connection is writing to', () => {
     });
   }
 
-  it('waits to open and to read while the other has the file for itself', async () => {
+  it('gives opening up after five seconds in which the other has the file for itself', async () => {
     const { pets, file } = await testStore();
-    await pets.add(rex);
     await pets.close();
     const other = fileLock(file);
     const late = await atSteps(2000, () => rejection(openSqliteStore(file)));
     expect(late).to.be.instanceOf(UnavailableError);
-    const opening = openSqliteStore(file);
-    await delay(5);
     other.release();
-    const store = await opening;
-    expect((await store.pets.findById(1n))?.categoryId).to.equal(8n);
-    await store.close();
   });
 
   it('finishes the writes in progress before it closes, whichever repository is closed', async () => {

@@ -15,13 +15,13 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { mock } from 'node:test';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import {
   cleanUp,
   copyAsCrashed,
   expectStoreFileError,
+  intercept,
   rejection,
   rex,
   testFile,
@@ -314,18 +314,16 @@ describe('openSqliteStore', () => {
   it('opens what a crash left although the disk is full, but not if the disk fails in another way', async () => {
     const { file } = await testFile();
     await makeStore(file);
-    const { exec } = DatabaseSync.prototype;
     let errcode = 13; // SQLITE_FULL
-    const failing = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+    const end = intercept('exec', (sql) => {
       if (sql === 'PRAGMA wal_checkpoint') throw Object.assign(new Error('a fault'), { errcode });
-      return exec.call(this, sql);
     });
     try {
       await makeStore(file);
       errcode = 10; // SQLITE_IOERR
       await expectStoreFileError(openSqliteStore(file), /cannot be used \(a fault\)/);
     } finally {
-      failing.mock.restore();
+      end();
     }
   });
 

@@ -108,24 +108,27 @@ export interface TestStore extends CompleteStore {
   readonly connection: DatabaseSync;
 }
 
-/** Opens a store, and returns each call of `method` on its connections until then. */
-export async function observed(
-  method: 'exec' | 'prepare',
-  file: string,
-  options?: OpenOptions,
-): Promise<{ store: CompleteStore; calls: { connection: DatabaseSync; sql: string }[] }> {
-  const calls: { connection: DatabaseSync; sql: string }[] = [];
-  const methods = DatabaseSync.prototype as unknown as Record<string, (sql: string) => unknown>;
+type Method = 'exec' | 'prepare';
+
+/** Calls `before` in each call of `method` on any connection, which fails with what it throws. Returns how to end it. */
+export function intercept(
+  method: Method,
+  before: (sql: string, connection: DatabaseSync) => void,
+): () => void {
+  const methods = DatabaseSync.prototype as unknown as Record<Method, (sql: string) => unknown>;
   const original = methods[method];
   methods[method] = function (this: DatabaseSync, sql) {
-    calls.push({ connection: this, sql });
-    return original?.call(this, sql);
+    before(sql, this);
+    return original.call(this, sql);
   };
-  try {
-    return { store: await openSqliteStore(file, options), calls };
-  } finally {
-    if (original) methods[method] = original;
-  }
+  return () => void (methods[method] = original);
+}
+
+/** Opens a store, and returns each call of `method` on its connections until then. */
+export async function observed(method: Method, file: string, options?: OpenOptions) {
+  const calls: { connection: DatabaseSync; sql: string }[] = [];
+  const end = intercept(method, (sql, connection) => void calls.push({ connection, sql }));
+  return { store: await openSqliteStore(file, options).finally(end), calls };
 }
 
 /** A new store for one test; `cleanUp` closes it. */
