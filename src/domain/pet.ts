@@ -48,7 +48,7 @@ export const MAX_NAME_LENGTH = 1000;
 
 /**
  * For each field that a caller gives, the rule that a value breaks, as the end of a sentence that begins with the name.
- * Append a new field: fingerprints depend on the order.
+ * None may take the empty text, in CSV the same as none. Append a new field: fingerprints depend on the order.
  */
 export const PET_RULES = {
   name: (name) => {
@@ -89,8 +89,7 @@ function petFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[]
 }
 
 function fieldFaults(field: keyof UnsavedPet, value: unknown): Fault[] {
-  // No field may be the empty text, in CSV the same as an absent one, even if its rule forgets that.
-  const message = PET_RULES[field](value) ?? (value === '' ? 'must not be empty' : undefined);
+  const message = PET_RULES[field](value);
   if (message === undefined) return [];
   return [{ field, message: value === undefined ? 'is required' : message }];
 }

@@ -191,15 +191,12 @@ describe('An animal', () => {
       id: 5n,
       categoryId: 8n,
     });
-    expect(() => petFrom({ ...FULL_PET, id: '5' })).to.throw(InvalidPetError, 'id must be an int64');
-    expect(() => petFrom({ id: 5n, name: 'Rex', categoryId: 8n })).to.throw(
-      InvalidPetError,
-      'status is required',
-    );
-    expect(() => petFrom({ ...FULL_PET, id: 5n, name: '' })).to.throw(
-      InvalidPetError,
-      'name must not be blank',
-    );
+    for (const [data, message] of [
+      [{ id: '5' }, 'id must be an int64'],
+      [{ id: 5n, status: undefined }, 'status is required'],
+      [{ id: 5n, name: '' }, 'name must not be blank'],
+    ] as const)
+      expect(() => petFrom({ ...FULL_PET, ...data })).to.throw(InvalidPetError, message);
   });
 
   it('has a name of at most 1,000 code points when it is new; a stored one may be longer', () => {
