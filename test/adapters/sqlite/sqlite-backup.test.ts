@@ -157,15 +157,20 @@ describe('backUpSqliteStore', () => {
     });
   }
 
-  it('fails if it cannot bring the name of the file to the disk', async () => {
+  it('fails if it cannot bring the name of the file to the disk, as a new store does', async () => {
     const { file } = await testStore();
     const folder = await open(dirname(file));
     const handles = Object.getPrototypeOf(folder) as typeof folder;
     await folder.close();
     const fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
     const sync = mock.method(handles, 'sync', () => Promise.reject(fault));
-    const backup = backUpSqliteStore(file, `${file}.backup`).finally(() => sync.mock.restore());
-    await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
+    try {
+      const backup = backUpSqliteStore(file, `${file}.backup`);
+      await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
+      await expectStoreFileError(openSqliteStore(`${file}.new`), /cannot be used \(EIO\)/);
+    } finally {
+      sync.mock.restore();
+    }
   });
 
   it('lets one of several backups to the same file win, and tells the others', async () => {

@@ -76,15 +76,9 @@ describe('an SQLite store', () => {
     const { store, calls } = await observed('prepare', file);
     await store.close();
     const plans = calls
-      .map(({ sql }) => sql)
-      .filter((sql) => /FROM (?:pets WHERE|claims)/.test(sql))
-      .map((sql) =>
-        connection
-          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-          .all()
-          .map(({ detail }) => detail)
-          .join('; '),
-      );
+      .filter(({ sql }) => /FROM (?:pets WHERE|claims)/.test(sql))
+      .flatMap(({ sql }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
+      .map(({ detail }) => detail);
     expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
     expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)');
     expect(plans).to.include('SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)');

@@ -10,10 +10,16 @@ import {
   claimOn,
   cleanUp,
   expectStoreFileError,
+  intercept,
   makeOldStore,
   rex,
   testFile,
 } from './temporary-store.js';
+
+function versionOf(file: string): unknown {
+  using database = new DatabaseSync(file, { readOnly: true });
+  return database.prepare('PRAGMA user_version').get()?.['user_version'];
+}
 
 describe('openSqliteStore of an older version', () => {
   afterEach(cleanUp);
@@ -24,14 +30,9 @@ describe('openSqliteStore of an older version', () => {
       makeOldStore(file, version);
       const store = await openSqliteStore(file);
       for (const [index, key] of OLD_KEYS.entries()) {
-        expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({
-          pet: { id: BigInt(index + 1), ...rex },
-          replayed: true,
-        });
-        expect(await store.pets.findById(BigInt(index + 1))).to.deep.equal({
-          id: BigInt(index + 1),
-          ...rex,
-        });
+        const pet = { id: BigInt(index + 1), ...rex };
+        expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({ pet, replayed: true });
+        expect(await store.pets.findById(pet.id)).to.deep.equal(pet);
       }
       expect(await store.transfer.survey()).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
       expect((await store.pets.add(rex)).pet.id).to.equal(100n);
@@ -55,41 +56,29 @@ describe('openSqliteStore of an older version', () => {
       const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
       const names = 'pets claims api_keys sqlite_sequence'.split(' ');
       expect(tables.map(({ name }) => name)).to.have.members(names);
-      expect(database.prepare('PRAGMA user_version').get()).to.include({ user_version: SCHEMA_VERSION });
       database.close();
+      expect(versionOf(file)).to.equal(SCHEMA_VERSION);
     });
   }
 
   it('upgrades once although another process upgrades between its look and its lock, and marks the version in that commit', async () => {
     const { file } = await testFile();
     makeOldStore(file, 1);
-    const exec = DatabaseSync.prototype.exec; // oxlint-disable-line typescript/unbound-method -- called on its object
-    const seen: unknown[] = [];
-    let isFirst = true;
-    DatabaseSync.prototype.exec = function (sql) {
-      if (sql === 'BEGIN IMMEDIATE' && isFirst) {
-        isFirst = false;
-        DatabaseSync.prototype.exec = function (other) {
-          exec.call(this, other);
-          if (!other.includes('COMMIT')) return;
-          const reader = new DatabaseSync(file);
-          seen.push(reader.prepare('PRAGMA user_version').get()?.['user_version']);
-          reader.close();
-        };
-        const other = new DatabaseSync(file);
-        upgradeSchema(other, file, () => {});
-        other.close();
-      }
-      exec.call(this, sql);
-    };
-    try {
-      const store = await openSqliteStore(file);
-      expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
-      await store.close();
-    } finally {
-      DatabaseSync.prototype.exec = exec;
-    }
-    expect(seen).to.deep.equal([SCHEMA_VERSION, SCHEMA_VERSION]);
+    const seen = new Set<unknown>();
+    let executed = '';
+    const end = intercept('exec', (sql) => {
+      if (executed.includes('COMMIT')) seen.add(versionOf(file));
+      const isFirst = sql === 'BEGIN IMMEDIATE' && !executed.includes(sql);
+      executed += sql;
+      if (!isFirst) return;
+      const other = new DatabaseSync(file);
+      upgradeSchema(other, file, () => {});
+      other.close();
+    });
+    const store = await openSqliteStore(file).finally(end);
+    expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
+    await store.close();
+    expect([...seen]).to.deep.equal([SCHEMA_VERSION]);
   });
 
   it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
@@ -108,18 +97,12 @@ describe('openSqliteStore of an older version', () => {
     const { file } = await testFile();
     makeOldStore(file, 2);
     const versions: unknown[] = [];
-    const version = (): unknown => {
-      const database = new DatabaseSync(file, { readOnly: true });
-      versions.push(database.prepare('PRAGMA user_version').get()?.['user_version']);
-      return database.close();
-    };
     const onNotice = (): void => {
-      version();
+      versions.push(versionOf(file));
       throw new Error('a listener that fails');
     };
     await (await openSqliteStore(file, { onNotice })).close();
-    version();
-    expect(versions).to.deep.equal([2, SCHEMA_VERSION]);
+    expect([...versions, versionOf(file)]).to.deep.equal([2, SCHEMA_VERSION]);
   });
 
   it('refuses an older version to readers in one line, also beside its program, and changes nothing', async () => {
