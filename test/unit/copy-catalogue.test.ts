@@ -109,28 +109,13 @@ describe('copyCatalogue', () => {
     });
   }
 
-  for (const [what, fill, report] of [
-    [
-      'only animals, as with static keys',
-      ({ pets }: CompleteStore) => pets.add(samplePet()),
-      { pets: 1, claims: 0, apiKeys: 0, lastId: 1n },
-    ],
-    [
-      'the claims and the greatest id of animals that were all removed',
-      async ({ transfer }: CompleteStore) => {
-        await transfer.reserveIds(5n);
-        await transfer.writeClaims([claim('key')]);
-      },
-      { pets: 0, claims: 1, apiKeys: 0, lastId: 5n },
-    ],
-  ] as const) {
-    it(`copies a store with ${what}`, async () => {
-      source = openMemoryStore();
-      await fill(source);
-      expect(await copy()).to.deep.equal(report);
-      expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
-    });
-  }
+  it('copies a store without keys, and the claims and the greatest id of animals that were all removed', async () => {
+    source = openMemoryStore();
+    await source.transfer.reserveIds(5n);
+    await source.transfer.writeClaims([claim('key')]);
+    expect(await copy()).to.deep.equal({ pets: 0, claims: 1, apiKeys: 0, lastId: 5n });
+    expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
+  });
 
   it('marks the target as unfinished from before the first write until it was compared, and refuses it as a source', async () => {
     const marked: Array<Promise<boolean>> = [];
@@ -170,10 +155,11 @@ describe('copyCatalogue', () => {
   }
 
   it('refuses stores that cannot be copied', async () => {
-    const { pets, location } = source;
-    const partial: Store = { pets, location, close: async () => {} };
-    for (const stores of [{ source: partial }, { target: partial }])
-      expect(await faultOf(copy(stores))).to.match(/^One of the stores does not support copying/);
+    for (const lacking of ['apiKeys', 'transfer']) {
+      const partial: Store = { ...source, [lacking]: undefined };
+      for (const stores of [{ source: partial }, { target: partial }])
+        expect(await faultOf(copy(stores))).to.match(/^One of the stores does not support copying/);
+    }
   });
 
   for (const [port, operation] of [

@@ -191,12 +191,7 @@ describe('readJson', () => {
 
   it('never calls a setter of Object.prototype', () => {
     const polluted: object = Object.prototype;
-    Object.defineProperty(polluted, 'planted', {
-      configurable: true,
-      set() {
-        expect.fail('called');
-      },
-    });
+    Object.defineProperty(polluted, 'planted', { configurable: true, set: () => void expect.fail('called') });
     try {
       expect(Object.entries(Object(read('{"planted":1}')))).to.deep.equal([['planted', 1]]);
     } finally {

@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { copyCatalogue } from '../../src/application/copy-catalogue.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import { addPets } from '../../src/application/import-pets.js';
+import { addPets, importPets, type StorePets } from '../../src/application/import-pets.js';
+import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
 import { InvalidParameterError, InvalidPetError, PetNotFoundError } from '../../src/domain/errors.js';
 import { untyped } from '../contract/animal-store/subject.js';
@@ -29,6 +31,9 @@ function observed() {
   return { animalStore: createAnimalStore({ pets: observing, clock }), asked, clock };
 }
 
+/** An operation that rejects with its options. */
+const rejects = (...given: unknown[]) => Promise.reject(given.at(-1));
+
 describe('The use cases', () => {
   const animalStore = createAnimalStore({ pets: {} as PetRepository }); // a call would be a TypeError
 
@@ -44,6 +49,21 @@ describe('The use cases', () => {
     }
   });
 
+  it('pass the signal of a call on to the store', async () => {
+    const ports = { add: rejects, findById: rejects, list: rejects, changeStatus: rejects, remove: rejects };
+    const port = ports as unknown as PetRepository & PetChanges;
+    const rejecting = createAnimalStore({ pets: port, changes: port });
+    const { signal } = new AbortController();
+    for (const call of [
+      rejecting.listPets({}, { signal }),
+      rejecting.createPet(fido, { signal }),
+      rejecting.getPet(1n, { signal }),
+      rejecting.changeStatus(1n, 'sold', { signal }),
+      rejecting.removePet(1n, { signal }),
+    ])
+      expect(await rejectionOf(call)).to.have.property('signal', signal);
+  });
+
   it('name every fault of a query', async () => {
     const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
     expect(error)
@@ -52,6 +72,17 @@ describe('The use cases', () => {
         { field: 'limit', message: 'must be an integer from 1 to 100' },
         { field: 'status', message: 'must be one of available, pending, sold' },
       ]);
+  });
+});
+
+describe('importPets', () => {
+  it('keeps only ids that are int64 and ascend', async () => {
+    const ids = [-1n, 0n, '1', 1, 2n, 2n, '3', 2n ** 63n, 3n, undefined];
+    const rows = ids.map((id, line) => ({ line, fields: { ...fido, id } }));
+    const kept: number[] = [];
+    const store: StorePets = async (entries) => void kept.push(...entries.map(({ line }) => line));
+    await importPets(Readable.from([rows]), { added: 0, line: 0 }, true, () => {}, store);
+    expect(kept.map((line) => ids[line])).to.deep.equal([2n, 3n]);
   });
 });
 
