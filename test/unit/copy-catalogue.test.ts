@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { CopyError, copyCatalogue, type CopyOptions } from '../../src/application/copy-catalogue.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
+import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
 import { withFault, type PortName } from '../contract-bites/bites.js';
@@ -54,6 +55,8 @@ async function faultOf(copying: Promise<unknown>): Promise<string> {
   expect(error).to.be.instanceOf(CopyError).with.property('name', 'CopyError');
   return (error as CopyError).message;
 }
+
+const noDisk = () => Promise.reject(new Error('no disk'));
 
 const anotherOf = (values: Readonly<Record<string, unknown>>, value: unknown): unknown =>
   Object.values(values).find((each) => each !== value);
@@ -162,13 +165,26 @@ describe('copyCatalogue', () => {
     }
   });
 
+  it('rejects with the error of a failed reservation of ids, or change of the mark', async () => {
+    const marking: CatalogueTransfer['markUnfinished'] = (is) => (is ? Promise.resolve() : noDisk());
+    for (const operations of [
+      { reserveIds: noDisk },
+      { markUnfinished: noDisk },
+      { markUnfinished: marking },
+    ]) {
+      target = openMemoryStore();
+      const failing = altered(target, 'transfer', operations);
+      expect(await rejectionOf(copy({ target: failing }))).to.have.property('message', 'no disk');
+    }
+  });
+
   for (const [port, operation] of [
     ['transfer', 'writePets'],
     ['transfer', 'writeClaims'],
     ['apiKeys', 'add'],
   ] as const) {
     it(`rejects with the error of a failed ${operation}, with the ids of the source reserved and the mark left`, async () => {
-      const failing = altered(target, port, { [operation]: () => Promise.reject(new Error('no disk')) });
+      const failing = altered(target, port, { [operation]: noDisk });
       expect(await rejectionOf(copy({ target: failing }))).to.have.property('message', 'no disk');
       expect((await target.pets.add(samplePet())).pet.id).to.equal(101n);
       expect(await target.transfer.isUnfinished()).to.equal(true);

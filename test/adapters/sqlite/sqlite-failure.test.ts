@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fs from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -120,12 +120,16 @@ describe('an SQLite store in trouble', () => {
     await store.close();
   });
 
-  for (const suffix of ['', '-wal']) {
-    it(`notices that its file${suffix} was removed, and acknowledges nothing into what is gone`, async () => {
+  for (const [what, suffix, removed] of [
+    ['file', '', 'animals.db'],
+    ['log', '-wal', 'animals.db-wal'],
+    ['folder', '', '.'],
+  ] as const) {
+    it(`notices that its ${what} was removed, and acknowledges nothing into what is gone`, async () => {
       const { pets, apiKeys, file } = await testStore();
       await pets.add(rex);
       await pets.check();
-      await rm(file + suffix);
+      await rm(join(dirname(file), removed), { recursive: true });
       for (const call of [() => pets.check(), () => pets.add(rex), () => apiKeys.revoke('k', new Date())]) {
         const error = await rejection(call());
         expect(error).to.be.instanceOf(UnavailableError);
