@@ -161,7 +161,6 @@ export function watchPlaces(...paths: [string, ...string[]]): () => string | und
     const folder = fs.statSync(dirname(paths[0]), { bigint: true, throwIfNoEntry: false });
     const state = folder && `${folder.dev}:${folder.ino} ${folder.ctimeNs}`;
     if (state !== undefined && state === seen) return undefined;
-    seen = undefined;
     const moved = places.find(({ path, identity }) => fileIdentity(path) !== identity);
     if (!moved && folder && BigInt(Date.now()) - folder.ctimeMs >= TIME_RESOLUTION) seen = state;
     return moved?.path;
