@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import {
   chown,
   mkdir,
@@ -159,17 +160,24 @@ describe('backUpSqliteStore', () => {
 
   it('fails if it cannot bring the name of the file to the disk, as a new store does', async () => {
     const { file } = await testStore();
-    const folder = await open(dirname(file));
-    const handles = Object.getPrototypeOf(folder) as typeof folder;
-    await folder.close();
+    const handle = await open(dirname(file));
+    const handles = Object.getPrototypeOf(handle) as typeof handle;
+    await handle.close();
     const fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
     const sync = mock.method(handles, 'sync', () => Promise.reject(fault));
     try {
       const backup = backUpSqliteStore(file, `${file}.backup`);
       await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
       await expectStoreFileError(openSqliteStore(`${file}.new`), /cannot be used \(EIO\)/);
+      // As Node.js's permission model does, from version 26 on.
+      Object.assign(fault, { code: 'ERR_ACCESS_DENIED' });
+      Object.defineProperty(process, 'permission', { value: {}, configurable: true });
+      const folder = join(dirname(file), 'new');
+      await expectStoreFileError(openSqliteStore(join(folder, 'a.db')), /: create the folder first/);
+      expect(existsSync(folder)).to.equal(false);
     } finally {
       sync.mock.restore();
+      Reflect.deleteProperty(process, 'permission');
     }
   });
 
