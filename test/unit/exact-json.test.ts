@@ -191,7 +191,12 @@ describe('readJson', () => {
 
   it('never calls a setter of Object.prototype', () => {
     const polluted: object = Object.prototype;
-    Object.defineProperty(polluted, 'planted', { configurable: true, set: () => void expect.fail('called') });
+    Object.defineProperty(polluted, 'planted', {
+      configurable: true,
+      set() {
+        expect.fail('called');
+      },
+    });
     try {
       expect(Object.entries(Object(read('{"planted":1}')))).to.deep.equal([['planted', 1]]);
     } finally {
@@ -327,12 +332,7 @@ describe('stringify', () => {
 
   it('writes bigints as integers even if BigInt.prototype has a toJSON', () => {
     const patched: object = BigInt.prototype;
-    Object.defineProperty(patched, 'toJSON', {
-      configurable: true,
-      value(this: bigint) {
-        return this.toString();
-      },
-    });
+    Object.defineProperty(patched, 'toJSON', { configurable: true, value: () => 'text' });
     try {
       expect(stringify([7n, { a: 8n }])).to.equal('[7,{"a":8}]');
       expect(stringify(9n)).to.equal('9');
