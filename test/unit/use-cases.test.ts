@@ -64,7 +64,9 @@ describe('The use cases', () => {
       expect(await rejectionOf(call)).to.have.property('signal', signal);
   });
 
-  it('name every fault of a query', async () => {
+  it('name every fault of a query, and that of an id', async () => {
+    const message = 'The call is not valid: id must be a bigint or a safe integer.';
+    expect(await rejectionOf(animalStore.getPet(1.5))).to.have.property('message', message);
     const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
     expect(error)
       .to.have.property('faults')
