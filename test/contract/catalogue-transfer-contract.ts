@@ -157,8 +157,8 @@ const REMOVED: TransferPromises = {
     const removed = await pets.add(samplePet(), claimed());
     const { pet } = await pets.add(samplePet());
     for (const { id } of [removed.pet, pet]) assert.equal(await changes?.remove(id, PET_STATUSES), true);
-    const given = [petWithId(removed.pet.id), petWithId(pet.id)];
-    await transfer.writePets(given);
+    const given = petsWithIds(removed.pet.id, pet.id, pet.id + 1n);
+    await write(transfer, given);
     assert.deepEqual(await listAll(pets), given);
     for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
     assert.equal((await pets.add(samplePet(), claimed())).replayed, true);
