@@ -90,8 +90,9 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const { id: _id, ...fields } = { ...apiKey, revokedAt: new Date(1) };
     await insertOne('apiKeys', { _id, ...fields, replacedBy: 'k2', operation });
     await insertOne('counters', { _id: 'pets', last: 1000n });
+    await db.createIndex('pets', { status: 1, _id: 1 });
 
-    await prepared(3);
+    expect((await prepared(2)).sort()).to.deep.equal(FIRST_START.slice(0, 2));
     const store = await openMongoStore(uriOf(server, database));
     const { pets, apiKeys } = store;
     const old = { ...VALID, id: 5n };
@@ -154,9 +155,9 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 
 describeStore('A MongoDB store, with documents of other programs:', ({ onStore }) => {
   onStore('reads int32, double and int64 integers, and no other fields', async ({ store, collection }) => {
-    const { pets, changes } = store;
+    const { pets, changes, transfer } = store;
     await collection('pets').insertMany([
-      { ...VALID, _id: new Int32(1), categoryId: new Int32(-7) },
+      { ...VALID, _id: new Int32(1), categoryId: new Int32(-7), operation: new ObjectId() },
       { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
       { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
       { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
@@ -173,6 +174,8 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
     expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(expected.slice(2, 4));
     for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
     expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
+    await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
+    expect(await transfer.readClaims({ limit: 5, now: new Date() })).to.have.nested.property('[0].petId', 1n);
     for (const { id } of expected) {
       expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({ status: 'pending' });
       expect(await changes.remove(id, ['pending'])).to.equal(true);
