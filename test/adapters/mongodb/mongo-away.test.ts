@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { MongoNetworkError, type MongoClient } from 'mongodb';
+import { execFile } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
@@ -9,6 +11,8 @@ import { until } from './mongod.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 import { claimOn, describeStore, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
+
+const execute = promisify(execFile);
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -46,6 +50,19 @@ describe('A MongoDB store that hears again and again that its database is away',
     lose('silent');
     // A call that waited would say that no answer came in time.
     expect(await unavailable(connection.run('trying', {}, async () => {}))).to.equal('silent');
+  });
+});
+
+describe('A MongoDB store that is closed before it could prepare its database', () => {
+  it('does not keep its process for the pause before the next try', async () => {
+    const entry = new URL('../../../src/adapters/mongodb/index.js', import.meta.url).href;
+    const code = `
+      import { openMongoStore } from '${entry}';
+      const store = await openMongoStore('mongodb://127.0.0.1:1/db?serverSelectionTimeoutMS=1');
+      await store.close();
+      setImmediate(() => console.log(process.getActiveResourcesInfo()));`;
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code]);
+    expect(stdout).to.match(/^\[/).and.not.include('Timeout');
   });
 });
 

@@ -171,11 +171,15 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
     });
   }
 
-  const slow = { times: 1, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 };
-  failing('lets the calls in progress finish before it closes', slow, async (store) => {
+  const slow = { times: 2, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 };
+  failing('lets the calls in progress finish before it closes, though one fails', slow, async (store) => {
+    const given = new AbortController();
     const adding = store.pets.add(rex);
+    const failed = rejection(store.pets.add(rex, { signal: given.signal }));
     await delay(100);
-    await store.close();
+    const closed = store.close();
+    given.abort();
+    await Promise.all([failed, closed]);
     expect((await adding).pet).to.include(rex);
   });
 
