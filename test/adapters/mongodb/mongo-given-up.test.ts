@@ -1,37 +1,38 @@
 import { expect } from 'chai';
-import { ObjectId } from 'mongodb';
+import { MongoNetworkError, ObjectId } from 'mongodb';
 import { mongoChanges } from '../../../src/adapters/mongodb/mongo-pet-changes.js';
 import type { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import { petInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
-import type { AttemptOptions } from '../../../src/adapters/mongodb/retry.js';
+import { retryWhileTransient } from '../../../src/adapters/mongodb/retry.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejection, rex } from './mongo-store-tests.js';
 
-type Attempt = (options: AttemptOptions) => Promise<unknown>;
-
 describe('A change in MongoDB whose attempt was given up', () => {
-  it('does not happen again, though the server says late that the attempt changed nothing', async () => {
-    let stored = { _id: 1n, ...rex, operation: new ObjectId(), change: undefined as ObjectId | undefined };
-    const late = Promise.withResolvers<{ readonly matchedCount: number }>();
-    const replies: Array<() => Promise<{ readonly matchedCount: number }>> = [
-      () => late.promise,
-      async () => {
-        stored = { ...stored, status: 'sold', change: new ObjectId() }; // and then another changes it once more
-        throw new Error('the reply is lost');
-      },
-    ];
+  let stored: object;
+  const changeByAnother = (fields?: object): void => {
+    stored = { ...stored, ...fields, change: new ObjectId() };
+  };
+
+  /** What the server does with the first updates, and says of them. It makes every later one. */
+  type Replies = Array<() => Promise<{ readonly matchedCount: number }>>;
+
+  async function expectUndecided(run: MongoConnection['run'], replies: Replies): Promise<void> {
+    stored = { _id: 1n, ...rex, operation: new ObjectId() };
     let updates = 0;
-    const asked = Promise.withResolvers<void>();
     const collection = {
       findOne: async () => stored,
-      updateOne() {
-        asked.resolve();
-        updates += 1;
-        return replies[updates - 1]?.() ?? Promise.resolve({ matchedCount: 1 });
-      },
+      updateOne: () => replies[updates++]?.() ?? Promise.resolve({ matchedCount: 1 }),
     };
+    const changes = mongoChanges({ collection: () => collection, run } as unknown as MongoConnection);
+    const error = await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']));
+    expect(error).to.be.instanceOf(UnavailableError);
+    expect(updates).to.equal(2);
+  }
+
+  it('does not happen again, though the server says late that the attempt changed nothing', async () => {
+    const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<{ matchedCount: number }>()];
     /** Gives the first attempt up while it waits for its reply, which comes after the second attempt. */
-    const run = async (_doing: string, _call: object, attempt: Attempt): Promise<unknown> => {
+    const run: MongoConnection['run'] = async (_doing, _call, attempt) => {
       const giveUp = new AbortController();
       const first = attempt({ signal: giveUp.signal, maxTimeMS: 1000 });
       await asked.promise;
@@ -42,12 +43,23 @@ describe('A change in MongoDB whose attempt was given up', () => {
       await first.catch(() => {});
       return attempt({ signal, maxTimeMS: 1000 });
     };
-    const changes = mongoChanges({ collection: () => collection, run } as unknown as MongoConnection);
-    expect(await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']))).to.be.instanceOf(
-      UnavailableError,
-    );
-    expect(updates).to.equal(2);
+    await expectUndecided(run, [
+      () => (asked.resolve(), late.promise),
+      async () => {
+        changeByAnother({ status: 'sold' }); // after this one was made
+        throw new Error('the reply is lost');
+      },
+    ]);
   });
+
+  it('does not happen again over the change of another call that was faster than its retry', () =>
+    expectUndecided(
+      (doing, _call, attempt) => retryWhileTransient(doing, { timeout: 5000 }, attempt),
+      [
+        () => Promise.reject(new MongoNetworkError('the reply is lost')),
+        async () => (changeByAnother(), { matchedCount: 0 }),
+      ],
+    ));
 });
 
 type Block = { readonly value: { readonly last: bigint } };

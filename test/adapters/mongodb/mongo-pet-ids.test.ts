@@ -7,7 +7,7 @@ const idsOf = async ({ pets }: CompleteStore, count: number): Promise<bigint[]> 
 
 const another = (_id: bigint) => ({ _id, name: 'Another', categoryId: 1n, status: 'sold' });
 
-describeStore('The ids of a MongoDB store', ({ onStore }) => {
+describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
   onStore(
     'continue above those in use when the counter was restored to an older state',
     async ({ store, collection, open }) => {
@@ -45,9 +45,10 @@ describeStore('The ids of a MongoDB store', ({ onStore }) => {
     expect(await collection('pets').countDocuments({ name: 'Another' })).to.equal(300);
   });
 
-  onStore(
+  throughProxy(
     'stay those of a claim whose create was interrupted, unless another animal has taken them meanwhile',
-    async ({ store: { pets }, collection }) => {
+    {},
+    async ({ store: { pets }, collection, proxy }) => {
       const made = await pets.add(rex, { claim: claimOn('t') });
       // As if the process had ended between the two writes.
       await collection('pets').deleteMany({});
@@ -59,7 +60,20 @@ describeStore('The ids of a MongoDB store', ({ onStore }) => {
       // And a restore had put another animal there.
       await collection('pets').deleteMany({});
       await collection('pets').insertOne(another(made.pet.id));
+      // Of two retries, one gives the claim another id after the other has stored the animal.
+      const [holding, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      proxy.onMessage = () => {
+        if (proxy.commands.at(-1)?.['update'] !== 'claims') return;
+        proxy.onMessage = () => undefined;
+        holding.resolve();
+        return stored.promise;
+      };
+      const late = pets.add(rex, { claim: claimOn('t') });
+      await holding.promise;
       const replay = await pets.add(rex, { claim: claimOn('t') });
+      stored.resolve();
+      expect(await late).to.deep.equal(replay);
+      expect(await collection('pets').countDocuments()).to.equal(2);
       expect(replay.replayed).to.equal(true);
       expect(replay.pet).to.deep.equal({ ...made.pet, id: replay.pet.id });
       expect(replay.pet.id > made.pet.id).to.equal(true);
