@@ -134,10 +134,10 @@ describe('import and export', () => {
     });
 
     it('reads columns and members of other names, a byte order mark, Windows lines and blank lines', async () => {
-      const map = ' --map name=Animal,categoryId=Kind';
-      const { code } = await imported('\ufeffAnimal,Kind\r\nRex,1\r\n\r\n"B\r\no",2', map);
+      const map = ' --map name=Ani=mal,categoryId=Kind';
+      const { code } = await imported('\ufeffAni=mal,Kind\r\nRex,1\r\n\r\n"B\r\no",2', map);
       await imported(
-        '\ufeff{"Kind":7e0,"Animal":"Max","x":{}}\r\n\n{"Kind":9223372036854775807,"Animal":"Eve","status":null}',
+        '\ufeff{"Kind":7e0,"Ani=mal":"Max","x":{}}\r\n\n{"Kind":9223372036854775807,"Ani=mal":"Eve","status":null}',
         map,
         'a.jsonl',
       );
@@ -291,10 +291,13 @@ describe('import and export', () => {
       ).to.have.length(5);
       expect(await imported(`id,${HEADER}5,A,1,sold\n9,B,1,sold\n`, ' --keep-ids')).to.include({ code: 0 });
       expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([5n, 9n]);
-      expect(await imported(`id,${HEADER}10,A,1,sold\n`, ' --keep-ids')).to.include({
-        code: 1,
-        err: '--keep-ids needs an empty store that can keep ids. Nothing was written.\n',
-      });
+      for (const transfer of [store.transfer, undefined]) {
+        store = { ...store, transfer } as CompleteStore;
+        expect(await imported(`id,${HEADER}10,A,1,sold\n`, ' --keep-ids')).to.include({
+          code: 1,
+          err: '--keep-ids needs an empty store that can keep ids. Nothing was written.\n',
+        });
+      }
     });
 
     it('keeps no ids that the store has not reserved', async () => {
@@ -408,6 +411,7 @@ describe('import and export', () => {
       'a.csv has no column Zustand. Use': ['name,categoryId\n', ' --map status=Zustand'],
       'a.csv has 2 columns name.': ['name,name,categoryId\n'],
       'a.csv: line 1 is not UTF-8.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
+      'a.csv: line 2 is not UTF-8.': [Buffer.from(`${HEADER}M\xc3`, 'latin1')], // cut off
       'a.csv: line 10001 is not UTF-8.': [Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1')],
       'a.csv: line 2 is longer than 1 MiB': [`${longest}x\nA,1,\n`],
       'a.csv.gz has no ending of a format': ['', '', 'a.csv.gz'],
@@ -429,19 +433,21 @@ describe('import and export', () => {
       );
     });
 
-    it('says every five seconds how far it is', async () => {
+    it('says every five seconds how far it is, until it fails', async () => {
       mock.timers.enable({ apis: ['setInterval'] });
       const said: string[] = [];
       const io = new TestIo({ STORE_URL: 'shelf:' });
       const add: PetRepository['add'] = (...given) => {
         mock.timers.tick(2500);
         said.push(io.err);
-        return store.pets.add(...given);
+        return said.length === 2 ? fail() : store.pets.add(...given);
       };
       writeFileSync(path('a.csv'), `${HEADER}A,1,sold\nB,1,sold\n`);
       await shell(`import ${path('a.csv')}`, { add }, io);
+      mock.timers.tick(5000);
       mock.timers.reset();
       expect(said).to.deep.equal(['', 'line 2\n']);
+      expect(io.err).to.match(/^line 2\nStopped [^\n]+\nopened\n$/);
     });
   });
 
