@@ -7,7 +7,11 @@ import { retryWhileTransient } from '../../../src/adapters/mongodb/retry.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejection, rex } from './mongo-store-tests.js';
 
-describe('A change in MongoDB whose attempt was given up', () => {
+const lost = (): never => {
+  throw new MongoNetworkError('the reply is lost');
+};
+
+describe('A change in MongoDB whose reply is late or lost', () => {
   let stored: object;
   const changeByAnother = (fields?: object): void => {
     stored = { ...stored, ...fields, change: new ObjectId() };
@@ -26,7 +30,7 @@ describe('A change in MongoDB whose attempt was given up', () => {
     const changes = mongoChanges({ collection: () => collection, run } as unknown as MongoConnection);
     const error = await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']));
     expect(error).to.be.instanceOf(UnavailableError);
-    expect(updates).to.equal(2);
+    expect(updates).to.equal(replies.length);
   }
 
   it('does not happen again, though the server says late that the attempt changed nothing', async () => {
@@ -45,21 +49,20 @@ describe('A change in MongoDB whose attempt was given up', () => {
     };
     await expectUndecided(run, [
       () => (asked.resolve(), late.promise),
-      async () => {
-        changeByAnother({ status: 'sold' }); // after this one was made
-        throw new Error('the reply is lost');
-      },
+      async () => (changeByAnother({ status: 'sold' }), lost()), // after this one was made
     ]);
   });
 
-  it('does not happen again over the change of another call that was faster than its retry', () =>
-    expectUndecided(
-      (doing, _call, attempt) => retryWhileTransient(doing, { timeout: 5000 }, attempt),
-      [
-        () => Promise.reject(new MongoNetworkError('the reply is lost')),
-        async () => (changeByAnother(), { matchedCount: 0 }),
-      ],
-    ));
+  for (const [what, ...replies] of [
+    ['has taken it back', async () => (changeByAnother(), lost())],
+    ['has removed the animal', async () => (changeByAnother({ removedUntil: new Date() }), lost())],
+    ['was faster than its retry', async () => lost(), async () => (changeByAnother(), { matchedCount: 0 })],
+  ] as Array<[string, ...Replies]>)
+    it(`does not happen again after its reply was lost, when another call ${what}`, () =>
+      expectUndecided(
+        (doing, _call, attempt) => retryWhileTransient(doing, { timeout: 5000 }, attempt),
+        replies,
+      ));
 });
 
 type Block = { readonly value: { readonly last: bigint } };
@@ -81,29 +84,17 @@ describe('An id of an attempt that was given up', () => {
   });
 
   it('does not end others: one that waited for its block takes the next', async () => {
-    let blocks = 0;
+    let [blocks, looks] = [0, 0];
     const inserts = insertsWith(async () => {
       blocks += 1;
       if (blocks === 1) throw new Error('given up');
       return { value: { last: 1000n } };
     });
-    const options = { signal: new AbortController().signal, maxTimeMS: 1000 };
-    const [first, second] = [inserts.nextId(options), inserts.nextId(options)];
-    expect(await rejection(first)).to.have.property('message', 'given up');
-    expect(await second).to.equal(1n);
-  });
-
-  it('is followed by one of a block that is taken anew, if its own could not be taken', async () => {
-    const away = new Error('away');
-    let [tries, looks] = [0, 0];
-    const inserts = insertsWith(async () => {
-      if ((tries += 1) === 1) throw away;
-      return { value: { last: 1000n } };
-    });
     // To wait for a block that never comes would take no turn of the event loop, and so never end.
     const throwIfAborted = (): void => void expect((looks += 1)).to.be.below(9);
     const options = { signal: { throwIfAborted } as AbortSignal, maxTimeMS: 1000 };
-    expect(await rejection(inserts.nextId(options))).to.equal(away);
-    expect(await inserts.nextId(options)).to.equal(1n);
+    const [first, second] = [inserts.nextId(options), inserts.nextId(options)];
+    expect(await rejection(first)).to.have.property('message', 'given up');
+    expect(await second).to.equal(1n);
   });
 });

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { openMongoStore } from '../../../src/adapters/mongodb/open-mongo-store.js';
 import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { MongoProxy } from './mongo-proxy.js';
-import { clientOf, uriOf } from './mongo-server.js';
+import { clientOf } from './mongo-server.js';
 import { apiKey, claimOn, describeStore, rejection, rex, unavailable } from './mongo-store-tests.js';
 
 const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
@@ -77,48 +76,6 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
     expect(await collection('pets').countDocuments({ name: 'Rex' })).to.equal(1);
   });
 });
-
-const isUpdate = (command: object): boolean => 'update' in command;
-
-describeStore(
-  'A change in MongoDB whose reply is lost while others change the animal',
-  ({ server, throughProxy }) => {
-    const query = '&retryWrites=false';
-    const between = (
-      name: string,
-      other: (store: CompleteStore, id: bigint) => Promise<unknown>,
-      left: object | null,
-    ) =>
-      throughProxy(
-        `is unavailable and does not happen again, when the other ${name}`,
-        { query },
-        async ({ store, proxy, db }) => {
-          const { pet } = await store.pets.add(rex);
-          const direct = await openMongoStore(uriOf(server, db.databaseName));
-          const { promise: isDone, resolve: done } = Promise.withResolvers<void>();
-          proxy.dropReplies.set('update', 1);
-          // Holds the retry until the other change is done.
-          proxy.onMessage = () => {
-            const { commands } = proxy;
-            return commands.some(isUpdate) && !commands.slice(-1).some(isUpdate) ? isDone : undefined;
-          };
-          proxy.commands.length = 0;
-          const selling = rejection(store.changes.changeStatus(pet.id, 'sold', ['available']));
-          while ((await direct.pets.findById(pet.id))?.status !== 'sold') await delay(5);
-          await other(direct, pet.id);
-          await direct.close();
-          done();
-          expect(await selling).to.have.property('code', 'service_unavailable');
-          expect(await store.pets.findById(pet.id)).to.deep.equal(left ? { ...pet, ...left } : undefined);
-          expect(await db.collection('pets').countDocuments()).to.equal(1);
-        },
-      );
-    between('takes it back', ({ changes }, id) => changes.changeStatus(id, 'available', ['sold']), {
-      status: 'available',
-    });
-    between('removes the animal', ({ changes }, id) => changes.remove(id, PET_STATUSES), null);
-  },
-);
 
 const FAILURES: Readonly<Record<string, object>> = {
   'the connection is closed': { closeConnection: true },

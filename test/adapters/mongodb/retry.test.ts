@@ -55,8 +55,9 @@ describe('A call to MongoDB', () => {
       return times.length === 1 ? Promise.reject(fault) : new Promise<never>(() => {});
     });
     expect(await rejection(given)).to.include({ code: 'service_unavailable', cause: fault });
-    const silent = times.slice(1).reduce((sum, each) => sum + each, 0);
-    expect(silent).to.be.within(200, 505); // timers are exact to a millisecond
+    const [, ...silent] = times;
+    expect(silent).to.not.be.empty;
+    expect(silent.reduce((sum, each) => sum + each)).to.be.below(505); // timers are exact to a millisecond
   });
 
   it("passes on this program's own errors at once and unchanged", async () => {
