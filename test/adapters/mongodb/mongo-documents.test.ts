@@ -104,12 +104,15 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await store.close();
   });
 
-  it('are not made by a store that must exist, or is only read: it is refused in one line', async () => {
+  it('are not made by a store that must exist, or is only read: it is refused in one line, and keeps no connection', async () => {
+    const proxy = await new MongoProxy(server).open();
     for (const options of [{ mustExist: true }, { readOnly: true }]) {
-      const error = await rejection(openMongoStore(uriOf(server, database), options));
+      const error = await rejection(openMongoStore(uriOf(server, database, proxy), options));
       expect(error).to.be.instanceOf(MongoStoreError);
       expect(String(error)).to.match(/\/animals-[^\n]+ holds no animal store: name the database of one\.$/);
     }
+    const closed = until('all connections are closed', async () => proxy.openConnections === 0);
+    await closed.finally(() => void proxy.close());
     const db = clientOf(server).db(database);
     expect(await db.listCollections().toArray()).to.deep.equal([]);
 
@@ -124,14 +127,6 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(notices).to.deep.equal([]);
     expect((await db.listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['pets']);
     expect(await db.collection('pets').indexes()).to.have.length(1);
-  });
-
-  it('are missing for a store that must exist: it is refused, and keeps no connection', async () => {
-    const proxy = await new MongoProxy(server).open();
-    const uri = uriOf(server, database, { host: proxy.host });
-    expect(await rejection(openMongoStore(uri, { mustExist: true }))).to.be.instanceOf(MongoStoreError);
-    const closed = until('all connections are closed', async () => proxy.openConnections === 0);
-    await closed.finally(() => void proxy.close());
   });
 
   it('have their indexes again after the database was dropped under a store', async () => {
@@ -191,6 +186,7 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
       { ...VALID, _id: 'text' },
     ]);
     expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
+    expect((await pets.add(rex)).pet.id > 2n).to.equal(true);
     expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
     expect(await unavailable(pets.findById(2n))).to.include(' 2n in pets ');
   });
