@@ -68,7 +68,7 @@ describe('The command line', () => {
     });
   });
 
-  for (const line of ['--help', 'openapi', 'keys list --json']) {
+  for (const line of ['--help', 'openapi', 'keys list --json', 'import examples/data/animals.csv']) {
     it(`ends with 1 and one line when the result of ${line} cannot be written, with 0 when its reader has gone`, async () => {
       for (const [code, exit, said] of [
         ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],

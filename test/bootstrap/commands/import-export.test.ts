@@ -378,6 +378,9 @@ describe('import and export', () => {
         err: 'Stopped after line 70. Animals added: 70.\nStandard input:72: The line is not valid JSON. Expected a value at position 0.\n',
       });
       expect(await names()).to.have.length(70);
+      const csv = [`${HEADER}A,1,sold\n"B"b,1,sold\n`, 'x'.repeat(2 ** 21)];
+      const io = new TestIo({ STORE_URL: 'shelf:' }, { stdin: csv });
+      expect((await shell('import - --format csv', {}, io)).err).to.include(`Standard input:3: ${QUOTE}`);
     });
 
     it('opens regular files only, and says why it cannot read another', async () => {

@@ -56,12 +56,6 @@ describe('The commands for keys', () => {
       expect(await keys('issue --name rotate')).to.include({ code: 0 });
     });
 
-    it('minds a wrong KEY_ENVIRONMENT, which no other command does', async () => {
-      const wrong = { KEY_ENVIRONMENT: 'Test' };
-      expect(await keys('list', wrong)).to.include({ code: 0, err: '' });
-      expect((await keys('issue --name till', wrong)).err).to.match(/^Invalid settings:\n  KEY_ENVIRONMENT /);
-    });
-
     it('prints the key and all about it as JSON with --json, and no hash, as list does', async () => {
       const { key, id, ...rest } = JSON.parse((await keys('issue --name till --json')).out) as {
         key: string;
