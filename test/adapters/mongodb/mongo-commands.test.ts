@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { NEW_PET_FIELDS } from '../../../src/domain/pet.js';
 import type { Document } from 'mongodb';
-import { savedPet } from '../../../src/domain/pet.js';
+import { NEW_PET_FIELDS, savedPet } from '../../../src/domain/pet.js';
 import { until } from './mongod.js';
 import { apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
 

@@ -70,18 +70,6 @@ describe('copy', () => {
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
 
-  it('says every five seconds how far it is', async () => {
-    mock.timers.enable({ apis: ['setInterval'] });
-    const { transfer } = target;
-    const writeClaims: CatalogueTransfer['writeClaims'] = async (claims) => {
-      mock.timers.tick(5000);
-      return transfer.writeClaims(claims);
-    };
-    const { err } = await copy(LINE, shelves(withTransfer({ writeClaims })));
-    mock.timers.reset();
-    expect(err).to.equal('3 animals copied or compared\n');
-  });
-
   for (const [what, line, message] of [
     ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to its service'],
     ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to its service'],
@@ -97,12 +85,19 @@ describe('copy', () => {
     });
   }
 
-  it('that fails half-way ends with 1 and says why once', async () => {
-    const cause = new Error('disk is full');
-    const writeClaims = () => Promise.reject(new UnavailableError('writing claims', { cause }));
-    const { code, out, err, closed } = await copy(LINE, shelves(withTransfer({ writeClaims })));
+  it('says every five seconds how far it is; if it fails half-way, why, once, and ends with 1', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const failing = withTransfer({
+      async writeClaims() {
+        mock.timers.tick(5000);
+        throw new UnavailableError('writing claims', { cause: new Error('disk is full') });
+      },
+    });
+    const { code, out, err, closed } = await copy(LINE, shelves(failing));
+    mock.timers.reset();
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
-    expect(err).to.equal('The store is not available (writing claims). disk is full\n');
+    const why = 'The store is not available (writing claims). disk is full';
+    expect(err).to.equal(`3 animals copied or compared\n${why}\n`);
   });
 
   it('stops in order at a signal, with 130', async () => {

@@ -507,7 +507,7 @@ describe('import and export', () => {
       };
       const { code, err } = await shell(`export ${path('a.csv')}`, { list });
       expect(code).to.equal(1);
-      expect(err).to.match(/a\.csv cannot be written\. EEXIST: /);
+      expect(err).to.match(/^[^\n]+a\.csv cannot be written\. EEXIST: [^\n]+\n$/);
       expect(readFileSync(path('a.csv'), 'utf8')).to.equal('of another');
       symlinkSync(path('nowhere'), path('link.csv'));
       for (const file of [path('link.csv'), '/dev/null'])
@@ -534,12 +534,6 @@ describe('import and export', () => {
       await shell(`export ${path('a.csv')}`);
       expect(readFileSync(path('mine'), 'utf8')).to.equal('mine');
       expect(readdirSync(folder)).to.have.members(['a.csv', 'a.csv.part', 'mine']);
-    });
-
-    it('names a file that it cannot write, in one line', async () => {
-      const { code, err } = await shell(`export ${path('none/a.csv')}`);
-      expect({ code, lines: err.split('\n').length }).to.deep.equal({ code: 1, lines: 2 });
-      expect(err).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
     });
 
     it('stops at a signal, and leaves no file', async () => {
