@@ -20,8 +20,12 @@ describe('A call to MongoDB', () => {
         return 'done';
       });
       expect({ done, tries }).to.deep.equal({ done: 'done', tries: 3 });
-      const never = retryWhileTransient('trying', { timeout: 100 }, () => Promise.reject(error));
+      const never = retryWhileTransient('trying', { timeout: 400 }, async () => {
+        tries += 1;
+        throw error;
+      });
       expect(await rejection(never)).to.include({ code: 'service_unavailable', cause: error });
+      expect(tries, 'tries with pauses').to.be.below(20);
     });
   }
 
