@@ -25,7 +25,7 @@ const LONG_FILE = HEADER + LONG_NAMES.map((name) => `${name},1,sold\n`).join('')
 
 /** Animals whose names and numbers are hard on every format. */
 const HARD: readonly Pet[] = [
-  ['Rex', 'a,b', 'say "hi"', '"', 'two\nlines', 'two\r\nlines', 'end\r', ' spaced ', '=1+1', 'Müsli'],
+  ['Rex', 'a,b', 'say "hi"', '"', 'two\nlines', 'two\r\nlines', 'end\r', ' spaced ', '=1+1', '42'],
   ['桜\u2028x', '\u{1f436}', '\ufeffmark', '\\n', "'", 'null', '𐍈'.repeat(1000)],
 ]
   .flat()
