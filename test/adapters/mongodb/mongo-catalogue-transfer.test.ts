@@ -55,11 +55,16 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     expect(again).to.have.deep.property('removedUntil', inAYear);
   });
 
-  onStore('knows how far the ids went when the counter was lost', async ({ store, collection }) => {
-    await store.transfer.writePets([savedPet(77n, rex)]);
-    expect(await collection('counters').countDocuments()).to.equal(0);
-    expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
-  });
+  onStore(
+    'knows how far the ids went when the counter was lost or restored',
+    async ({ store, collection }) => {
+      await store.transfer.writePets([savedPet(77n, rex)]);
+      expect(await collection('counters').countDocuments()).to.equal(0);
+      expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
+      await collection('counters').insertOne({ _id: 'pets', last: 5n });
+      expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
+    },
+  );
 
   const patient = 'waits with a batch for a database that is away, longer than a request would';
   throughProxy(patient, { timeout: 300 }, async ({ store: { pets: repository, transfer }, proxy }) => {
