@@ -44,4 +44,4 @@ function resolveSpecifier(specifier: string): string {
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */
 const isContainerModule = (value: unknown): value is ContainerModule =>
-  Object(value) === value && 'id' in Object(value) && typeof Object(value).load === 'function';
+  'id' in Object(value) && typeof Object(value).load === 'function';
