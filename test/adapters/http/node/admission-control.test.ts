@@ -114,6 +114,7 @@ const task = (start: Task['start'] = () => {}): Task => ({ caller: 'a', deferred
 
 describe('The turns of requests', () => {
   afterEach(closeServers);
+  afterEach(() => mock.restoreAll());
   keepAlive();
 
   it('go to one key after the other, however many requests each sends', async () => {
@@ -144,7 +145,6 @@ describe('The turns of requests', () => {
       while (turn === undefined) turn = admission.admit().admitCaller('a');
       clock.mock.mockImplementation(() => 1000 + waited);
       const refused = await turn.catch(({ message }: Error) => message);
-      clock.mock.restore();
       expect(refused).to.equal(refusal);
     });
   }
@@ -198,13 +198,25 @@ describe('The turns of requests', () => {
     expect(between).to.have.length.above(2);
   });
 
+  it('leave no such time for a pause in which nothing waited', async () => {
+    const clock = mock.method(performance, 'now', () => 0);
+    const turns = new FairScheduler(1);
+    const start = mock.fn();
+    for (const after of [0, 60_000]) {
+      clock.mock.mockImplementation(() => after);
+      turns.defer(task(start));
+      turns.accepted();
+      await settled();
+    }
+    expect(start.mock.callCount()).to.equal(2);
+  });
+
   it('leave that time on a server, for parsing and for requests', async () => {
     const accepted = mock.method(FairScheduler.prototype, 'accepted');
     const { port } = await listening(echoTarget, { admission: new AdmissionControl() });
     for (let count = 0; count < 2; count += 1)
       await (await RawConnection.open(port, head('GET /'))).responses(1);
     const told = accepted.mock.calls.map((call) => call.this);
-    accepted.mock.restore();
     expect([told.length, new Set(told).size]).to.deep.equal([4, 2]);
   });
 
@@ -215,12 +227,13 @@ describe('The turns of requests', () => {
     const defer = (names: string): void => {
       for (const name of names) turns.defer(task((isLate) => done.push(isLate ? `${name} late` : name)));
     };
+    defer('xyz');
+    while (done.length < 3) await settled();
     defer('abc');
     clock.mock.mockImplementation(() => 210);
     defer('123456');
-    while (done.length < 9) await settled();
-    clock.mock.restore();
-    expect(done.join(' ')).to.equal('6 5 4 a late 3 2 1 b late c late');
+    while (done.length < 12) await settled();
+    expect(done.join(' ')).to.equal('x y z 6 5 4 a late 3 2 1 b late c late');
   });
 
   it('are not overtaken: nothing has room while something waits', async () => {
