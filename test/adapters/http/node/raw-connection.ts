@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { ResponseReader } from '../../../contract/http/socket-client.js';
 
@@ -40,17 +41,12 @@ export class RawConnection {
   }
 
   /** Connects and sends `bytes`. `isHalfOpen`: does not end its side when the server does. */
-  static open(port: number, bytes: string | Buffer = '', isHalfOpen = false): Promise<RawConnection> {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: isHalfOpen });
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.off('error', reject);
-        const connection = new RawConnection(socket);
-        connection.send(bytes);
-        resolve(connection);
-      });
-    });
+  static async open(port: number, bytes: string | Buffer = '', isHalfOpen = false): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: isHalfOpen });
+    await once(socket, 'connect');
+    const connection = new RawConnection(socket);
+    connection.send(bytes);
+    return connection;
   }
 
   /** Ends every connection that a test left open. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { totalmem } from 'node:os';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
 import {
@@ -42,15 +43,11 @@ describe('The limits of the listening server', () => {
 
   it('allow as many connections as a quarter of the memory holds at 192 KiB each', () => {
     const MiB = 1024 ** 2;
-    const constrainedMemory = process.constrainedMemory.bind(process);
-    process.constrainedMemory = () => 256 * MiB;
-    try {
-      expect(serverLimits().maxConnections).to.equal(341);
-      process.constrainedMemory = () => 0; // it knows no limit
-      expect(usableMemory()).to.equal(totalmem());
-    } finally {
-      process.constrainedMemory = constrainedMemory;
-    }
+    const memory = mock.method(process, 'constrainedMemory', () => 256 * MiB);
+    expect(serverLimits().maxConnections).to.equal(341);
+    memory.mock.mockImplementation(() => 0); // it knows no limit
+    expect(usableMemory()).to.equal(totalmem());
+    memory.mock.restore();
     expect(serverLimits({}, 1_500 * MiB).maxConnections).to.equal(2_000);
     expect(serverLimits({}, 1_499 * MiB).maxConnections).to.equal(1_998);
   });
@@ -246,7 +243,9 @@ describe('A connection beyond the highest number', () => {
     const response = await held.nth(1);
     leaving.socket.resetAndDestroy();
     await inTime(once(response, 'close'));
-    const next = await RawConnection.open(port);
+    const next = await RawConnection.open(port, head('GET /'));
+    (await inTime(held.nth(2))).end();
+    await next.responses(1);
     await RawConnection.open(port);
     await inTime(next.closed);
   });

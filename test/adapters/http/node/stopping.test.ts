@@ -1,16 +1,7 @@
 import { expect } from 'chai';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
-import {
-  closeServers,
-  echoBody,
-  echoTarget,
-  head,
-  holding,
-  inTime,
-  listening,
-  withClock,
-} from './listening-server.js';
+import { closeServers, echoTarget, head, holding, inTime, listening, withClock } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
 /** Resolves when the port refuses connections. */
@@ -46,11 +37,8 @@ describe('A listening server that is closed', () => {
     await idle.responses(1);
     const connections = [idle, await RawConnection.open(port), await RawConnection.open(port, 'GET / HTT')];
     expect(await inTime(server.close(30_000))).to.equal(true);
-    expect(await Promise.all(connections.map(({ closed }) => closed))).to.deep.equal([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const reasons = await Promise.all(connections.map(({ closed }) => closed));
+    expect(new Set(reasons)).to.deep.equal(new Set([undefined]));
   });
 
   it('answers those that are connected, but not accepted yet', async () => {
@@ -135,19 +123,6 @@ describe('A listening server that is closed', () => {
       expect(await inTime(closed)).to.equal(true);
     }));
 
-  it('answers a request whose body is on its way', async () => {
-    const { server, port } = await listening(echoBody);
-    const connection = await RawConnection.open(
-      port,
-      head('POST /', 'Expect: 100-continue', 'Content-Length: 4'),
-    );
-    await connection.until((received) => received.includes('100 Continue'));
-    const closed = server.close(30_000);
-    connection.send('four');
-    expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['four']);
-    expect(await inTime(closed)).to.equal(true);
-  });
-
   it('waits until a slow client has all of its response', async () => {
     const { held, server, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
@@ -164,6 +139,7 @@ describe('A listening server that is closed', () => {
     const { held, server, port } = await holding();
     const connection = await RawConnection.open(port, head('GET /'));
     await held.nth(0);
+    await RawConnection.open(port); // the last connection has no request
     expect(await inTime(server.close(50))).to.equal(false);
     await connection.closed;
     expect(connection.received).to.equal('');
