@@ -28,7 +28,7 @@ function queries(): Readonly<Record<string, readonly string[]>> {
  * The names of the metrics that a query reads.
  * @throws SyntaxError if it is no PromQL
  */
-export function metricsIn(query: string): readonly string[] {
+function metricsIn(query: string): readonly string[] {
   const text = query.replaceAll('$__rate_interval', '5m'); // Grafana's
   const names: string[] = [];
   parser

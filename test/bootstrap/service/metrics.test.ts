@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import type { Container } from 'inversify';
 import { rejects } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { mock } from 'node:test';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { BusyError } from '../../../src/adapters/http/admission.js';
@@ -12,10 +12,8 @@ import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
-import { FULL_PET } from '../../contract/samples.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
-import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { statusOf } from '../../service/store-client.js';
 import { KEY, Serving, runLine } from '../test-io.js';
 
@@ -29,12 +27,26 @@ const samplesOf = (page: string): Readonly<Record<string, number>> =>
   );
 
 describe('The metrics', () => {
-  afterEach(() => Serving.stopAll().then(cleanUp));
+  let container: Container;
+  const stops: Array<() => Promise<void>> = [];
+  beforeEach(async () => {
+    container = await createContainer(readSettings({ STORE_URL: 'memory:' }));
+  });
+  afterEach(async () => {
+    await Promise.all(stops.splice(0).map((stop) => stop()));
+    await Serving.stopAll();
+  });
 
-  it('count requests, store, commits, keys and deprecated calls, on a port of their own', async () => {
-    const file = join(await temporaryFolder(), 'animals.db');
+  /** Serves the metrics of the container; returns how to read them. */
+  async function measuring() {
+    const { url, stop } = await serveMetrics(container, 0);
+    stops.push(stop);
+    return async () => samplesOf(await (await fetch(url)).text());
+  }
+
+  it('count requests, store, keys and deprecated calls, on a port of their own', async () => {
     const serving = new Serving({
-      STORE_URL: `sqlite:${file}`,
+      STORE_URL: 'memory:',
       API_KEYS: KEY,
       ADMIN_PORT: '0',
       RATE_LIMIT: '8/1h',
@@ -60,7 +72,9 @@ describe('The metrics', () => {
     ] as const)
       await statusOf(url + path, key);
     await statusOf(new URL('/livez', url).href);
-    const page = await (await fetch(metrics)).text();
+    const response = await fetch(metrics);
+    expect(response.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    const page = await response.text();
     expect(samplesOf(page)).to.include({
       'animal_store_requests_total{operation="createPet",status="201"}': 1,
       'animal_store_requests_total{operation="getPet",status="200"}': 2,
@@ -79,27 +93,25 @@ describe('The metrics', () => {
       'animal_store_key_checks_total{result="unknown"}': 1,
       'animal_store_store_duration_seconds_count{operation="findById"}': 3,
     });
-    expect(page).to.match(/^animal_store_deprecated_calls_total\{operation="getPet",key="static-\w+"\} 3$/m);
+    const deprecated = page.match(/(?<=^animal_store_deprecated_calls_total)\{.*$/gm) ?? [];
+    expect(deprecated.join('\n')).to.match(/^\{operation="getPet",key="static-\w+"\} 3$/);
     expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
     expect(missingMetrics(page)).to.deep.equal([]);
+    expect(missingMetrics('')).to.include('alerts.yml: animal_store_request_duration_seconds_bucket');
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
     expect(await serving.stop()).to.equal(0);
   });
 
   it('are in seconds and bytes, and say how many requests and bytes are held', async () => {
-    const file = join(await temporaryFolder(), 'animals.db');
-    const container = await createContainer(readSettings({ STORE_URL: `sqlite:${file}` }));
-    const metrics = await serveMetrics(container, 0);
-    let now = 0;
+    const samples = await measuring();
     const { pets: inner } = await container.getAsync(TOKENS.store);
+    let now = 0;
+    mock.method(performance, 'now', () => now);
     mock.method(inner, 'list', async () => {
       now += 2000;
       return [];
     });
-    const pets = await container.getAsync(TOKENS.petRepository);
-    await Promise.all([1, 2, 3].map(() => pets.add(FULL_PET)));
-    mock.method(performance, 'now', () => now);
-    await pets.list({ limit: 1 });
+    await (await container.getAsync(TOKENS.petRepository)).list({ limit: 1 });
     mock.restoreAll();
     const log = await container.getAsync(TOKENS.httpLog);
     for (const milliseconds of [500, 1500])
@@ -107,47 +119,48 @@ describe('The metrics', () => {
     const admission = await container.getAsync(TOKENS.admission);
     const permit = admission.admit();
     admission.countUnsent('till', 7);
-    const held = samplesOf(await (await fetch(metrics.url)).text());
-    permit.end(0);
-    const page = await (await fetch(metrics.url)).text();
-    await metrics.stop();
-    await inner.close();
-    expect(held).to.include({
+    expect(await samples()).to.include({
       'animal_store_request_duration_seconds_sum{operation="none"}': 2,
       animal_store_response_bytes_total: 120,
       'animal_store_store_duration_seconds_sum{operation="list"}': 2,
       animal_store_requests_in_flight: 1,
       animal_store_response_bytes_unread: 7,
     });
-    expect(samplesOf(page)).to.include({ animal_store_requests_in_flight: 0 });
+    permit.end(0);
+    expect(await samples()).to.include({ animal_store_requests_in_flight: 0 });
   });
 
   it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
-    const container = await createContainer(readSettings({ STORE_URL: 'memory:' }));
-    const metrics = await serveMetrics(container, 0);
+    const samples = await measuring();
     const log = await container.getAsync(TOKENS.httpLog);
     for (const error of [new BusyError('too many'), new UnavailableError('answering within the deadline')]) {
       const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
       log.responded({ ...request, status: 503, code: 'service_unavailable', error });
     }
-    const page = await (await fetch(metrics.url)).text();
-    await metrics.stop();
-    expect(samplesOf(page)).to.include({
-      'animal_store_requests_refused_total{reason="busy"}': 1,
-    });
+    expect(await samples()).to.include({ 'animal_store_requests_refused_total{reason="busy"}': 1 });
   });
 
-  it('count the calls of the store that failed, and none that it only refused', async () => {
-    const container = await createContainer(readSettings({ STORE_URL: 'memory:' }));
+  it('count the calls of the store that failed, and none that it only refused, and change no call', async () => {
     const errors = [new UnavailableError('reading'), new Error('a fault'), new IdempotencyKeyReusedError()];
-    const findById = () => Promise.reject(errors.shift());
-    replace(container, TOKENS.petRepository, { ...openMemoryStore().pets, findById });
-    const metrics = await serveMetrics(container, 0);
-    const measured = await container.getAsync(TOKENS.petRepository);
-    while (errors.length > 0) await rejects(measured.findById(1n));
-    const page = await (await fetch(metrics.url)).text();
-    await metrics.stop();
-    expect(samplesOf(page)).to.include({ 'animal_store_store_failures_total{operation="findById"}': 2 });
+    let error: unknown;
+    const call = mock.fn<(...given: unknown[]) => Promise<never>>(() => Promise.reject(error));
+    replace(container, TOKENS.petRepository, {
+      ...openMemoryStore().pets,
+      add: call,
+      findById: call,
+      list: call,
+    });
+    replace(container, TOKENS.petChanges, { changeStatus: call, remove: call });
+    const samples = await measuring();
+    const pets = await container.getAsync(TOKENS.petRepository);
+    const store = { ...pets, ...(await container.getAsync(TOKENS.petChanges)) };
+    const measured = store as unknown as Record<string, typeof call>;
+    for (const operation of ['add', 'findById', 'list', 'changeStatus', 'remove']) {
+      for (error of errors) await rejects(async () => measured[operation]?.('what', 'with', operation));
+      expect(call.mock.calls.at(-1)?.arguments).to.deep.equal(['what', 'with', operation]);
+      const failures = `animal_store_store_failures_total{operation="${operation}"}`;
+      expect(await samples()).to.include({ [failures]: 2 });
+    }
   });
 
   it('are not served any more when the service cannot start', async () => {
