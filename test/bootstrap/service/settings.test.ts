@@ -75,10 +75,13 @@ describe('The settings', () => {
     ['BASE_PATH', '/.well-known/..a/v1', '/.well-known/..a/v1'],
     ['PUBLIC_URL', 'HTTPS://Example.ORG/Shop/v1', 'https://example.org/Shop/v1'],
     ['STAGING_URL', 'https://bücher.example/v1', 'https://xn--bcher-kva.example/v1'],
+    ['BODY_LIMIT', '1b', 1],
     ['BODY_LIMIT', '64KB', 65_536],
     ['BODY_LIMIT', '16mb', 16_777_216],
     ['REQUEST_DEADLINE', '1ms', 1],
     ['REQUEST_DEADLINE', '24d', 2_073_600_000],
+    ['SHUTDOWN_DEADLINE', '2m', 120_000],
+    ['DRAIN_DELAY', '3H', 10_800_000],
     ['MAX_IN_FLIGHT', '100000', 100_000],
     ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
     ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
@@ -229,7 +232,7 @@ describe('The settings', () => {
           'API_KEYS_FILE must name a regular file of at most a megabyte',
         ]);
       writeFileSync(large, 'a'.repeat(2 ** 20));
-      expect(faultsOf({ API_KEYS_FILE: large })).to.not.include('API_KEYS_FILE must name a regular file');
+      expect(faultsOf({ API_KEYS_FILE: large })).to.deep.equal([]);
     });
 
     it('hold its keys beside those of API_KEYS', () => {
