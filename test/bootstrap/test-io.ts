@@ -24,18 +24,14 @@ export class TestIo extends EventEmitter {
   };
   /** With what writing to standard output fails. */
   fullDisk: Error | undefined;
-  readonly stderr: {
-    write(text: string, written?: () => void): void;
-    readonly isTTY: boolean;
-    readonly columns: number;
-  };
+  readonly stderr;
 
   constructor(env: Record<string, string> = {}, { isTTY = false, stdin = [''] } = {}) {
     super();
     this.stdin = Readable.from(stdin.map((chunk) => Buffer.from(chunk)));
     this.env = env;
     this.stderr = {
-      write: (text, written) => (this.#write('err', text), written?.()),
+      write: (text: string, written?: () => void) => (this.#write('err', text), written?.()),
       isTTY,
       columns: 80,
     };

@@ -1,5 +1,6 @@
+import { rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -128,6 +129,8 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const module = pathToFileURL(join(folder, 'build/src/adapters/http/node/docs-files.js')).href;
     const { readDocsFiles }: typeof DocsFiles = await import(module);
     expect(await readDocsFiles()).to.have.length.greaterThan(1);
+    rmSync(join(folder, 'build/src/exact-json.js'));
+    await rejects(readDocsFiles(), { code: 'ENOENT' });
   });
 
   it('give a container as long as stopping may take', () => {

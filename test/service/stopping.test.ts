@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../adapters/mongodb/mongod.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import { Child, MAIN, PACKAGE, cleanUp, startedService, temporaryFolder } from './running-service.js';
+import {
+  Child,
+  MAIN,
+  PACKAGE,
+  cleanUp,
+  program,
+  startedService,
+  temporaryFolder,
+} from './running-service.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { StoreClient, statusOf } from './store-client.js';
 
@@ -116,6 +124,9 @@ describe('The program, told to stop', () => {
     const next = await startedService(await temporaryFolder());
     next.child.process.stderr.destroy();
     expect((await next.child.stop()).code).to.equal(0); // before anything was written in vain
+    const issuing = program(await temporaryFolder(), ['keys', 'issue', '--name', 'till']);
+    issuing.process.stderr.destroy();
+    expect((await issuing.ended).code).to.equal(0);
     const help = new Child('sh', ['-c', '"$NODE" "$MAIN" serve --help | head -1'], PACKAGE, {
       NODE: process.execPath,
       MAIN,

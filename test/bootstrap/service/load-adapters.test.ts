@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { Container } from 'inversify';
@@ -12,6 +13,12 @@ const adapter = (id: number): string =>
 
 const LATE = 'It did not load within 0.1 s.';
 const NO_ADAPTER = 'It exports no adapter, a ContainerModule of inversify.';
+
+/** How many timers would keep the process. That of the test itself begins when it first waits. */
+async function timers(): Promise<number> {
+  await nextTurn();
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+}
 
 describe('The modules of ADAPTERS', () => {
   let folder: string;
@@ -35,7 +42,9 @@ describe('The modules of ADAPTERS', () => {
     const url = `data:text/javascript,${encodeURIComponent(adapter(2))}`;
     const specifiers = [url, file, './adapter.mjs', pathToFileURL(file).href, '@others/shelf'];
     const container = new Container();
+    const before = await timers();
     expect(await loadAdapters(specifiers, container)).to.deep.equal([]);
+    expect(await timers()).to.be.at.most(before);
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 

@@ -6,7 +6,7 @@ import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { StoreClient } from '../../service/store-client.js';
-import { changed, factory } from '../test-io.js';
+import { Shelf, changed, factory } from '../test-io.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -50,9 +50,9 @@ describe('The service', () => {
     for (const service of services.splice(0)) await service.stop(0);
   });
 
-  async function start(environment: Readonly<Record<string, string>> = {}): Promise<Service> {
+  async function start(environment: Record<string, string> = {}, { module }: Shelf | SlowStore = store) {
     const settings = { PORT: '0', STORE_URL: 'slow:', API_KEYS: 'key-of-the-test', ...environment };
-    const service = await startService(await createContainer(readSettings(settings), [store.module]));
+    const service = await startService(await createContainer(readSettings(settings), [module]));
     services.push(service);
     return service;
   }
@@ -87,6 +87,13 @@ describe('The service', () => {
     expect(await stopped).to.equal(true);
     expect(store.events).to.deep.equal(['listed', 'closing']);
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
+  });
+
+  it('starts after a second although its store does not say whether it is a whole copy', async () => {
+    const transfer = changed(openMemoryStore().transfer, {
+      isUnfinished: (call) => new Promise((_, reject) => call?.signal?.addEventListener('abort', reject)),
+    });
+    await start({ STORE_URL: 'shelf:' }, new Shelf({ transfer }));
   });
 
   it('waits no longer than the deadline for a store that does not close', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Container, ContainerModule } from 'inversify';
+import { Container } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { AnimalStore } from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
@@ -8,7 +8,6 @@ import type { PetRepository } from '../../../src/application/ports/pet-repositor
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { add, decorate, every, replace, token } from '../../../src/bootstrap/service/wiring.js';
-import { changed } from '../test-io.js';
 
 const [one, two, both] = [token<string>('test.one'), token<string>('test.two'), token<string>('test.both')];
 const animalStore = (pets: PetRepository, clock: Clock): AnimalStore => createAnimalStore({ pets, clock });
@@ -66,24 +65,6 @@ describe('The wiring', () => {
       add(container, two, [], async () => 'a');
       decorate(container, one, async (inner, context) => inner + (await context.getAsync(two)));
       expect(await container.getAsync(one)).to.equal('xa');
-    });
-
-    it('wraps the repository of the service in three lines, in a module or on a container', async () => {
-      const calls: string[] = [];
-      const noted = (name: string) => (pets: PetRepository) =>
-        changed(pets, {
-          list(...range) {
-            calls.push(name);
-            return pets.list(...range);
-          },
-        });
-      const adapter = new ContainerModule((options) =>
-        decorate(options, TOKENS.petRepository, noted('inner')),
-      );
-      const service = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
-      decorate(service, TOKENS.petRepository, noted('outer'));
-      await (await service.getAsync(TOKENS.animalStore)).listPets();
-      expect(calls).to.deep.equal(['outer', 'inner']);
     });
   });
 
