@@ -96,6 +96,15 @@ describe('The service', () => {
     await start({ STORE_URL: 'shelf:' }, new Shelf({ transfer }));
   });
 
+  it('says why it cannot start although its store cannot be closed either', async () => {
+    const { port } = new URL((await start({ STORE_URL: 'shelf:' }, new Shelf())).url);
+    store.mayClose = Promise.reject(new Error('unplugged'));
+    store.mayClose.catch(() => {});
+    await rejects(start({ PORT: port }), { code: 'EADDRINUSE' });
+    expect(store.events).to.deep.equal(['closing']);
+    store.mayClose = Promise.resolve();
+  });
+
   it('waits no longer than the deadline for a store that does not close', async () => {
     const closing = Promise.withResolvers<void>();
     store.mayClose = closing.promise;

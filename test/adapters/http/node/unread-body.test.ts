@@ -190,6 +190,18 @@ describe('Expect: 100-continue', () => {
     });
   }
 
+  it('gets no 100 inside a response that has begun', async () => {
+    const { port } = await listening((request, response) => {
+      response.write('a');
+      echoBody(request, response);
+    });
+    const connection = await RawConnection.open(port, sent);
+    await serverHasRead(port);
+    connection.send('four');
+    expect((await connection.responses(1))[0]?.body).to.equal('afour');
+    expect(connection.received).to.not.include('100 Continue');
+  });
+
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
     const { port } = await listening(echoBody);
     const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
