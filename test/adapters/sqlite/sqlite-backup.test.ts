@@ -9,6 +9,7 @@ import {
   readFile,
   readdir,
   readlink,
+  realpath,
   rename,
   rm,
   stat,
@@ -164,11 +165,16 @@ describe('backUpSqliteStore', () => {
     const handles = Object.getPrototypeOf(handle) as typeof handle;
     await handle.close();
     const fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
-    const sync = mock.method(handles, 'sync', () => Promise.reject(fault));
+    const synced: string[] = [];
+    const sync = mock.method(handles, 'sync', async function (this: typeof handle) {
+      if (process.platform === 'linux') synced.push(await readlink(`/proc/self/fd/${this.fd}`));
+      throw fault;
+    });
     try {
       const backup = backUpSqliteStore(file, `${file}.backup`);
       await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
       await expectStoreFileError(openSqliteStore(`${file}.new`), /cannot be used \(EIO\)/);
+      if (process.platform === 'linux') expect(synced.at(-1)).to.equal(await realpath(dirname(file)));
       // As Node.js's permission model does, from version 26 on.
       Object.assign(fault, { code: 'ERR_ACCESS_DENIED' });
       Object.defineProperty(process, 'permission', { value: {}, configurable: true });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
@@ -143,6 +144,15 @@ describe('an SQLite store that another connection is writing to', () => {
     const late = await atSteps(2000, () => rejection(openSqliteStore(file)));
     expect(late).to.be.instanceOf(UnavailableError);
     other.release();
+  });
+
+  it('gives up a read that waits when it is closed', async () => {
+    const { pets } = await testStore();
+    const lock = mock.method(StatementSync.prototype, 'all', refuse);
+    const read = rejection(pets.list({ limit: 5 }));
+    await pets.close();
+    lock.mock.restore();
+    expect(await read).to.be.instanceOf(UnavailableError);
   });
 
   it('finishes the writes in progress before it closes, whichever repository is closed', async () => {
