@@ -122,6 +122,13 @@ describe('The OpenAPI document', () => {
     });
   });
 
+  it('gives the limit of a body that was set as the example of 413', () => {
+    const { post } = documentFor({ bodyLimit: 1000 }).paths['/pets'] ?? {};
+    expect(post?.responses['413']?.content?.['application/json'].example).to.include({
+      message: 'The body is larger than 1000 bytes.',
+    });
+  });
+
   it('gives examples that are valid', () => {
     const { schemas } = document.components;
     const contents = Object.values(operations).flatMap(({ responses }) =>

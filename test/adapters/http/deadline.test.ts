@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UNBOUNDED, type Permit } from '../../../src/adapters/http/admission.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import type { PetChanges } from '../../../src/application/ports/pet-changes.js';
@@ -77,6 +79,21 @@ describe('A request that takes too long', () => {
     body.resolve(new TextEncoder().encode(REX));
     await settled();
     expect(pets.calls).to.deep.equal([]);
+  });
+
+  it('is no 408 when its body came in time, however long it then waits for a place', async () => {
+    const admission = {
+      admit: (): Permit => ({
+        ...UNBOUNDED,
+        async whileClient(work) {
+          const done = await work();
+          await delay(60);
+          return done;
+        },
+      }),
+    };
+    const http = httpInterface({ admission, settings: { bodyDeadline: 30 } });
+    expect(outcome(await http.handle(createWith(REX)))).to.equal('201');
   });
 
   it('ends where timers are numbers, as outside Node.js', async () => {

@@ -146,7 +146,7 @@ describe('HttpInterface', () => {
         { publicUrl: 'https://例え.jp/ä/v1' },
         'https://xn--r8jz45g.jp/%C3%A4/v1',
       ],
-      ['have a public path in ASCII', {}, { publicUrl: '/ä b/v1' }, '/%C3%A4%20b/v1'],
+      ['have a public path in ASCII', {}, { publicUrl: '/ä b%20c/v1' }, '/%C3%A4%20b%20c/v1'],
     ] as ReadonlyArray<[string, Partial<HttpRequest>, Partial<HttpSettings>, string]>) {
       it(what, async () => {
         const http = httpInterface({ settings });

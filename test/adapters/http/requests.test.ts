@@ -63,7 +63,7 @@ describe('splitRequestTarget', () => {
     ['http://host?a=/b', '', 'a=/b'],
     ['ftp://host/v1/pets?a', 'ftp://host/v1/pets', 'a'],
     ['http://me:se@cret@host/a@b', '/a@b', ''],
-    ['ftp://me:secret@host/a@b', 'ftp://host/a@b', ''],
+    ['ftp://me:se@cret@host/a@b', 'ftp://host/a@b', ''],
     ['me:secret@host:443', 'host:443', ''],
     ['/a:b@c', '/a:b@c', ''],
     ['http:///v1/pets', 'http:///v1/pets', ''],

@@ -193,6 +193,7 @@ export const BODY_HEADERS: readonly Row[] = [
   ).map((type) =>
     row(`refuses a body of type ${type}, and names the header to send`, postAs(type), UNSUPPORTED_TYPE),
   ),
+  row('refuses a body of another type in chunks', inChunks(postAs('text/plain')), UNSUPPORTED_TYPE),
   row(
     'refuses a body of two types',
     { ...send('POST', '/pets', JSON_CONTENT, ['Content-Type', 'text/plain']), body: PET },

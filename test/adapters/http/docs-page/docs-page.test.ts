@@ -61,6 +61,7 @@ describe('The docs page as HTML', () => {
       .to.include('<b>GET</b> /shop/v1/pets<')
       .and.not.match(/ value="[^"]/);
     expect(articleOf('getPet', page())).to.match(/<input id="getPet-petId" [^>]* value="1" /);
+    expect(page(), 'relative, for a proxy that puts it below another path').to.include(' value="v1">');
   });
 
   it('says when getPet will be removed, and omits it once GET_PET=off has removed it', () => {
