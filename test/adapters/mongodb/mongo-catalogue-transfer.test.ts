@@ -66,14 +66,20 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     },
   );
 
-  const patient = 'waits with a batch for a database that is away, longer than a request would';
+  const patient = 'waits in each call for a database that is away, longer than a request would';
   throughProxy(patient, { timeout: 300 }, async ({ store: { pets: repository, transfer }, proxy }) => {
+    await transfer.writePets(pets.slice(0, 1));
     await proxy.close();
-    const writing = transfer.writePets(pets);
+    const waiting = [
+      transfer.writePets(pets),
+      transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]),
+      transfer.readClaims({ limit: 1, now: new Date() }),
+      transfer.reserveIds(100n),
+    ];
     await rejection(repository.list({ limit: 5 }));
     await delay(2000);
     await proxy.open();
-    await writing;
+    await Promise.all(waiting);
     expect(await repository.list({ limit: 50 })).to.deep.equal(pets);
   });
 });

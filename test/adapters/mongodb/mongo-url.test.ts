@@ -16,7 +16,7 @@ const WRONG = [
   `mongodb://user:secret@host/db?maxPoolSize=${SECRET}`,
   'mongodb+srv://one.example.com,two.example.com/db',
   'mongodb://host/a.b',
-  `mongodb://host/${'x'.repeat(64)}`,
+  `mongodb://host/${'ä'.repeat(32)}`, // of 64 bytes
   'mongodb://host/..',
 ];
 
