@@ -48,7 +48,7 @@ export const MAX_NAME_LENGTH = 1000;
 
 /**
  * For each field that a caller gives, the rule that a value breaks, as the end of a sentence that begins with the name.
- * None may take the empty text, in CSV the same as none. Append a new field: fingerprints depend on the order.
+ * Each must refuse the empty text: CSV cannot tell it from none. Append a new field: fingerprints depend on the order.
  */
 export const PET_RULES = {
   name: (name) => {

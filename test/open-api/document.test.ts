@@ -20,6 +20,7 @@ describe('The OpenAPI document', () => {
   it('has an example for every member and path parameter, because generators and tools need them', () => {
     for (const name of ['Pet', 'NewPet', 'Error']) {
       const { properties = {} } = document.components.schemas[name] ?? {};
+      expect(properties, name).to.not.be.empty;
       for (const [member, schema] of Object.entries(properties)) {
         if (schema.$ref === undefined) expect(schema, `${name}.${member}`).to.have.property('example');
         expect(schema, `${name}.${member}`).not.to.have.property('default');

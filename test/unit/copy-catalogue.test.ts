@@ -157,7 +157,7 @@ describe('copyCatalogue', () => {
     }
   });
 
-  it('rejects with the error of whatever write fails, with the ids of the source reserved before all others', async () => {
+  it('rejects with the error of any write that fails, and reserves the ids before it writes animals', async () => {
     for (const [port, operations, lastId] of [
       ['transfer', { markUnfinished: noDisk }, 0n],
       ['transfer', { reserveIds: noDisk }, 0n],

@@ -97,9 +97,10 @@ async function cut(folder, record, points, random) {
         found.lost += Number(lost > 0);
         found.twice += Number(twice > 0);
       } catch (error) {
-        if (found.refused + found.unborn < 3) console.log(`${where}: ${error.message}`);
         // Until its first sync, the first page of a new store may be torn. Nothing was acknowledged then.
-        found[ledger.size > 0 ? 'refused' : 'unborn'] += 1;
+        const kind = ledger.size > 0 ? 'refused' : 'unborn';
+        if (found[kind] < 3) console.log(`${where}: ${error.message}`);
+        found[kind] += 1;
       }
     }
   }
@@ -135,7 +136,7 @@ export async function attack({ short, show, random }) {
       show(`disks that lack what was acknowledged${model}`, lost, 'equals', 0);
       show(`disks with an animal twice${model}`, twice, 'equals', 0);
       show(`disks that the service refuses${model}`, refused, 'equals', 0);
-      show(`such disks before anything was acknowledged${model}`, unborn, 'at most', 3);
+      show(`disks refused before anything was acknowledged${model}`, unborn, 'at most', 3);
     });
   await inFolder(async (folder) => {
     const options = ['--import', `data:text/javascript,${encodeURIComponent(LESS)}`];

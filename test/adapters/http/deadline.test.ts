@@ -110,8 +110,8 @@ describe('A request that is in time', () => {
   it('leaves no timer behind', async () => {
     const started = mock.method(globalThis, 'setTimeout');
     const ended = mock.method(globalThis, 'clearTimeout');
-    await httpInterface().handle(createWith(REX));
-    mock.restoreAll();
+    const handled = httpInterface().handle(createWith(REX));
+    await handled.finally(() => mock.restoreAll());
     const timers = started.mock.calls.map(({ result }) => result);
     expect(timers).to.have.length.above(0);
     expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include.members(timers);

@@ -46,7 +46,7 @@ describe('An animal as JSON', () => {
   it('escapes each character that JSON requires, and no other', () => {
     const units = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
     const rest = { categoryId: -1n, status: 'sold' } as const;
-    const wrong = units.filter((name) => {
+    const wrong = [...units, 'a"\n\u{1F431}b'].filter((name) => {
       const expected = `{"id":1,"name":${JSON.stringify(name)},"categoryId":-1,"status":"sold"}`;
       return petJson({ id: 1n, name, ...rest }) !== expected;
     });

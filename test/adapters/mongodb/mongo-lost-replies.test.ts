@@ -128,7 +128,7 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
     });
   }
 
-  const slow = { times: 2, failCommands: ['insert'], blockConnection: true, blockTimeMS: 500 };
+  const slow = { times: 2, failCommands: ['insert'], blockConnection: true, blockTimeMS: 1200 };
   failing('lets the calls in progress finish before it closes, though one fails', slow, async (store) => {
     const given = new AbortController();
     const adding = store.pets.add(rex);

@@ -132,12 +132,12 @@ describe('an SQLite store that another connection is writing to', () => {
         const { pets } = await openSqliteStore(file, { onNotice });
         await use(pets);
         await pets.close();
-      });
+      }).finally(() => lines.length > 0 || held.release());
       expect(lines).to.deep.equal([`waiting: another process has locked ${file}`]);
     });
   }
 
-  it('gives opening up after five seconds in which the other has the file for itself', async () => {
+  it('gives up opening after five seconds in which the other has locked the whole file', async () => {
     const { pets, file } = await testStore();
     await pets.close();
     const other = fileLock(file);
@@ -150,8 +150,7 @@ describe('an SQLite store that another connection is writing to', () => {
     const { pets } = await testStore();
     const lock = mock.method(StatementSync.prototype, 'all', refuse);
     const read = rejection(pets.list({ limit: 5 }));
-    await pets.close();
-    lock.mock.restore();
+    await pets.close().finally(() => lock.mock.restore());
     expect(await read).to.be.instanceOf(UnavailableError);
   });
 

@@ -188,7 +188,10 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a URL in place of a path', async () => {
-    await expectStoreFileError(openSqliteStore('sqlite:a.db'), /is a URL: give the path in it alone/);
+    const folder = await testFolder();
+    const opening = openSqliteStore(`sqlite:${folder}/a.db`);
+    await expectStoreFileError(opening, /is a URL: give the path in it alone/);
+    expect(await readdir(folder)).to.deep.equal([]);
   });
 
   for (const [what, make, path, problem, options] of [

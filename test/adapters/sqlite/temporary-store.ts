@@ -110,7 +110,7 @@ export interface TestStore extends CompleteStore {
 
 type Method = 'exec' | 'prepare';
 
-/** Calls `before` in each call of `method` on any connection, which fails with what it throws. Returns how to end it. */
+/** Calls `before` in each call of `method` on any connection, which throws what it throws. Returns a function that ends this. */
 export function intercept(
   method: Method,
   before: (sql: string, connection: DatabaseSync) => void,

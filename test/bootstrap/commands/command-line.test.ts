@@ -82,18 +82,20 @@ describe('The command line', () => {
     });
   }
 
-  for (const line of [
-    'backup b.db --keep 7',
-    'check-store ./store.mjs',
-    'import a.csv --delimiter=;',
-    'import a.csv --max-errors 9',
-    'import a.csv --status sold',
-    'keys rotate 4fZk02Qa',
-  ])
+  for (const [line, advice] of Object.entries({
+    'backup b.db --keep 7': 'name a new FILE each time',
+    'check-store ./store.mjs': 'run the contract suites',
+    'import a.csv --delimiter=;': 'the first line of the file shows it',
+    'import a.csv --max-errors 9': 'a file with an invalid line stores nothing',
+    'import a.csv --status sold': 'add a column status',
+    'keys rotate 4fZk02Qa': 'use keys issue, then keys revoke ID --after 24h',
+  }))
     it(`refuses what is gone in one line that names what to use now: ${line}`, async () => {
       const { code, out, err } = await runLine(line);
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-      expect(err).to.match(/^[a-z -]+ was removed: [^\n]+\.\n$/);
+      expect(err)
+        .to.match(/^[a-z -]+ was removed: [^\n]+\.\n$/)
+        .and.include(advice);
     });
 
   describe('used wrongly ends with 2 and says', () => {

@@ -85,7 +85,7 @@ describe('copy', () => {
     });
   }
 
-  it('says every five seconds how far it is; if it fails half-way, why, once, and ends with 1', async () => {
+  it('says every five seconds how far it is, and once why it failed', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     const failing = withTransfer({
       async writeClaims() {
@@ -93,8 +93,7 @@ describe('copy', () => {
         throw new UnavailableError('writing claims', { cause: new Error('disk is full') });
       },
     });
-    const { code, out, err, closed } = await copy(LINE, shelves(failing));
-    mock.timers.reset();
+    const { code, out, err, closed } = await copy(LINE, shelves(failing)).finally(() => mock.timers.reset());
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
     const why = 'The store is not available (writing claims). disk is full';
     expect(err).to.equal(`3 animals copied or compared\n${why}\n`);

@@ -499,7 +499,7 @@ describe('import and export', () => {
       expect(readFileSync(path('a.csv')).equals(before)).to.equal(true);
     });
 
-    it('never replaces a file that appears meanwhile, a dangling link or a device', async () => {
+    it('never replaces a file that appears meanwhile, a dangling link or a device, and makes no folder', async () => {
       await store.transfer.writePets(HARD);
       const list: PetRepository['list'] = (range, call) => {
         writeFileSync(path('a.csv'), 'of another');
@@ -516,6 +516,8 @@ describe('import and export', () => {
           err: `${file} exists: choose another name, or - for standard output.\n`,
         });
       expect(readdirSync(folder)).to.have.members(['a.csv', 'link.csv']);
+      const { err: why } = await shell(`export ${path('none/a.csv')}`);
+      expect(why).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
     });
 
     it('writes to standard output in a format that is said, until its reader has gone', async () => {

@@ -25,7 +25,7 @@ describe('The container', () => {
   describe('chooses the store by STORE_URL:', () => {
     it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-container-')));
-      const file = join(folder, 'a%20b?c=d', 'pets.db');
+      const file = join(folder, 'a b%20?c=d', 'pets.db');
       const made = await container({ STORE_URL: `sqlite:${file}` });
       expect(existsSync(file)).to.equal(false);
       const store = await made.getAsync(TOKENS.store);

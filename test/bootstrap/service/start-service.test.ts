@@ -89,7 +89,7 @@ describe('The service', () => {
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
   });
 
-  it('starts after a second although its store does not say whether it is a whole copy', async () => {
+  it('starts although its store never says whether it is a whole copy', async () => {
     const transfer = changed(openMemoryStore().transfer, {
       isUnfinished: (call) => new Promise((_, reject) => call?.signal?.addEventListener('abort', reject)),
     });

@@ -199,5 +199,11 @@ export const CHANGES: readonly Row[] = [
     bare('OPTIONS', '{{base}}/pets/1'),
     ok({ Allow: 'GET, HEAD, PATCH, DELETE, OPTIONS', ...ACCEPT_PATCH }, 204),
   ),
+  on(
+    'names every method of the service',
+    bare('OPTIONS', '*'),
+    ok({ Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, 204),
+    { socketOnly: 'a Request has a path' },
+  ),
   on('changes a status also when getPet is removed', patch(SAME, '1'), ok(), { given: 'experimentalAlone' }),
 ];

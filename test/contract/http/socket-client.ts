@@ -28,7 +28,7 @@ export function messageOf(request: RawRequest | RowRequest, host: string, respon
   if (!has('host')) lines.push(`Host: ${host}`);
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   if (chunked)
-    lines.push('Transfer-Encoding: Chunked'); // in any case (RFC 9112, 7)
+    lines.push('Transfer-Encoding: Chunked'); // not case-sensitive (RFC 9112, 7)
   else if (content && !has('content-length')) lines.push(`Content-Length: ${content.length}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   const framed = content && chunked ? inChunks(content) : (content ?? Buffer.alloc(0));

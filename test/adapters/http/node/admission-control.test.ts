@@ -198,7 +198,7 @@ describe('The turns of requests', () => {
     expect(between).to.have.length.above(2);
   });
 
-  it('leave no such time for a pause in which nothing waited', async () => {
+  it('leave connections no more time for a pause in which nothing waited', async () => {
     const clock = mock.method(performance, 'now', () => 0);
     const turns = new FairScheduler(1);
     const start = mock.fn();

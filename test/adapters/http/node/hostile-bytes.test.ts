@@ -39,7 +39,7 @@ const MUTATED = fc
 describe('Hostile bytes', () => {
   afterEach(closeServers);
 
-  // Mocha fails it for what is thrown, too.
+  // An error that nobody catches, or a rejection, fails it too: in tools/mocha-setup.mjs.
   it('on 600 connections are each answered or cut off in time, and nothing is thrown', async () => {
     const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
     const all = fc.sample(MUTATED, { numRuns: 600, seed });

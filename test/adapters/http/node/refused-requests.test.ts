@@ -38,7 +38,7 @@ describe('A request that the server refuses itself', () => {
       const [response] = await exchange(port, bytes);
       expectError(response, 431, 'headers_too_large');
     }
-    // The end of each client was noticed behind what was not parsed.
+    // The server noticed the end of each client, behind bytes that it did not parse.
     expect(await inTime(server.close(30_000))).to.equal(true);
   });
 
