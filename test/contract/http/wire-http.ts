@@ -45,7 +45,10 @@ export const SITUATIONS = {
   twoOrigins: { settings: { corsOrigins: ['https://one.example', 'http://localhost:5173'] } },
   /** Pages of any origin may use the service. */
   anyOrigin: { settings: { corsOrigins: ['*'] } },
-  experimental: { settings: { experimental: ['changeStatus', 'removePet'] } },
+  /** The experimental operations are served, also to pages of another origin. */
+  experimental: {
+    settings: { experimental: ['changeStatus', 'removePet'], corsOrigins: ['https://one.example'] },
+  },
   experimentalAlone: { settings: { experimental: ['changeStatus', 'removePet'], getPet: 'off' } },
   experimentalAway: { settings: { experimental: ['changeStatus', 'removePet'] }, store: 'away' },
   /** One request is in progress, and no more are allowed at the same time. */
