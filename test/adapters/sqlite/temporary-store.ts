@@ -110,7 +110,7 @@ export interface TestStore extends CompleteStore {
 
 type Method = 'exec' | 'prepare';
 
-/** Calls `before` in each call of `method` on any connection, which throws what it throws. Returns a function that ends this. */
+/** Calls `before` first in each call of `method`, on any connection. Returns the function that ends this. */
 export function intercept(
   method: Method,
   before: (sql: string, connection: DatabaseSync) => void,

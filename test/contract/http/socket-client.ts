@@ -27,8 +27,8 @@ export function messageOf(request: RawRequest | RowRequest, host: string, respon
   const has = (wanted: string): boolean => headers.some(([name]) => name.toLowerCase() === wanted);
   if (!has('host')) lines.push(`Host: ${host}`);
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
-  if (chunked)
-    lines.push('Transfer-Encoding: Chunked'); // not case-sensitive (RFC 9112, 7)
+  // The names of codings are not case-sensitive (RFC 9112, 7).
+  if (chunked) lines.push('Transfer-Encoding: Chunked');
   else if (content && !has('content-length')) lines.push(`Content-Length: ${content.length}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   const framed = content && chunked ? inChunks(content) : (content ?? Buffer.alloc(0));

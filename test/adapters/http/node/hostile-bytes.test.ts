@@ -14,7 +14,7 @@ const VALID: readonly string[] = [
   head('GET /', 'Connection: Upgrade', 'Upgrade: websocket') + head('GET /'),
   'GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n',
 ];
-const PIECES = ['\r\n', '\n', '\r', '\0', ' ', ':', '\r\n\r\n', 'Host: b\r\n', 'Content-Length: 9\r\n'];
+const PIECES = ['\r\n', '\n', '\r', '\0', ' ', ':', '\r\n\r\n', 'Host: b\r\n', 'Content-Length: 9\r\n', 'ÿ'];
 
 /** A place in a text, what is inserted there, and how many bytes behind it are removed, or before it repeated. */
 const CHANGE = fc.record({
