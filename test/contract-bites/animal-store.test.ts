@@ -5,10 +5,13 @@ import { INT64_MAX } from '../../src/domain/int64.js';
 import { InvalidPetError } from '../../src/domain/errors.js';
 import type { NewPet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
-import { animalStoreContract } from '../contract/store-contracts.js';
+import { animalStoreContract, type AnimalStoreCase } from '../contract/store-contracts.js';
+import { each } from '../contract/contract.js';
 import { bites, faultsOf, idleFaults, withFault, type Bites, type Fault } from './bites.js';
 
-const { asks, returns, rejects, deaf, hasty } = faultsOf<ExperimentalAnimalStore>();
+type AnimalStoreBites = Partial<Bites<AnimalStoreCase, Fault<ExperimentalAnimalStore>>>;
+
+const { asks, returns, rejects, deaf, hasty, remembers } = faultsOf<ExperimentalAnimalStore>();
 
 /** Changes an animal, if it is an object. */
 const createsOther = (change: (pet: NewPet) => NewPet): Fault<ExperimentalAnimalStore> =>
@@ -25,14 +28,19 @@ const keysOther = (
     },
   });
 
-const ABORTED = 'rejects with the reason of an aborted signal, and stores nothing';
+/** Leaves a field out of the fingerprint. */
+const keysWithout = (fields: Partial<NewPet>): Fault<ExperimentalAnimalStore> =>
+  asks({ createPet: (pet, call) => [call?.idempotencyKey ? { ...pet, ...fields } : pet, call] });
 
-const reading: Bites<Fault<ExperimentalAnimalStore>> = {
-  'lists twenty animals of every status': asks({
+/** Names a page after the last one. */
+const hasNext = returns({ listPets: (page) => ({ next: page.pets.at(-1)?.id ?? 0n, ...page }) });
+
+const reading = {
+  'lists twenty animals of every status in ascending order of id by default': asks({
     listPets: (query, call) => [{ ...query, limit: query?.limit ?? 10 }, call],
   }),
   // Cuts a limit that is too large.
-  'refuses every invalid limit': asks({
+  'refuses every invalid limit, and names it': asks({
     listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: limit > 100 ? 100 : limit }, call],
   }),
   // Lists everything for an unknown status.
@@ -42,34 +50,32 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
         ? [query, call]
         : [{ ...query, status: undefined }, call],
   }),
-  'fills every page but the last, which has no next: of every status': returns({
-    listPets: (page) => ({ next: page.pets.at(-1)?.id ?? 0n, ...page }),
-  }),
-  // Filters after it limited.
-  'fills every page but the last, which has no next: with the status pending': (animalStore) => ({
-    async listPets({ status, ...query } = {}, call) {
-      const page = await animalStore.listPets(query, call);
-      return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
-    },
-  }),
-  'returns pages that can be changed': returns({
+  'fills every page but the last, which has no next, with a filter or without': [
+    hasNext,
+    returns({ listPets: ({ next, ...page }) => (next === undefined ? page : { ...page, next: next + 1n }) }),
+    // Filters after it limited.
+    (animalStore) => ({
+      async listPets({ status, ...query } = {}, call) {
+        const page = await animalStore.listPets(query, call);
+        return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
+      },
+    }),
+  ],
+  'returns pages that can be changed without changing the store': returns({
     listPets: (page) => ({ ...page, pets: page.pets.map((pet) => structuredClone(pet)) }),
   }),
-  'refuses every invalid after': asks({
+  'refuses every invalid after, and names it': asks({
     listPets: ({ after, ...query } = {}, call) => [
       { ...query, after: typeof after === 'bigint' ? BigInt.asIntN(64, after) : after },
       call,
     ],
   }),
   // Begins at the animal, not behind it.
-  'begins a page behind any id': asks({
+  'begins a page behind any id, also of an animal that the filter leaves out': asks({
     listPets: ({ after, ...query } = {}, call) => [
       { ...query, after: after !== undefined && after > 0n && after < INT64_MAX ? after - 1n : after },
       call,
     ],
-  }),
-  'which has no next: with the status sold': returns({
-    listPets: ({ next, ...page }) => (next === undefined ? page : { ...page, next: next + 1n }),
   }),
   'rejects with pet_not_found for an id that no animal has, in int64 or not': asks({
     getPet: (id, call) => [BigInt.asIntN(64, BigInt(id)), call],
@@ -77,20 +83,36 @@ const reading: Bites<Fault<ExperimentalAnimalStore>> = {
   'refuses an id that is neither a bigint nor a safe integer': asks({
     getPet: (id, call) => [typeof id === 'bigint' ? id : Number(String(id)), call],
   }),
-  [`${ABORTED}: getPet`]: deaf('getPet'),
-};
+  ...each(
+    {
+      listPets: deaf('listPets'),
+      createPet: hasty('createPet'),
+      'createPet with an idempotency key': hasty('createPet'),
+      getPet: deaf('getPet'),
+      'getPet with an id outside int64': deaf('getPet'),
+    },
+    (call, fault) => [`rejects with the reason of an aborted signal, and stores nothing: ${call}`, fault],
+  ),
+  'gets each animal by its id, as a bigint or as a number': asks({
+    getPet: (id, call) => [BigInt.asIntN(4, BigInt(id)), call],
+  }),
+  'lists nothing, without a next page, when the store is empty': hasNext,
+  'lists 1 to 100 animals at a time': asks({
+    listPets: (query, call) => [query?.limit === 100 ? { ...query, limit: 99 } : query, call],
+  }),
+} satisfies AnimalStoreBites;
 
-const creating: Bites<Fault<ExperimentalAnimalStore>> = {
+const creating = {
   'creates an animal without a status, as available': createsOther((pet) => ({ status: 'pending', ...pet })),
   'creates an animal with every field': createsOther((pet) => ({ ...pet, status: undefined })),
   'creates an animal with the bigint [9007199254740993] as categoryId': createsOther((pet) =>
     typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
   ),
-  'refuses every invalid categoryId': createsOther((pet) =>
+  'refuses every invalid categoryId, names the field, and stores nothing': createsOther((pet) =>
     typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
   ),
   // Stores an animal before it refuses it.
-  'refuses every invalid status, names the field': (animalStore) =>
+  'refuses every invalid status, names the field, and stores nothing': (animalStore) =>
     rejects({
       async createPet(error) {
         await animalStore.createPet({ name: 'Fido', categoryId: 1n });
@@ -98,7 +120,7 @@ const creating: Bites<Fault<ExperimentalAnimalStore>> = {
       },
     })(animalStore),
   // Names only the first fault.
-  'names every fault of an animal': rejects({
+  'names every fault of an animal in one message': rejects({
     createPet(error) {
       throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
     },
@@ -106,61 +128,92 @@ const creating: Bites<Fault<ExperimentalAnimalStore>> = {
   'assigns ids itself and drops unknown fields': returns({
     createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }),
   }),
-  'creates once for an idempotency key': keysOther(() => undefined),
+  'creates once for an idempotency key and replays the animal as it was created': keysOther(() => undefined),
   'recognises the same animal in another spelling': keysOther((key, pet) =>
     typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key,
   ),
-  'refuses an idempotency key that was used for an animal with another name': keysOther((key, pet) => ({
-    ...key,
-    key: `${key.key} ${pet.name}`,
-  })),
-  // Leaves the status out of the fingerprint.
-  'refuses an idempotency key that was used for an animal with another status': (animalStore) => ({
-    createPet: (pet, call) =>
-      animalStore.createPet(call?.idempotencyKey ? { ...pet, status: undefined } : pet, call),
-  }),
+  'refuses an idempotency key that was used for an animal with another name, and stores nothing': keysOther(
+    (key, pet) => ({ ...key, key: `${key.key} ${pet.name}` }),
+  ),
+  'refuses an idempotency key that was used for an animal with another status, and stores nothing':
+    keysWithout({ status: undefined }),
   'separates equal idempotency keys of different scopes': keysOther((key) => ({
     ...key,
     scope: 'everybody',
   })),
-  'refuses idempotency keys that are empty, too long': keysOther((key) => ({
+  'refuses idempotency keys that are empty, too long or not storable, and stores nothing': keysOther(
+    (key) => ({ ...key, key: key.key.slice(0, 255) }),
+  ),
+  'creates one animal for twenty simultaneous calls with one idempotency key': (animalStore) =>
+    remembers(
+      'createPet',
+      () => true,
+    )(
+      withFault(
+        animalStore,
+        keysOther(() => undefined),
+      ),
+    ),
+  'takes idempotency keys of 1 to 255 characters': keysOther((key) => ({ ...key, key: `key ${key.key}` })),
+  'refuses scopes that are empty, too long or not storable, and stores nothing': keysOther((key) => ({
     ...key,
-    key: key.key.slice(0, 255),
+    scope: key.scope.slice(0, 255),
   })),
-  [`${ABORTED}: createPet`]: hasty('createPet'),
-};
+  'refuses every invalid name, names the field, and stores nothing': createsOther((pet) => ({
+    ...pet,
+    name: pet.name === '' ? 'nameless' : pet.name,
+  })),
+  // Fails with an error of JavaScript.
+  'refuses what is no object as an animal, and stores nothing': asks({
+    createPet: ({ ...pet }, call) => [pet, call],
+  }),
+  'refuses an idempotency key that was used for an animal with another categoryId, and stores nothing':
+    keysWithout({ categoryId: 1n }),
+} satisfies AnimalStoreBites;
 
-const changing: Bites<Fault<ExperimentalAnimalStore>> = {
-  'changes the status of an animal, by a bigint or a number': returns({
+const changing = {
+  'changes the status of an animal, by a bigint or a number, and nothing else': returns({
     changeStatus: (pet) => ({ ...pet }),
   }),
   // Removes again what is gone.
   'removes an animal, once': rejects({ removePet: () => undefined }),
   // Reads the status in one step and changes it in another.
-  'lets exactly one of twenty simultaneous callers sell': (animalStore) => ({
+  'lets exactly one of twenty simultaneous callers sell an animal': (animalStore) => ({
     async changeStatus(id, status, { from, ...call } = {}) {
       const pet = await animalStore.getPet(id);
       await Promise.resolve();
       return animalStore.changeStatus(id, status, pet.status === from ? call : { from, ...call });
     },
   }),
-  'with another status than `from`: changeStatus': asks({
+  'does nothing to an animal with another status than `from`: changeStatus': asks({
     changeStatus: (id, status, call) => [id, status, { ...call, from: undefined }],
   }),
-  'with another status than `from`: removePet': asks({
+  'does nothing to an animal with another status than `from`: removePet': asks({
     removePet: (id, call) => [id, { ...call, from: undefined }],
   }),
-  'for an id that no animal has: removePet': asks({
+  'rejects with pet_not_found for an id that no animal has: removePet': asks({
     removePet: (id, call) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, call],
   }),
   'refuses an id that is no integer and an unknown `from`: changeStatus': asks({
     changeStatus: (id, status, call) => [id, status, { ...call, from: call?.from ?? undefined }],
   }),
-  'and changes nothing: removePet': hasty('removePet'),
-  'and changes nothing: changeStatus': deaf('changeStatus'),
+  'rejects with the reason of an aborted signal, and changes nothing: removePet': hasty('removePet'),
+  'rejects with the reason of an aborted signal, and changes nothing: changeStatus': deaf('changeStatus'),
+  'rejects with pet_not_found for an id that no animal has: changeStatus': asks({
+    changeStatus: (id, ...rest) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, ...rest],
+  }),
+  'refuses an id that is no integer and an unknown `from`: removePet': asks({
+    removePet: (id, call) => [id, { ...call, from: call?.from ?? undefined }],
+  }),
   'refuses an unknown status, and names it': asks({
     changeStatus: (id, status, call) => [id, status ?? 'sold', call],
   }),
+} satisfies AnimalStoreBites;
+
+const broken: Bites<AnimalStoreCase, Fault<ExperimentalAnimalStore>> = {
+  ...reading,
+  ...creating,
+  ...changing,
 };
 
 bites(
@@ -169,6 +222,6 @@ bites(
     const store = openMemoryStore();
     return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
   },
-  { ...reading, ...creating, ...changing },
+  broken,
   idleFaults(createAnimalStore(openMemoryStore())),
 );

@@ -3,7 +3,11 @@ import { readApiKeyId } from '../../src/adapters/api-keys/api-key.js';
 import type { Authenticator, Principal } from '../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import { authenticatorSubject } from '../adapters/api-keys/fixtures.js';
-import { authenticatorContract, type AuthenticatorSubject } from '../contract/authenticator-contract.js';
+import {
+  authenticatorContract,
+  type AuthenticatorCase,
+  type AuthenticatorSubject,
+} from '../contract/authenticator-contract.js';
 import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
 
 const { asks, returns, rejects, deaf, remembers } = faultsOf<Authenticator>();
@@ -34,26 +38,31 @@ const NOBODY: Principal = { keyId: 'nobody', scopes: new Set() };
 const sum = (text: string): number =>
   Array.from(text).reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0) % 64;
 
-const broken: Bites<Fault<Authenticator>> = {
-  'accepts a valid credential': returnsOther((principal) => ({
+const broken: Bites<AuthenticatorCase, Fault<Authenticator>> = {
+  'accepts a valid credential with its key id and scopes, every time': returnsOther((principal) => ({
     ...principal,
     scopes: new Set(['pets:read', 'pets:write']),
   })),
-  'refuses any odd text': judgesOther((sent) => decodeURIComponent(encodeURIComponent(sent))),
-  'refuses a valid credential in disguise': judgesOther((sent) => sent.trim()),
-  'a valid credential in disguise': accepts((valid, sent) => valid.toLowerCase() === sent.toLowerCase()),
-  'refuses every truncation of a valid credential': accepts(
+  'refuses an invalid credential with its reason, every time': returns({
+    authenticate: (result) => (result.ok ? result : { ...result, reason: 'unknown' }),
+  }),
+  'refuses any odd text, however long': judgesOther((sent) => decodeURIComponent(encodeURIComponent(sent))),
+  'refuses a valid credential in disguise': [
+    judgesOther((sent) => sent.trim()),
+    accepts((valid, sent) => valid.toLowerCase() === sent.toLowerCase()),
+  ],
+  'refuses every truncation of a valid credential, from either end': accepts(
     (valid, sent) => sent.length > 9 && valid.startsWith(sent),
   ),
-  'refuses a valid credential with any one character changed': accepts(
+  'refuses a valid credential with any one character changed, removed, doubled or inserted': accepts(
     (valid, sent) => sum(valid) === sum(sent),
   ),
-  'refuses the id of a key': accepts((valid, sent) => valid.includes(`_${sent}_`)),
-  'refuses one that begins as that of a valid credential': accepts(
+  'refuses the id of a key, which is not secret': accepts((valid, sent) => valid.includes(`_${sent}_`)),
+  'compares whole digests: refuses one that begins as that of a valid credential': accepts(
     (valid, sent) => sha256(valid).slice(0, 8) === sha256(sent).slice(0, 8),
   ),
   // Trusts the checksum of a key.
-  'refuses one that differs from the stored hash': returns({
+  'compares whole digests: refuses one that differs from the stored hash in any one digit': returns({
     authenticate: (result, credential) =>
       readApiKeyId(credential) === undefined ? result : { ok: true, principal: NOBODY },
   }),
@@ -61,7 +70,7 @@ const broken: Bites<Fault<Authenticator>> = {
     ...principal,
     keyId: credential,
   })),
-  'returns scopes that can be changed': remembers('authenticate', () => true),
+  'returns scopes that can be changed without changing a later result': remembers('authenticate', () => true),
   // Keeps the credential between two steps.
   'does not mix up simultaneous calls': (authenticator) => {
     let current = '';
@@ -73,16 +82,16 @@ const broken: Bites<Fault<Authenticator>> = {
       },
     };
   },
-  'rejects with the reason of an aborted signal': deaf('authenticate'),
-  'rejects with service_unavailable without its store': rejects({
-    authenticate: () => ({ ok: false, reason: 'unknown' }),
-  }),
-  // Hides the credential in the cause of an error.
-  'puts no credential into the error': rejects({
-    authenticate(_, credential) {
-      throw new UnavailableError('reading a key', { cause: new Error(`no row for ${credential}`) });
-    },
-  }),
+  'rejects with the reason of an aborted signal, even if it knows the result': deaf('authenticate'),
+  'rejects with service_unavailable without its store, and puts no credential into the error': [
+    rejects({ authenticate: () => ({ ok: false, reason: 'unknown' }) }),
+    // Hides the credential in the cause of an error.
+    rejects({
+      authenticate(_, credential) {
+        throw new UnavailableError('reading a key', { cause: new Error(`no row for ${credential}`) });
+      },
+    }),
+  ],
 };
 
 const open = (fault?: Fault<Authenticator>) => async (): Promise<AuthenticatorSubject> => {

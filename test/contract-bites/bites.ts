@@ -3,12 +3,12 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { UnavailableError } from '../../src/domain/errors.js';
-import type { Contract, Open, Subject } from '../contract/contract.js';
+import { each, type Contract, type Open, type Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
-/** Broken adapters, each by the promise that it breaks: by a part of the name of the one case that must fail. */
-export type Bites<Fault> = Readonly<Record<string, Fault>>;
+/** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
+export type Bites<Id extends string, Fault> = Readonly<Record<Id, Fault | readonly Fault[]>>;
 
 /** Enough to show what goes wrong with thousands of animals. */
 const ANIMALS = 1500;
@@ -17,12 +17,10 @@ const ANIMALS = 1500;
 export function bites<S extends Subject, Fault, Given extends string = never>(
   contract: Contract<S, Given>,
   open: (fault?: Fault) => Open<S, Given>,
-  broken: Bites<Fault>,
-  idle: Bites<Fault> = {},
+  broken: Bites<string, Fault>,
+  idle: Bites<string, Fault> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
-  const isNamed = (name: string, part: string): boolean =>
-    names.includes(part) ? name === part : name.includes(part);
   const run = async (fault: Fault | undefined, only: (name: string) => boolean) => {
     let opened = 0;
     const counted: Open<S, Given> = async (given) => {
@@ -44,26 +42,31 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
     });
 
     it('passes an adapter that keeps it, in each case that catches another', async () => {
-      const parts = Object.keys(broken);
-      const results = await run(undefined, (name) => parts.some((part) => isNamed(name, part)));
+      const results = await run(undefined, (name) => Object.hasOwn(broken, name));
       expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
     });
 
-    for (const [operation, fault] of Object.entries(idle)) {
+    for (const [operation, fault] of listed(idle)) {
       it(`fails an adapter whose ${operation} does nothing`, async () => {
         const results = await run(fault, (name) => !/thousands/.test(name));
         expect(results.filter(({ outcome }) => outcome === 'failed')).to.not.deep.equal([]);
       });
     }
 
-    for (const [promise, fault] of Object.entries(broken)) {
-      it(`fails an adapter that breaks this: ${promise}`, async () => {
-        const results = await run(fault, (name) => isNamed(name, promise));
+    for (const [promise, fault, count] of listed(broken)) {
+      it(`fails an adapter that breaks this${count}: ${promise}`, async () => {
+        const results = await run(fault, (name) => name === promise);
         expect(results.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
       });
     }
   });
 }
+
+/** Each fault alone, with the name of its case and its number among those of the case. */
+const listed = <Fault>(faults: Bites<string, Fault>) =>
+  Object.entries(faults).flatMap(([name, ones]) =>
+    [ones].flat().map((one, index) => [name, one as Fault, index === 0 ? '' : ` (${index + 1})`] as const),
+  );
 
 /** What replaces operations of a port. The others stay those of an adapter that keeps its promises. */
 export type Fault<Port> = (port: Port) => Partial<Port>;
@@ -98,6 +101,15 @@ export function faultsOf<Port extends object>() {
       replace(operation, args, Reflect.get(changes, name) as AnyOperation),
     );
 
+  const alien = (name: Name): Fault<Port> =>
+    replaced([name], (operation, args) =>
+      operation(...args).catch((cause: unknown) => {
+        throw new TypeError('connection is closed', { cause });
+      }),
+    );
+
+  const deaf = (name: Name) => replaced([name], (operation, args) => operation(...args.map(withoutSignal)));
+
   return {
     /** Changes the arguments of operations. */
     asks: (changes: { readonly [Name in keyof Port]?: (...args: Args<Port, Name>) => Args<Port, Name> }) =>
@@ -121,7 +133,7 @@ export function faultsOf<Port extends object>() {
       replaced([name], (operation, args) => Promise.resolve().then(() => operation(...args))),
 
     /** Ignores signals. */
-    deaf: (name: Name) => replaced([name], (operation, args) => operation(...args.map(withoutSignal))),
+    deaf,
 
     /** Looks at its signal after it has worked. */
     hasty: (name: Name) =>
@@ -132,12 +144,26 @@ export function faultsOf<Port extends object>() {
       }),
 
     /** Rejects with its own errors. */
-    alien: (name: Name) =>
-      replaced([name], (operation, args) =>
-        operation(...args).catch((cause: unknown) => {
-          throw new TypeError('connection is closed', { cause });
-        }),
-      ),
+    alien,
+
+    /** For what a store promises of each call: its own errors after close, and nothing after its signal is aborted. */
+    endings: <Call extends Name, Other extends string = never>(
+      calls: readonly Call[],
+      others?: Readonly<Record<Other, Fault<Port>>>,
+    ) => {
+      const deafOnes = Object.fromEntries(calls.map((call) => [call, deaf(call)]));
+      const all = { ...deafOnes, ...others } as Readonly<Record<Call | Other, Fault<Port>>>;
+      return {
+        ...each(all, (call) => [
+          `rejects with service_unavailable after close: ${call}`,
+          alien(call.replace(/ .*/, '') as Name),
+        ]),
+        ...each(all, (call, fault) => [
+          `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${call}`,
+          fault,
+        ]),
+      };
+    },
 
     /** Returns what it returned before, for as long as `isFresh`. */
     remembers: (
@@ -224,7 +250,7 @@ export const keepsSnapshot =
   };
 
 /** For each operation of a port: a fault by which it does nothing. */
-export const idleFaults = <Port extends object>(port: Port): Bites<Fault<Port>> =>
+export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
   Object.fromEntries(
     Object.keys(port).map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
   );
@@ -236,31 +262,32 @@ export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | 
 export type PortName = 'pets' | 'apiKeys' | 'transfer' | 'changes';
 type Handle = 'first' | 'reopened' | 'another';
 
-/** What replaces operations of a store, by port; the fault also sees the other ports. */
-type StoreFaults = {
-  readonly [Name in PortName]?: (
-    port: CompleteStore[Name],
-    store: CompleteStore,
-  ) => Partial<CompleteStore[Name]>;
-};
+/** What replaces operations of a port of a store; it also sees the other ports. */
+export type PortFault<Name extends PortName> = (
+  port: CompleteStore[Name],
+  store: CompleteStore,
+) => Partial<CompleteStore[Name]>;
+
+type StoreFaults = { readonly [Name in PortName]?: PortFault<Name> };
 
 /** Faults by the handle that has them: the subject's own, that after opening again, or another one. */
 export type HandleFaults = { readonly [On in Handle]?: StoreFaults };
 
 /** The faults of one port of the first handle. */
-export const inPort = <Name extends PortName>(
+export const inPort = <Name extends PortName, Id extends string>(
   name: Name,
-  faults: Bites<NonNullable<StoreFaults[Name]>>,
-): Bites<HandleFaults> =>
-  Object.fromEntries(
-    Object.entries(faults).map(([promise, fault]) => [promise, { first: { [name]: fault } }]),
-  );
+  faults: Bites<Id, PortFault<Name>>,
+): Bites<Id, HandleFaults> =>
+  each(faults, (promise, broken) => [
+    promise,
+    [broken].flat().map((fault) => ({ first: { [name]: fault } })),
+  ]);
 
 /** `bites` for one port of a store that is durable, shared and ordered. */
-export function storeBites(
+export function storeBites<Id extends string>(
   contract: Contract<StoreSubject>,
   name: PortName,
-  broken: Bites<HandleFaults>,
+  broken: Bites<Id, HandleFaults>,
 ): void {
   const subject =
     (faults: HandleFaults = {}) =>
@@ -287,8 +314,7 @@ export function storeBites(
         dispose: () => memory.close(),
       };
     };
-  const idle = idleFaults<object>(openMemoryStore()[name]) as Bites<never>;
-  bites(contract, subject, broken, inPort(name, idle));
+  bites(contract, subject, broken, inPort(name, idleFaults(openMemoryStore()[name]) as object));
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
@@ -301,8 +327,8 @@ function handleOn(memory: CompleteStore): CompleteStore {
     new Proxy(memory[name], {
       get(_, operation) {
         if (operation === 'close') return close;
-        const value: unknown = Reflect.get(target[name], operation);
-        return typeof value === 'function' ? value.bind(target[name]) : value;
+        return (...args: unknown[]) =>
+          (Reflect.get(target[name], operation) as AnyOperation).apply(target[name], args);
       },
     });
   const [pets, apiKeys] = [port('pets'), port('apiKeys')];

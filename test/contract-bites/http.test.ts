@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
-import { httpContract } from '../contract/http-contract.js';
+import { httpContract, type HttpCase } from '../contract/http-contract.js';
 import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { PACKAGE, cleanUp, temporaryFolder } from '../service/running-service.js';
 import { bites, type Bites } from './bites.js';
@@ -74,18 +74,20 @@ const listened = (fault: (listener: RequestListener, http: HttpInterface) => Req
   });
 
 /** What a transport may do to requests. */
-const requests: Bites<OpenHttp> = {
+const requests = {
   // Drops the second of two headers.
-  'with two Authorization headers, the first of them valid': listened((listener) => (request, response) => {
-    const seen = new Set<string>();
-    const raw = request.rawHeaders.splice(0);
-    for (let index = 0; index < raw.length; index += 2) {
-      const name = raw[index] ?? '';
-      if (!seen.has(name.toLowerCase())) request.rawHeaders.push(name, raw[index + 1] ?? '');
-      seen.add(name.toLowerCase());
-    }
-    listener(request, response);
-  }),
+  'answers 401 invalid_api_key to a list with two Authorization headers, the first of them valid': listened(
+    (listener) => (request, response) => {
+      const seen = new Set<string>();
+      const raw = request.rawHeaders.splice(0);
+      for (let index = 0; index < raw.length; index += 2) {
+        const name = raw[index] ?? '';
+        if (!seen.has(name.toLowerCase())) request.rawHeaders.push(name, raw[index + 1] ?? '');
+        seen.add(name.toLowerCase());
+      }
+      listener(request, response);
+    },
+  ),
   'answers 404 at /v1/pets%2F1': routed((path) => path.replace('%2F', '/')),
   'answers 404 at /v1//pets': routed((path) => path.replaceAll(/\/+/g, '/')),
   'answers 404 at /v1/%ZZ': routed((path) => encodeURI(decodeURI(path))),
@@ -96,7 +98,9 @@ const requests: Bites<OpenHttp> = {
     parsed.search = new URLSearchParams(Object.fromEntries(parsed.searchParams)).toString();
     return parsed.href;
   }),
-  'the link repeats a second question mark': targeted((url) => url.split('?', 2).join('?')),
+  'links to the next page, and the link repeats a second question mark': targeted((url) =>
+    url.split('?', 2).join('?'),
+  ),
   // Lets a header change the method.
   'does not let a header change the method': requested((request) => {
     const method = request.headers.get('x-http-method-override');
@@ -106,17 +110,17 @@ const requests: Bites<OpenHttp> = {
   'refuses a second member name': bodied((body) =>
     /\d{16}/.test(String(body)) ? body : JSON.stringify(JSON.parse(String(body))),
   ),
-  'refuses a body with Latin-1 in its name': bodied(String),
+  'refuses a body with Latin-1 in its name as malformed': bodied(String),
   'answers 401 to a body without a key without telling the client to send it': listened(
     (listener) => (request, response) => {
       response.writeContinue();
       listener(request, response);
     },
   ),
-};
+} satisfies Partial<Bites<HttpCase, OpenHttp>>;
 
 /** What a transport may do to responses. */
-const responses: Bites<OpenHttp> = {
+const responses = {
   'sends no body in a response to HEAD': answered((response, { method }) =>
     method === 'HEAD' ? new Response('[]', response) : response,
   ),
@@ -150,7 +154,7 @@ const responses: Bites<OpenHttp> = {
     response.setHeader('Connection', 'close');
     listener(request, response);
   }),
-};
+} satisfies Partial<Bites<HttpCase, OpenHttp>>;
 
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
   ...requests,
@@ -177,7 +181,7 @@ describe('A transport that leaves a rejection unhandled', () => {
   afterEach(cleanUp);
 
   it('fails its case under mocha, which drops such rejections', async () => {
-    const file = join(await temporaryFolder(), 'transport.test.mjs');
+    const file = join(temporaryFolder(), 'transport.test.mjs');
     await writeFile(file, TESTS);
     const mocha = join(PACKAGE, 'node_modules/mocha/bin/mocha.js');
     const ran = spawnSync(process.execPath, [mocha, '--no-config', file], { encoding: 'utf8' });

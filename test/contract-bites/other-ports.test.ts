@@ -2,12 +2,19 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
 import type { Pet } from '../../src/domain/pet.js';
-import { apiKeyRepositoryContract } from '../contract/api-key-repository-contract.js';
-import { catalogueTransferContract } from '../contract/catalogue-transfer-contract.js';
+import {
+  apiKeyRepositoryContract,
+  type ApiKeyRepositoryCase,
+} from '../contract/api-key-repository-contract.js';
+import {
+  catalogueTransferContract,
+  type CatalogueTransferCase,
+} from '../contract/catalogue-transfer-contract.js';
 import { faultsOf, inPort, keepsSnapshot, storeBites, type Fault } from './bites.js';
 
 const key = faultsOf<ApiKeyRepository>();
 
+const addsAll = key.returns({ add: () => true });
 const otherKeys = (): ApiKeyRepository => openMemoryStore().apiKeys;
 const remembersKeys = key.remembers('findById', (found) => found !== undefined);
 const remembersAbsence = key.remembers('findById', (found) => found === undefined);
@@ -35,7 +42,7 @@ const revokesInTwoSteps: Fault<ApiKeyRepository> = (apiKeys) => {
 const allKeys = (apiKeys: ApiKeyRepository): Promise<readonly ApiKeyRecord[]> => apiKeys.list();
 const slowKeys = { apiKeys: key.slow('add', 'revoke') };
 
-storeBites(apiKeyRepositoryContract, 'apiKeys', {
+storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
   ...inPort('apiKeys', {
     'stores a key exactly: every field': addsOther((apiKey) => ({ ...apiKey, expiresAt: undefined })),
     'stores a key exactly: the time 1970-01-01T00:00:00.999Z': addsOther((apiKey) => ({
@@ -45,41 +52,47 @@ storeBites(apiKeyRepositoryContract, 'apiKeys', {
     'resolves to undefined for an id that no key has': key.asks({
       findById: (id, call) => [id.toLowerCase(), call],
     }),
-    'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
-    'to the next read, even one that found nothing or': remembersAbsence,
-    'or another key just before': remembersKeys,
-    'lists hundreds of keys': key.returns({ list: (apiKeys) => apiKeys.slice(0, 100) }),
-    'in ascending order of creation': key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
-    'in the order of the code units of their ids': key.returns({
+    'resolves to false for an id that is taken, and changes nothing': addsAll,
+    'gives an id to one of twenty simultaneous adds, and stores that one': addsAll,
+    'closes the whole store, and may be closed twice': () => ({ close: async () => {} }),
+    'shows a change to the next read, even one that found nothing or another key just before': [
+      remembersAbsence,
+      remembersKeys,
+    ],
+    'lists hundreds of keys in ascending order of creation, whatever the order of the adds': [
+      key.returns({ list: (apiKeys) => apiKeys.slice(0, 100) }),
+      key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
+    ],
+    'lists keys that were created at the same time in the order of the code units of their ids': key.returns({
       list: (all) => all.toSorted((one, other) => Buffer.from(one.id).compare(Buffer.from(other.id))),
     }),
-    'stores its own copy of a key': key.late('add'),
-    'returns copies, including dates and scopes': remembersKeys,
-    'revokes a key at an instant in the future': key.asks({
+    'stores its own copy of a key: changing the argument changes nothing, even before `add` ends':
+      key.late('add'),
+    'returns copies, including dates and scopes: changing a result changes nothing': remembersKeys,
+    'revokes a key at an instant in the future, and changes nothing else': key.asks({
       revoke: (id, _, call) => [id, new Date(), call],
     }),
-    'revokes a key at an instant in the past': key.returns({
+    'revokes a key at an instant in the past, and changes nothing else': key.returns({
       revoke: (apiKey) => apiKey && { ...apiKey, revokedAt: undefined },
     }),
-    'keeps the earliest instant of several revocations': key.returns({
+    'keeps the earliest instant of several revocations, so that a retry changes nothing': key.returns({
       revoke: (apiKey, _, at) => apiKey && { ...apiKey, revokedAt: at },
     }),
-    'resolves to undefined for a revocation of an id that no key has': key.returns({
+    'resolves to undefined for a revocation of an id that no key has, and stores nothing': key.returns({
       revoke: (apiKey, id) => apiKey ?? { id },
     }),
-    'copies the instant of a revocation': key.late('revoke'),
-    'after close: list': key.alien('list'),
-    'and changes nothing: revoke': key.deaf('revoke'),
-    'and changes nothing: findById': remembersKeys,
+    'copies the instant of a revocation, and returns a copy of the key': key.late('revoke'),
+    ...key.endings(['add', 'list', 'revoke'], { findById: remembersKeys }),
   }),
-  'has every key exactly as before': { reopened: { apiKeys: key.elsewhere(otherKeys, 'findById', 'add') } },
-  'shows each key and': { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys) } },
-  // Reads what is not in its snapshot from the store.
-  'and its revocation at once': {
-    first: slowKeys,
-    another: { apiKeys: keepsSnapshot(allKeys, (stored, kept) => kept ?? stored) },
+  'has every key exactly as before after closing and opening again': {
+    reopened: { apiKeys: key.elsewhere(otherKeys, 'findById', 'add') },
   },
-  'keeps the earliest instant of twenty simultaneous': {
+  'shows each key and its revocation at once to another handle that reads all the time': [
+    { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys) } },
+    // Reads what is not in its snapshot from the store.
+    { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys, (stored, kept) => kept ?? stored) } },
+  ],
+  'keeps the earliest instant of twenty simultaneous revocations, through two handles if shared': {
     first: { apiKeys: revokesInTwoSteps },
     another: { apiKeys: revokesInTwoSteps },
   },
@@ -92,56 +105,84 @@ const otherTransfer = (): CatalogueTransfer => openMemoryStore().transfer;
 const writesOther = (change: (pets: readonly Pet[]) => readonly Pet[]): Fault<CatalogueTransfer> =>
   move.asks({ writePets: (pets, call) => [change(pets), call] });
 
+const writesFirst = writesOther((pets) => pets.slice(0, 1));
+
 const claimsOther = (change: (claim: PetClaim) => PetClaim): Fault<CatalogueTransfer> =>
   move.asks({ writeClaims: (claims, call) => [claims.map(change), call] });
 
-storeBites(catalogueTransferContract, 'transfer', {
+storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
   ...inPort('transfer', {
-    'surveys animals': move.returns({
-      survey: ({ lastId }) => ({ pets: Number(lastId), lastId }),
-    }),
-    'stores written animals under their ids exactly': writesOther((pets) =>
+    'surveys animals, and the greatest id that was assigned or reserved, to the digit': [
+      move.returns({ survey: ({ lastId }) => ({ pets: Number(lastId), lastId }) }),
+      move.returns({ survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }) }),
+    ],
+    'stores written animals under their ids exactly, for every way of reading': writesOther((pets) =>
       pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
     ),
-    'stores every animal of a batch': writesOther((pets) => pets.slice(0, 1000)),
-    'of 1,001, in any order': writesOther((pets) =>
-      pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) })),
-    ),
-    'leaves an animal whose id is taken as it is': writesOther((pets) => pets.slice(0, 1)),
-    'stores an animal under the id of one that was removed': writesOther((pets) => pets.slice(0, 1)),
-    'stores its own copy of a batch': move.late('writePets'),
-    'and the greatest id that was assigned or reserved': move.returns({
-      survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }),
+    'stores every animal of a batch of 1,001, in any order, also below those that are stored': [
+      writesOther((pets) => pets.slice(0, 1000)),
+      writesOther((pets) => pets.map((pet, index) => ({ ...pet, id: BigInt(index + 1) }))),
+    ],
+    // Takes a batch for written if its first animal is.
+    'stores a batch once that is written again, whole, in part or simultaneously': (transfer) => {
+      let last = 0n;
+      return {
+        async writePets(pets, call) {
+          const [first, ...others] = pets;
+          if (first && first.id > last) await transfer.writePets(pets, call);
+          last = others.at(-1)?.id ?? last;
+        },
+      };
+    },
+    'assigns greater ids after those that were reserved': move.asks({
+      reserveIds: (last, call) => [last - 1n, call],
     }),
-    'reads a claim that an add has made': move.asks({
+    // Surveys what was reserved last.
+    'takes nothing back when fewer ids are reserved, or none': (transfer) => {
+      let lastId = 0n;
+      return {
+        reserveIds: (last, call) => transfer.reserveIds((lastId = last), call),
+        survey: async (call) => ({ ...(await transfer.survey(call)), lastId }),
+      };
+    },
+    'leaves an animal whose id is taken as it is, and stores the rest of the batch': writesFirst,
+    'stores an animal under the id of one that was removed, and can remove it again': writesFirst,
+    'stores its own copy of a batch': move.late('writePets'),
+    'reads a claim that an add has made, with every field, until its keepUntil': move.asks({
       readClaims: (range, call) => [{ ...range, now: new Date(0) }, call],
     }),
     // Orders claims by their keys only.
-    'reads every live claim exactly once': (transfer) => ({
+    'reads every live claim exactly once in batches of the limit, whatever its texts': (transfer) => ({
       readClaims: async ({ after, limit, now }, call) =>
         (await transfer.readClaims({ limit: Infinity, now }, call))
           .filter((claim) => after === undefined || claim.key > after.key)
           .toSorted((one, other) => (one.key < other.key ? -1 : 1))
           .slice(0, limit),
     }),
-    'honours a written claim': claimsOther((claim) => ({ ...claim, fingerprint: 'another fingerprint' })),
+    'honours a written claim: replays the animal, and refuses another fingerprint': claimsOther((claim) => ({
+      ...claim,
+      fingerprint: 'another fingerprint',
+    })),
     'lets a written claim lapse at its keepUntil': claimsOther((claim) => ({
       ...claim,
       keepUntil: new Date(1e14),
     })),
     // Leaves a claim that is there as it is.
-    'replaces a claim with the same scope and key': (transfer) => ({
+    'replaces a claim with the same scope and key, and leaves the others': (transfer) => ({
       async writeClaims(claims, call) {
         const there = await transfer.readClaims({ limit: 10, now: new Date() });
         const fresh = claims.filter(({ key: sent }) => there.every((claim) => claim.key !== sent));
         return transfer.writeClaims(fresh, call);
       },
     }),
-    'copies claims both ways': move.late('writeClaims'),
-    'is unfinished from the mark until it is taken away': move.asks({ markUnfinished: () => [true] }),
-    'and changes nothing: writeClaims': move.deaf('writeClaims'),
+    'copies claims both ways, including dates': move.late('writeClaims'),
+    'is unfinished from the mark until it is taken away, and is none before': move.asks({
+      markUnfinished: () => [true],
+    }),
+    ...move.endings(['survey', 'isUnfinished', 'markUnfinished', 'reserveIds']),
+    ...move.endings(['writePets', 'readClaims', 'writeClaims']),
   }),
-  'has everything that was written and reserved after closing': {
+  'has everything that was written and reserved after closing and opening again': {
     reopened: { transfer: move.returns({ isUnfinished: () => false }) },
   },
   'shows what was written and reserved to the next call of another handle': {

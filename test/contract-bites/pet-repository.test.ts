@@ -7,21 +7,23 @@ import type {
 } from '../../src/application/ports/pet-repository.js';
 import { IdempotencyConflictError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { petRepositoryContract } from '../contract/store-contracts.js';
+import { petRepositoryContract, type PetRepositoryCase } from '../contract/store-contracts.js';
 import {
   faultsOf,
   inPort,
   keepsSnapshot,
   storeBites,
+  withFault,
   type Bites,
   type Fault,
   type HandleFaults,
 } from './bites.js';
 
-type PetBites = Bites<Fault<PetRepository>>;
+type PetBites = Partial<Bites<PetRepositoryCase, Fault<PetRepository>>>;
+type HandleBites = Partial<Bites<PetRepositoryCase, HandleFaults>>;
 
-const { asks, returns, late, deaf, hasty, alien, crowded, slow, remembers, elsewhere } =
-  faultsOf<PetRepository>();
+const fault = faultsOf<PetRepository>();
+const { asks, returns, late, hasty, alien, remembers, elsewhere } = fault;
 
 const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
   asks({ list: (range, call) => [change(range), call] });
@@ -46,60 +48,88 @@ const forgetsClaims = claimsOther(({ scope }) => ({ scope: `another ${scope}` })
 const everything = (pets: PetRepository): Promise<readonly Pet[]> =>
   pets.list({ limit: Number.MAX_SAFE_INTEGER });
 
-const reading: PetBites = {
-  'with the type that the port says': returns({
-    list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })),
+const reading = {
+  'returns every field of an animal, with the type that the port says, in every way to get one': [
+    returns({ list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })) }),
+    returns({ findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId } }),
+  ],
+  'shows a new animal to the next read, even one that found nothing or another list just before': [
+    remembersAbsence,
+    remembers('list', (_, age) => age < 100),
+  ],
+  'lists and finds nothing when the store is empty': returns({ findById: (pet) => pet ?? null }),
+  'lists in ascending order of id, and no more than the limit': [
+    returns({ list: (page) => page.toReversed() }),
+    listsOther((range) => ({ ...range, limit: range.limit + 1 })),
+  ],
+  'returns each of thousands of animals exactly once, page by page, while others add': [
+    returns({ list: (page) => page.filter(({ id }) => id < 1000n) }),
+    // Drops the start of a page while others write.
+    (pets) => {
+      let writers = 0;
+      return {
+        async add(pet, options) {
+          writers += 1;
+          await Promise.resolve();
+          return pets.add(pet, options).finally(() => (writers -= 1));
+        },
+        list: async (range, call) => (await pets.list(range, call)).slice(Math.min(1, writers)),
+      };
+    },
+  ],
+  'lists the animals with a status, as many as the limit allows': listsOther((range) => ({
+    ...range,
+    status: undefined,
+  })),
+  'starts after the given id, whether or not an animal has it': listsOther(({ after = 1n, ...range }) => ({
+    ...range,
+    after: after - 1n,
+  })),
+  'finds each animal by its own id, and none by an id that was not assigned': asks({
+    findById: (id, call) => [BigInt.asIntN(32, id), call],
   }),
-  'every field of an animal': returns({
-    findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId },
-  }),
-  'to the next read, even one that found nothing or': remembersAbsence,
-  'even one that found nothing or another list just before': remembers('list', (_, age) => age < 100),
-  'lists in ascending order of id': returns({ list: (page) => page.toReversed() }),
-  'no more than the limit': listsOther((range) => ({ ...range, limit: range.limit + 1 })),
-  'each of thousands of animals exactly once': returns({
-    list: (page) => page.filter(({ id }) => id < 1000n),
-  }),
-  'lists the animals with a status': listsOther((range) => ({ ...range, status: undefined })),
-  'starts after the given id': listsOther(({ after = 1n, ...range }) => ({ ...range, after: after - 1n })),
-  'finds each animal by its own id': asks({ findById: (id, call) => [BigInt.asIntN(32, id), call] }),
-  // Drops the start of a page while others write.
-  'of animals exactly once, page by page, while others add': (pets) => {
-    let writers = 0;
-    return {
-      async add(pet, options) {
-        writers += 1;
-        await Promise.resolve();
-        return pets.add(pet, options).finally(() => (writers -= 1));
-      },
-      list: async (range, call) => (await pets.list(range, call)).slice(Math.min(1, writers)),
-    };
-  },
-};
+} satisfies PetBites;
 
-const adding: PetBites = {
+const assignsLower = returns({ add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }) });
+
+const readsOptionsLate: Fault<PetRepository> = (pets) => ({
+  add: ({ ...pet }, options) => Promise.resolve().then(() => pets.add(pet, options)),
+});
+
+const adding = {
   'stores the categoryId exactly: 9007199254740993': addsOther(({ categoryId }) => ({
     categoryId: BigInt(Number(categoryId)),
   })),
   'stores the name exactly: leading and trailing spaces': addsOther(({ name }) => ({ name: name.trim() })),
   'stores the name exactly: 1,000 characters': addsOther(({ name }) => ({ name: name.slice(0, 255) })),
   'stores the status exactly: sold': addsOther(() => ({ status: 'available' })),
-  'assigns positive ids': returns({
-    add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }),
-  }),
+  'assigns positive ids, each greater than every earlier one': assignsLower,
   // Takes the number of animals as the next id.
-  'takes 64 adds at once, with claims and without, and stores each under': (pets) => ({
-    async add(pet, options) {
-      const id = BigInt((await everything(pets)).length + 1);
-      const added = await pets.add(pet, options);
-      return { ...added, pet: savedPet(id, added.pet) };
-    },
-  }),
-  'takes 64 adds at once': crowded('add', 50),
-  'returns frozen animals': returns({ findById: (pet) => pet && { ...pet } }),
-  'in a list that is not its own': remembers('list', () => true),
-  'stores its own copy of an animal': late('add'),
-};
+  'takes 64 adds at once, with claims and without, and stores each under an id of its own': [
+    (pets) => ({
+      async add(pet, options) {
+        const id = BigInt((await everything(pets)).length + 1);
+        const added = await pets.add(pet, options);
+        return { ...added, pet: savedPet(id, added.pet) };
+      },
+    }),
+    fault.crowded('add', 50),
+  ],
+  'returns frozen animals, in a list that is not its own': [
+    returns({ findById: (pet) => pet && { ...pet } }),
+    remembers('list', () => true),
+  ],
+  'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves':
+    late('add'),
+  'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves':
+    readsOptionsLate,
+} satisfies PetBites;
+
+const ignoresClaims = addsWith((options) => ({ ...options, claim: undefined }));
+
+/** Looks for the animal of a claim in one step, and makes the claim in another. */
+const looksFirst: Fault<PetRepository> = (pets) =>
+  remembers('add', () => true)(withFault(pets, ignoresClaims));
 
 /** Sees in one step that a claim has lapsed, and makes it again in another. */
 const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
@@ -116,46 +146,43 @@ const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
   };
 };
 
-const claiming: PetBites = {
-  'stores one animal for a claim and replays it': addsWith((options) => ({ ...options, claim: undefined })),
-  'refuses a claim with another fingerprint': claimsOther(() => ({ fingerprint: '' })),
-  'separates scopes and keys': claimsOther(() => ({ key: '' })),
-  'scopes and keys that are equal when joined': claimsOther(({ scope, key }) => ({
-    scope: '',
-    key: `${scope}:${key}`,
-  })),
-  'equal when joined, folded, trimmed, cut': claimsOther(({ scope }) => ({ scope: scope.slice(0, 254) })),
-  // Looks for a claim in one step and makes it in another.
-  'stores one animal for twenty simultaneous equal claims': (pets) => {
-    const made = new Map<string, Pet>();
-    return {
-      async add(pet, { claim } = {}) {
-        const earlier = made.get(JSON.stringify(claim));
-        if (earlier) return { pet: earlier, replayed: true };
-        const added = await pets.add(pet);
-        made.set(JSON.stringify(claim), added.pet);
-        return added;
-      },
-    };
-  },
-  'by `now`, whatever the clock of the machine says': addsWith(({ now = new Date(), ...options }) => ({
+const claiming = {
+  'stores one animal for a claim and replays it as it was created': ignoresClaims,
+  'refuses a claim with another fingerprint, stores nothing, and still replays the first': claimsOther(
+    () => ({ fingerprint: '' }),
+  ),
+  'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised': [
+    claimsOther(() => ({ key: '' })),
+    claimsOther(({ scope, key }) => ({ scope: '', key: `${scope}:${key}` })),
+    claimsOther(({ scope }) => ({ scope: scope.slice(0, 254) })),
+  ],
+  'stores one animal for twenty simultaneous equal claims, and reports it as new at most once': looksFirst,
+  'stores one animal for twenty simultaneous claims of one key with different fingerprints': looksFirst,
+  'honours a claim until its keepUntil by `now`, whatever the clock of the machine says': addsWith(
+    ({ now = new Date(), ...options }) => ({
+      ...options,
+      now: new Date(Math.max(now.getTime(), Date.now())),
+    }),
+  ),
+  'forgets a claim at its keepUntil: a call with the same or another fingerprint creates': addsAtOther(-1),
+  'honours a claim until one millisecond before its keepUntil, which a replay does not prolong': [
+    addsAtOther(1),
+    // Prolongs a claim by replaying it.
+    (pets) => {
+      let latest = new Date(0);
+      return {
+        add(pet, options = {}) {
+          const isLive = options.now !== undefined && options.now < latest;
+          if (options.claim) latest = new Date(options.claim.keepUntil);
+          return pets.add(pet, isLive ? { ...options, now: new Date(0) } : options);
+        },
+      };
+    },
+  ],
+  'uses the clock of the machine when `now` is omitted': addsWith((options) => ({
+    now: new Date(0),
     ...options,
-    now: new Date(Math.max(now.getTime(), Date.now())),
   })),
-  'forgets a claim at its keepUntil': addsAtOther(-1),
-  'honours a claim until one millisecond before': addsAtOther(1),
-  'uses the clock of the machine': addsWith((options) => ({ now: new Date(0), ...options })),
-  // Prolongs a claim by replaying it.
-  'which a replay does not prolong': (pets) => {
-    let latest = new Date(0);
-    return {
-      add(pet, options = {}) {
-        const isLive = options.now !== undefined && options.now < latest;
-        if (options.claim) latest = new Date(options.claim.keepUntil);
-        return pets.add(pet, isLive ? { ...options, now: new Date(0) } : options);
-      },
-    };
-  },
   // Never makes a lapsed claim again.
   'keeps a claim that was made again until the later keepUntil': (pets) => {
     let made = new Date(1e14);
@@ -168,13 +195,15 @@ const claiming: PetBites = {
     };
   },
   // Lets all claims lapse after a day.
-  'lets each of many claims lapse at its own time': addsWith(({ claim, now = new Date(), ...call }) => ({
-    ...call,
-    now,
-    claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
-  })),
+  'lets each of many claims lapse at its own time, whatever the order in which they were made': addsWith(
+    ({ claim, now = new Date(), ...call }) => ({
+      ...call,
+      now,
+      claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
+    }),
+  ),
   // Removes with a lapsed claim the one that was made again in its place.
-  'keeps a claim that was made again while lapsed claims': (pets) => {
+  'keeps a claim that was made again while lapsed claims around it were still to be removed': (pets) => {
     let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
     const removed = new Map<string, number>();
     return {
@@ -193,15 +222,18 @@ const claiming: PetBites = {
       },
     };
   },
-};
+} satisfies PetBites;
 
-const AFTER_CLOSE = 'rejects with service_unavailable after close';
-const ABORTED = 'rejects with the reason of an aborted signal, known result or not, and changes nothing';
+/** Rejects with its own error what is in progress when it is closed, or aborted. */
+const cutsOff: Fault<PetRepository> = (pets) => alien('list')({ ...pets, ...late('list')(pets) });
 
-const ending: PetBites = {
-  [`${AFTER_CLOSE}: list`]: alien('list'),
+const ending = {
+  ...fault.endings(['add', 'list', 'check'], {
+    'add with a claim': hasty('add'),
+    findById: remembersAnimals,
+  }),
   // Closes only once.
-  'closes twice': (pets) => {
+  'closes twice, and twice at once': (pets) => {
     let closed = false;
     return {
       async close() {
@@ -212,44 +244,44 @@ const ending: PetBites = {
     };
   },
   'closes within 5 seconds': () => ({ close: () => new Promise(() => {}) }),
-  'leaves no listener on the signal': (pets) => ({
+  'leaves no listener on the signal of a call that is over': (pets) => ({
     findById(id, call) {
       call?.signal?.addEventListener('abort', () => {}, { once: true });
       return pets.findById(id, call);
     },
   }),
-  [`${ABORTED}: list`]: deaf('list'),
-  [`${ABORTED}: findById`]: remembersAnimals,
-  [`${ABORTED}: add with a claim`]: hasty('add'),
-  'resolves a read that is aborted in progress': (pets) => alien('list')({ ...pets, ...late('list')(pets) }),
+  'resolves a read that is aborted in progress, or rejects it with the reason': cutsOff,
+  'finishes calls that are in progress at close, or rejects them with service_unavailable': cutsOff,
   // Keeps a claim in progress for ever whose add was aborted.
-  'others go on, its claim can be made': (pets) => {
-    const inProgress = new Set<string>();
-    return {
-      async add(pet, { claim, signal, ...options } = {}) {
-        const { key = '' } = claim ?? {};
-        if (inProgress.has(key)) throw new IdempotencyConflictError();
-        if (claim) inProgress.add(key);
-        await Promise.resolve();
-        signal?.throwIfAborted();
-        inProgress.delete(key);
-        return pets.add(pet, { ...options, claim });
-      },
-    };
-  },
-  // Ends other adds with an aborted one.
-  'ends an add that is aborted in progress': (pets) => {
-    let aborted: AbortSignal | undefined;
-    return {
-      async add(pet, options) {
-        aborted ??= options?.signal;
-        await Promise.resolve();
-        aborted?.throwIfAborted();
-        return pets.add(pet, options);
-      },
-    };
-  },
-};
+  'ends an add that is aborted in progress, with or without it; others go on, its claim can be made': [
+    (pets) => {
+      const inProgress = new Set<string>();
+      return {
+        async add(pet, { claim, signal, ...options } = {}) {
+          const { key = '' } = claim ?? {};
+          if (inProgress.has(key)) throw new IdempotencyConflictError();
+          if (claim) inProgress.add(key);
+          await Promise.resolve();
+          signal?.throwIfAborted();
+          inProgress.delete(key);
+          return pets.add(pet, { ...options, claim });
+        },
+      };
+    },
+    // Ends other adds with an aborted one.
+    (pets) => {
+      let aborted: AbortSignal | undefined;
+      return {
+        async add(pet, options) {
+          aborted ??= options?.signal;
+          await Promise.resolve();
+          aborted?.throwIfAborted();
+          return pets.add(pet, options);
+        },
+      };
+    },
+  ],
+} satisfies PetBites;
 
 /** The animals that a store acknowledges and loses. */
 const lost = new Set<bigint>();
@@ -269,6 +301,9 @@ const losesAtClose: Fault<PetRepository> = (pets) => {
   };
 };
 
+/** The first handle, which another one closes with itself. */
+let firstPets: PetRepository;
+
 /** The animals that nobody may see yet. */
 const hidden = new Set<bigint>();
 
@@ -284,33 +319,41 @@ const showsLater: Fault<PetRepository> = (pets) => ({
   list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),
 });
 
-const handles: Bites<HandleFaults> = {
-  'has every animal exactly as before': { reopened: { pets: elsewhere(otherPets, 'findById', 'list') } },
-  'assigns greater ids after closing and opening again': { reopened: { pets: elsewhere(otherPets, 'add') } },
-  'replays every claim from before closing and opening again exactly': {
-    reopened: { pets: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })) },
+const handles = {
+  'has every animal exactly as before after closing and opening again': {
+    reopened: { pets: elsewhere(otherPets, 'findById', 'list') },
   },
-  'replays every claim from another handle': { another: { pets: forgetsClaims } },
+  'assigns greater ids after closing and opening again': { reopened: { pets: elsewhere(otherPets, 'add') } },
+  'replays every claim from before closing and opening again exactly, and refuses it for another fingerprint':
+    { reopened: { pets: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })) } },
+  'replays every claim from another handle exactly, and refuses it for another fingerprint': {
+    another: { pets: forgetsClaims },
+  },
   'has every animal whose add resolved while it was closing': {
     first: { pets: losesAtClose },
     reopened: { pets: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }) },
   },
-  'simultaneous claims of a key that has lapsed': {
+  'stores one animal for twenty simultaneous claims of a key that has lapsed': {
     first: { pets: replacesLapsedBlindly },
     another: { pets: replacesLapsedBlindly },
   },
-  'shows each animal at once': { first: { pets: slow('add') }, another: { pets: keepsSnapshot(everything) } },
-  'at once to another handle that reads all the time': {
-    another: { pets: remembers('list', () => true, 'add') },
-  },
-  'reads all the time and found nothing before': { another: { pets: remembersAbsence } },
-  'shows no new animal with an id lower than one seen before': {
+  'shows each animal at once to another handle that reads all the time and found nothing before': [
+    { first: { pets: fault.slow('add') }, another: { pets: keepsSnapshot(everything) } },
+    { another: { pets: remembers('list', () => true, 'add') } },
+    { another: { pets: remembersAbsence } },
+  ],
+  'shows no new animal with an id lower than one seen before, while twenty writers add': {
     first: { pets: showsLater },
     another: { pets: showsLater },
   },
-};
+  'assigns distinct ids to simultaneous writers on two handles': { another: { pets: assignsLower } },
+  'stays open when another handle is closed': {
+    first: { pets: (pets) => ({ check: () => (firstPets = pets).check() }) },
+    another: { pets: () => ({ close: () => firstPets.close() }) },
+  },
+} satisfies HandleBites;
 
-storeBites(petRepositoryContract, 'pets', {
+storeBites<PetRepositoryCase>(petRepositoryContract, 'pets', {
   ...inPort('pets', { ...reading, ...adding, ...claiming, ...ending }),
   ...handles,
 });

@@ -1,6 +1,10 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { storeFactoryContract, type StoreFactorySubject } from '../contract/store-factory-contract.js';
-import { bites } from './bites.js';
+import {
+  storeFactoryContract,
+  type StoreFactoryCase,
+  type StoreFactorySubject,
+} from '../contract/store-factory-contract.js';
+import { bites, type Bites } from './bites.js';
 
 type Fault = 'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
 
@@ -20,9 +24,13 @@ const open = (fault?: Fault) => async (): Promise<StoreFactorySubject> => {
   };
 };
 
-bites<StoreFactorySubject, Fault>(storeFactoryContract, open, {
-  'must exist and none does': 'creates it always',
-  'and creates none': 'creates it, then rejects',
-  'once it holds an animal': 'rejects always',
-  'two handles at once': 'opens another',
-});
+const broken: Bites<StoreFactoryCase, Fault> = {
+  'rejects where a store must exist and none does, and creates none': [
+    'creates it always',
+    'creates it, then rejects',
+  ],
+  'opens a store that must exist once it holds an animal': 'rejects always',
+  'opens one store for two handles at once': 'opens another',
+};
+
+bites<StoreFactorySubject, Fault>(storeFactoryContract, open, broken);

@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Contract, type Promises } from './contract.js';
+import { casesOf, each, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { portCases, type Operations } from './store-operations.js';
@@ -15,7 +15,7 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-type ApiKeyPromises = Promises<(apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>>;
+const promises = promisesOf<(apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>>();
 
 /** Adds the keys simultaneously. */
 async function addKeys(apiKeys: ApiKeyRepository, records: readonly ApiKeyRecord[]): Promise<void> {
@@ -53,15 +53,16 @@ const STORED: Readonly<Record<string, ApiKeyRecord>> = {
 
 const ODD_IDS = ['', 'k1 ', ' k1', 'x'.repeat(1000), ...words('k K1 k10 % * __proto__ constructor')];
 
-const STORING: ApiKeyPromises = {
-  ...each(Object.entries(STORED), ([what, apiKey]) => [
-    `stores a key exactly: ${what}`,
-    async (apiKeys: ApiKeyRepository) => {
-      assert.equal(await apiKeys.add(apiKey), true);
-      assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);
-      assert.deepEqual(await apiKeys.list(), [apiKey]);
-    },
-  ]),
+const EXACT = each(STORED, (what, apiKey) => [
+  `stores a key exactly: ${what}`,
+  async (apiKeys: ApiKeyRepository) => {
+    assert.equal(await apiKeys.add(apiKey), true);
+    assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);
+    assert.deepEqual(await apiKeys.list(), [apiKey]);
+  },
+]);
+
+const STORING = promises({
   async 'resolves to undefined for an id that no key has'(apiKeys) {
     for (const id of ODD_IDS) assert.equal(await apiKeys.findById(id), undefined, id);
     await apiKeys.add(sampleApiKey());
@@ -122,10 +123,10 @@ const STORING: ApiKeyPromises = {
     assert.deepEqual(await apiKeys.findById('full'), fullApiKey());
     assert.deepEqual(await apiKeys.list(), [fullApiKey()]);
   },
-};
+});
 
-const REVOKING: ApiKeyPromises = {
-  ...each(Object.entries({ past: new Date(5), future: new Date(Date.UTC(2999, 0)) }), ([when, at]) => [
+const REVOKING = promises({
+  ...each({ past: new Date(5), future: new Date(Date.UTC(2999, 0)) }, (when, at) => [
     `revokes a key at an instant in the ${when}, and changes nothing else`,
     async (apiKeys: ApiKeyRepository) => {
       const { revokedAt: _, ...unrevoked } = fullApiKey();
@@ -177,16 +178,16 @@ const REVOKING: ApiKeyPromises = {
     await apiKeys.close();
     await rejectsWithCode(pets.check(), 'service_unavailable');
   },
-};
+});
 
-const OPERATIONS: Operations = {
+const OPERATIONS = {
   add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
   findById: ({ apiKeys }, _id, call) => required(apiKeys).findById('k1', call),
   list: ({ apiKeys }, _id, call) => required(apiKeys).list(call),
   revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', new Date(5), call),
-};
+} satisfies Operations;
 
-const DURABILITY: ApiKeyPromises = {
+const DURABILITY = promises({
   async 'has every key exactly as before after closing and opening again'(apiKeys, subject) {
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
     const revoked = await apiKeys.revoke('k1', new Date(5));
@@ -195,9 +196,9 @@ const DURABILITY: ApiKeyPromises = {
     assert.deepEqual(await again.findById('k1'), revoked);
     assert.equal(await again.add(sampleApiKey()), false);
   },
-};
+});
 
-const SHARING: ApiKeyPromises = {
+const SHARING = promises({
   async 'shows each key and its revocation at once to another handle that reads all the time'(
     apiKeys,
     subject,
@@ -225,14 +226,15 @@ const SHARING: ApiKeyPromises = {
       },
     );
   },
-};
+});
+
+const cases = portCases('apiKeys', 'the store keeps no API keys', OPERATIONS, [
+  ...casesOf(promises(EXACT, STORING, REVOKING)),
+  ...casesOf(DURABILITY, notDurable),
+  ...casesOf(SHARING, notShared),
+]);
+
+export type ApiKeyRepositoryCase = IdOf<typeof cases>;
 
 /** What every store of API keys promises. */
-export const apiKeyRepositoryContract: Contract<StoreSubject> = {
-  port: 'ApiKeyRepository',
-  cases: portCases('apiKeys', 'the store keeps no API keys', OPERATIONS, [
-    ...casesOf({ ...STORING, ...REVOKING }),
-    ...casesOf(DURABILITY, notDurable),
-    ...casesOf(SHARING, notShared),
-  ]),
-};
+export const apiKeyRepositoryContract: Contract<StoreSubject> = { port: 'ApiKeyRepository', cases };

@@ -1,6 +1,14 @@
 import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
+import {
+  casesOf,
+  each,
+  promisesOf,
+  type Contract,
+  type ContractCase,
+  type IdOf,
+  type Subject,
+} from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { alterations, truncations, words } from './samples.js';
 
@@ -66,13 +74,13 @@ const disguises = (credential: string): readonly string[] => [
 ];
 
 /** Texts made from each valid credential, none of which is valid. */
-const INVALID_TEXTS: Readonly<Record<string, (credential: string, keyId: string) => readonly string[]>> = {
+const INVALID_TEXTS = {
   'any odd text, however long': () => ODD_TEXTS,
   'a valid credential in disguise': disguises,
   'every truncation of a valid credential, from either end': truncations,
   'a valid credential with any one character changed, removed, doubled or inserted': alterations,
   'the id of a key, which is not secret': (_, keyId) => [keyId],
-};
+} satisfies Readonly<Record<string, (credential: string, keyId: string) => readonly string[]>>;
 
 /** Every text in a value: in its properties, the hidden ones of errors too, and in sets and maps, at any depth. */
 function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
@@ -89,9 +97,9 @@ const flipDigitAt =
   (hash: string): string =>
     hash.slice(0, index) + (hash[index] === '0' ? '1' : '0') + hash.slice(index + 1);
 
-type AuthenticatorPromises = Promises<ContractCase<AuthenticatorSubject>['run']>;
+const promises = promisesOf<ContractCase<AuthenticatorSubject>['run']>();
 
-const JUDGING: AuthenticatorPromises = {
+const JUDGING = promises({
   async 'accepts a valid credential with its key id and scopes, every time'({ authenticator, accepted }) {
     assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
     for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
@@ -105,7 +113,7 @@ const JUDGING: AuthenticatorPromises = {
       assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
     }
   },
-  ...each(Object.entries(INVALID_TEXTS), ([what, textsFor]) => [
+  ...each(INVALID_TEXTS, (what, textsFor) => [
     `refuses ${what}`,
     async ({ authenticator, accepted }: AuthenticatorSubject) => {
       const valid = new Set(accepted.map(({ credential }) => credential));
@@ -159,20 +167,20 @@ const JUDGING: AuthenticatorPromises = {
       await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
     }
   },
-};
+});
 
 const acceptsNoTwin = ({ accepted }: AuthenticatorSubject): string | undefined =>
   accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted)
     ? undefined
     : 'the subject does not accept `DIGEST_TWINS.accepted`';
 
-const TWINS: AuthenticatorPromises = {
+const TWINS = promises({
   async 'compares whole digests: refuses one that begins as that of a valid credential'({ authenticator }) {
     assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
   },
-};
+});
 
-const STORED_HASHES: AuthenticatorPromises = {
+const STORED_HASHES = promises({
   async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(subject) {
     const { authenticator, issueWithHash } = subject;
     assert.ok(issueWithHash);
@@ -184,9 +192,9 @@ const STORED_HASHES: AuthenticatorPromises = {
       assert.deepEqual(result, { ok: false, reason: 'unknown' }, `digit ${index} of the hash differs`);
     }
   },
-};
+});
 
-const LOST_STORE: AuthenticatorPromises = {
+const LOST_STORE = promises({
   async 'rejects with service_unavailable without its store, and puts no credential into the error'(subject) {
     await subject.loseStore?.();
     for (const { credential } of subject.accepted) {
@@ -196,20 +204,21 @@ const LOST_STORE: AuthenticatorPromises = {
       assert.ok(!textsOf(error).some((text) => text.includes(credential)));
     }
   },
-};
+});
 
 const lacks =
   (property: 'issueWithHash' | 'loseStore') =>
   (subject: AuthenticatorSubject): string | undefined =>
     subject[property] ? undefined : `the subject has no \`${property}\``;
 
+const cases = [
+  ...casesOf(JUDGING),
+  ...casesOf(TWINS, acceptsNoTwin),
+  ...casesOf(STORED_HASHES, lacks('issueWithHash')),
+  ...casesOf(LOST_STORE, lacks('loseStore')),
+];
+
+export type AuthenticatorCase = IdOf<typeof cases>;
+
 /** What every authenticator promises. */
-export const authenticatorContract: Contract<AuthenticatorSubject> = {
-  port: 'Authenticator',
-  cases: [
-    ...casesOf(JUDGING),
-    ...casesOf(TWINS, acceptsNoTwin),
-    ...casesOf(STORED_HASHES, lacks('issueWithHash')),
-    ...casesOf(LOST_STORE, lacks('loseStore')),
-  ],
-};
+export const authenticatorContract: Contract<AuthenticatorSubject> = { port: 'Authenticator', cases };

@@ -14,9 +14,9 @@ export interface Contract<S extends Subject, Given extends string = never> {
 }
 
 /** One promise. */
-export interface ContractCase<S, Given extends string = never> {
-  /** The promise in plain words: an adapter that fails the case breaks it. Unique in its contract. */
-  readonly name: string;
+export interface ContractCase<S, Given extends string = never, Id extends string = string> {
+  /** The promise in plain words: an adapter that fails the case breaks it. Unique in its contract: the case's id. */
+  readonly name: Id;
   /** The heading above all cases about the same subject. */
   readonly topic?: string;
   /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
@@ -28,23 +28,40 @@ export interface ContractCase<S, Given extends string = never> {
 }
 
 /** What cases do, by the promises that name them. */
-export type Promises<Run> = Readonly<Record<string, Run>>;
+export type Promises<Run, Id extends string = string> = Readonly<Record<Id, Run>>;
+
+type NameIn<Group> = Group extends unknown ? keyof Group & string : never;
+
+/** Joins promises whose cases take the same arguments. The compiler knows each by its name. */
+export const promisesOf =
+  <Run>() =>
+  <Groups extends readonly Promises<Run>[]>(...groups: Groups): Promises<Run, NameIn<Groups[number]>> =>
+    Object.assign({}, ...groups);
 
 /** One promise for each of several values. */
-export function each<Value, Run>(
-  values: readonly Value[],
-  promise: (value: Value) => readonly [name: string, run: Run],
-): Promises<Run> {
-  const promises = Object.fromEntries(values.map(promise));
-  assert.equal(Object.keys(promises).length, values.length, 'two promises have the same name');
-  return promises;
+export function each<Key extends string, Value, Run, Id extends string>(
+  values: Readonly<Record<Key, Value>>,
+  promise: (key: Key, value: Value) => readonly [name: Id, run: Run],
+): Promises<Run, Id> {
+  const promises = Object.entries<Value>(values).map(([key, value]) => promise(key as Key, value));
+  assert.equal(
+    new Set(promises.map(([name]) => name)).size,
+    promises.length,
+    'two promises have the same name',
+  );
+  return Object.fromEntries(promises) as Promises<Run, Id>;
 }
 
 /** The cases of these promises. `unless` is that of each. */
-export const casesOf = <Run, S = unknown>(
-  promises: Promises<Run>,
+export const casesOf = <Run, Id extends string, S = unknown>(
+  promises: Promises<Run, Id>,
   unless?: (subject: S) => string | undefined,
-) => Object.entries(promises).map(([name, run]) => ({ name, run, unless }));
+) => Object.entries<Run>(promises).map(([name, run]) => ({ name: name as Id, run, unless }));
+
+/** The names of cases; none if the compiler does not know all. */
+export type IdOf<Cases extends readonly { readonly name: string }[]> = string extends Cases[number]['name']
+  ? never
+  : Cases[number]['name'];
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {

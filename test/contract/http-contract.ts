@@ -1,4 +1,4 @@
-import type { Contract, ContractCase } from './contract.js';
+import type { Contract, ContractCase, IdOf } from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
 import { AUTHENTICATION } from './http/rows-authentication.js';
@@ -14,7 +14,7 @@ import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } f
 import type { Situation } from './http/wire-http.js';
 
 /** The rows of the contract, by what they are about. */
-export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
+export const REQUEST_TABLE = {
   'authentication and scopes': AUTHENTICATION,
   'the order of checks': ORDER_OF_CHECKS,
   paths: PATHS,
@@ -30,18 +30,20 @@ export const REQUEST_TABLE: Readonly<Record<string, readonly Row[]>> = {
   'the OpenAPI document and the docs page': DOCS,
   'pages of other origins': CROSS_ORIGIN,
   'malformed messages and connections': MALFORMED,
-};
+} satisfies Readonly<Record<string, readonly Row[]>>;
 
 /** The topic of the cases that a store can break. */
 export const STORE_TOPIC = 'what depends on the store';
 
-const SCENARIOS: Readonly<Record<string, readonly Scenario[]>> = {
+const SCENARIOS = {
   'every response': EVERY_RESPONSE,
   [STORE_TOPIC]: STORE_SCENARIOS,
   'what depends on the transport': TRANSPORT_SCENARIOS,
-};
+} satisfies Readonly<Record<string, readonly Scenario[]>>;
 
-type HttpCase = ContractCase<HttpSubject, Situation>;
+type Tables = typeof REQUEST_TABLE & typeof SCENARIOS;
+
+export type HttpCase = IdOf<Tables[keyof Tables]>;
 
 const services = new WeakMap<HttpSubject, Promise<Ready>>();
 
@@ -56,7 +58,7 @@ function httpCase(
   topic: string,
   { name, given = 'plain', socketOnly }: Row | Scenario,
   run: (service: Ready) => Promise<void>,
-): HttpCase {
+): ContractCase<HttpSubject, Situation> {
   return {
     name,
     topic,

@@ -5,7 +5,7 @@ import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import type { Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, type Contract, type Promises } from './contract.js';
+import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
 import { portCases, type Operations } from './store-operations.js';
@@ -23,7 +23,8 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-type ChangesPromises = Promises<(changes: PetChanges, subject: StoreSubject) => Promise<void>>;
+type Run = (changes: PetChanges, subject: StoreSubject) => Promise<void>;
+const promises = promisesOf<Run>();
 
 const ANY = PET_STATUSES;
 
@@ -44,7 +45,7 @@ async function reads(pets: PetRepository, stored: readonly Pet[], gone: readonly
   for (const { id } of gone) assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
 }
 
-const CHANGING: ChangesPromises = {
+const CHANGING = promises({
   async 'changes the status of one animal, and nothing else'(changes, { pets }) {
     const [first, second, third] = await addAll(pets, samplePets(3, FULL_PET));
     const changed = await changes.changeStatus(required(second).id, 'sold', ANY);
@@ -86,9 +87,9 @@ const CHANGING: ChangesPromises = {
     await conflicts(changed, 'available');
     assert.ok(Object.isFrozen(await changes.changeStatus(pet.id, 'sold', ANY)));
   },
-};
+});
 
-const REMOVING: ChangesPromises = {
+const REMOVING = promises({
   async 'removes one animal, once'(changes, { pets }) {
     const [first, second, third] = await addAll(
       pets,
@@ -117,9 +118,9 @@ const REMOVING: ChangesPromises = {
       assert.equal(await changes.remove(pet.id, ANY), true);
     }
   },
-};
+});
 
-const REPLAYING: ChangesPromises = {
+const REPLAYING = promises({
   async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
     const { pet } = await pets.add(FULL_PET, claimed());
     await changes.changeStatus(pet.id, 'sold', ANY);
@@ -148,10 +149,10 @@ const REPLAYING: ChangesPromises = {
     assert.ok(again.pet.id > pet.id);
     await reads(pets, [again.pet], [pet]);
   },
-};
+});
 
 /** For stores that can be copied. */
-const COPYING: ChangesPromises = {
+const COPYING = promises({
   async 'hands the claims of changed and removed animals to a copy'(changes, { pets, transfer }) {
     const copying = required(transfer);
     const { pet: changed } = await pets.add(FULL_PET, claimed({ key: 'changed' }));
@@ -169,7 +170,7 @@ const COPYING: ChangesPromises = {
     assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
     await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
   },
-};
+});
 
 /** The changes of two handles, or twice of one. */
 const bothChanges = async (subject: StoreSubject): Promise<readonly PetChanges[]> =>
@@ -181,7 +182,7 @@ function started<Result>(call: Promise<Result>): Promise<Result> {
   return call;
 }
 
-const RACING: ChangesPromises = {
+const RACING = promises({
   async 'lets exactly one of forty simultaneous changes from one status succeed'(_, subject) {
     const both = await bothChanges(subject);
     for (const _ of 'abc') {
@@ -281,16 +282,17 @@ const RACING: ChangesPromises = {
     }
     await Promise.all(changing);
   },
-};
+});
 
-const OPERATIONS: Operations = {
+const OPERATIONS = {
   changeStatus: ({ changes }, id, call) => required(changes).changeStatus(id, 'sold', ANY, call),
   remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
-};
+} satisfies Operations;
 
 /** What a further handle knows of changes that were made through the first. */
-const keptPromises = (where: string, further: typeof reopened): ChangesPromises => ({
-  async [`has every change ${where}, with its claim, and assigns no removed id`](changes, subject) {
+const keepsChanges =
+  (further: typeof reopened): Run =>
+  async (changes, subject) => {
     const { pet: first } = await subject.pets.add(FULL_PET);
     const { pet: second } = await subject.pets.add(FULL_PET);
     const { pet: third } = await subject.pets.add(FULL_PET, claimed());
@@ -303,11 +305,16 @@ const keptPromises = (where: string, further: typeof reopened): ChangesPromises 
     const { pet } = await later.pets.add(samplePet());
     assert.ok(![first, second, third].some(({ id }) => id === pet.id), `${pet.id} was assigned again`);
     assert.equal(await required(later.changes).remove(third.id, ANY), false);
-  },
+  };
+
+const DURABILITY = promises({
+  'has every change after closing and opening again, with its claim, and assigns no removed id':
+    keepsChanges(reopened),
 });
 
-const SHARING: ChangesPromises = {
-  ...keptPromises('in another handle', anotherHandle),
+const SHARING = promises({
+  'has every change in another handle, with its claim, and assigns no removed id':
+    keepsChanges(anotherHandle),
   async 'shows each change and removal at once to another handle that reads all the time'(changes, subject) {
     const { pets: other } = await anotherHandle(subject);
     const pets = await addAll(subject.pets, samplePets(10));
@@ -321,15 +328,16 @@ const SHARING: ChangesPromises = {
       },
     );
   },
-};
+});
+
+const cases = portCases('changes', 'the store has no PetChanges', OPERATIONS, [
+  ...casesOf(promises(CHANGING, REMOVING, REPLAYING, RACING)),
+  ...casesOf(COPYING, cannotBeCopied),
+  ...casesOf(DURABILITY, notDurable),
+  ...casesOf(SHARING, notShared),
+]);
+
+export type PetChangesCase = IdOf<typeof cases>;
 
 /** What every store promises whose animals can be changed and removed. */
-export const petChangesContract: Contract<StoreSubject> = {
-  port: 'PetChanges',
-  cases: portCases('changes', 'the store has no PetChanges', OPERATIONS, [
-    ...casesOf({ ...CHANGING, ...REMOVING, ...REPLAYING, ...RACING }),
-    ...casesOf(COPYING, cannotBeCopied),
-    ...casesOf(keptPromises('after closing and opening again', reopened), notDurable),
-    ...casesOf(SHARING, notShared),
-  ]),
-};
+export const petChangesContract: Contract<StoreSubject> = { port: 'PetChanges', cases };

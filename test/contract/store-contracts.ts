@@ -5,26 +5,31 @@ import { readingCases } from './animal-store/reading.js';
 import type { AnimalStoreSubject } from './animal-store/subject.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
-import { casesOf, type Contract } from './contract.js';
+import { casesOf, type Contract, type IdOf } from './contract.js';
 import { petChangesContract } from './pet-changes-contract.js';
-import { ADDING } from './pet-repository/adding.js';
+import { ADDING, EXACT } from './pet-repository/adding.js';
 import { CLAIMING } from './pet-repository/claiming.js';
 import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
-import type { StoreSubject } from './store-subject.js';
+import { promises, type StoreSubject } from './store-subject.js';
+
+const animalStoreCases = [...creatingCases, ...readingCases, ...changingCases];
+
+export type AnimalStoreCase = IdOf<typeof animalStoreCases>;
 
 /** What the animal store promises its callers, in this process or over HTTP. Errors are compared by their code. */
 export const animalStoreContract: Contract<AnimalStoreSubject> = {
   port: 'AnimalStore',
-  cases: [...creatingCases, ...readingCases, ...changingCases],
+  cases: animalStoreCases,
 };
 
+const petCases = [...casesOf(promises(EXACT, ADDING, READING, CLAIMING, ENDING)), ...handleCases];
+
+export type PetRepositoryCase = IdOf<typeof petCases>;
+
 /** What every store of animals promises, and what its subject declares. */
-export const petRepositoryContract: Contract<StoreSubject> = {
-  port: 'PetRepository',
-  cases: [...casesOf({ ...ADDING, ...READING, ...CLAIMING, ...ENDING }), ...handleCases],
-};
+export const petRepositoryContract: Contract<StoreSubject> = { port: 'PetRepository', cases: petCases };
 
 /**
  * The contracts of a store: all its ports, and the use cases on it. Cases of ports that the store does not have are

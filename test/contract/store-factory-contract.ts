@@ -1,6 +1,13 @@
 import type { OpenOptions, Store } from '../../src/application/ports/store.js';
 import assert from 'node:assert/strict';
-import { casesOf, type Contract, type ContractCase, type Promises, type Subject } from './contract.js';
+import {
+  casesOf,
+  promisesOf,
+  type Contract,
+  type ContractCase,
+  type IdOf,
+  type Subject,
+} from './contract.js';
 import { rejectionOf } from './rejection.js';
 import { samplePet } from './samples.js';
 
@@ -12,9 +19,9 @@ export interface StoreFactorySubject extends Subject {
   readonly isShared?: boolean | undefined;
 }
 
-type FactoryPromises = Promises<ContractCase<StoreFactorySubject>['run']>;
+const promises = promisesOf<ContractCase<StoreFactorySubject>['run']>();
 
-const OPENING: FactoryPromises = {
+const OPENING = promises({
   async 'rejects where a store must exist and none does, and creates none'({ open }) {
     for (let time = 1; time <= 2; time += 1) {
       const opening = open({ mustExist: true });
@@ -31,9 +38,9 @@ const OPENING: FactoryPromises = {
     assert.deepEqual(await existing.pets.findById(pet.id), pet);
     await existing.close();
   },
-};
+});
 
-const SHARING: FactoryPromises = {
+const SHARING = promises({
   async 'opens one store for two handles at once'({ open }) {
     const [one, other] = [await open(), await open()];
     const { pet } = await one.pets.add(samplePet());
@@ -41,15 +48,16 @@ const SHARING: FactoryPromises = {
     await one.close();
     await other.close();
   },
-};
+});
+
+const cases = [
+  ...casesOf(OPENING),
+  ...casesOf(SHARING, ({ isShared }: StoreFactorySubject) =>
+    isShared ? undefined : 'the subject has no `isShared`',
+  ),
+];
+
+export type StoreFactoryCase = IdOf<typeof cases>;
 
 /** What `open` of a store factory promises, for stores that survive the end of the process. */
-export const storeFactoryContract: Contract<StoreFactorySubject> = {
-  port: 'StoreFactory',
-  cases: [
-    ...casesOf(OPENING),
-    ...casesOf(SHARING, ({ isShared }: StoreFactorySubject) =>
-      isShared ? undefined : 'the subject has no `isShared`',
-    ),
-  ],
-};
+export const storeFactoryContract: Contract<StoreFactorySubject> = { port: 'StoreFactory', cases };

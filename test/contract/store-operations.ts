@@ -1,12 +1,14 @@
 import type { Call } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Promises } from './contract.js';
+import { casesOf, each } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { claimed, instant, sampleApiKey, samplePet } from './samples.js';
-import { listAll, required, type StoreCase, type StorePromises, type StoreSubject } from './store-subject.js';
+import { listAll, promises, required, type StoreCase, type StoreSubject } from './store-subject.js';
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
-export type Operations = Promises<(subject: StoreSubject, id: bigint, call?: Call) => Promise<unknown>>;
+export type Operations<Name extends string = string> = Readonly<
+  Record<Name, (subject: StoreSubject, id: bigint, call?: Call) => Promise<unknown>>
+>;
 
 /** Stores an animal, its claim and an API key; resolves to the animal's id. */
 async function fill({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> {
@@ -26,51 +28,52 @@ const contentsOf = async ({ pets, apiKeys, transfer }: StoreSubject): Promise<re
 ];
 
 /** What each operation promises after the store was closed, and to a caller whose signal is aborted. */
-export const operationPromises = (operations: Operations): StorePromises => ({
-  ...each(Object.entries(operations), ([operation, call]) => [
-    `rejects with service_unavailable after close: ${operation}`,
-    async (subject: StoreSubject) => {
-      const id = await fill(subject);
-      await call(subject, id);
-      await subject.pets.close();
-      await rejectsWithCode(call(subject, id), 'service_unavailable');
-    },
-  ]),
-  ...each(Object.entries(operations), ([operation, call]) => [
-    `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
-    async (subject: StoreSubject) => {
-      const id = await fill(subject);
-      for (const turn of ['before', 'after']) {
-        const contents = await contentsOf(subject);
-        await rejectsWhenAborted((aborted) => call(subject, id, aborted));
-        assert.deepEqual(await contentsOf(subject), contents, `${turn} the same call without a signal`);
+export const operationPromises = <Name extends string>(operations: Operations<Name>) =>
+  promises(
+    each(operations, (operation, call) => [
+      `rejects with service_unavailable after close: ${operation}`,
+      async (subject: StoreSubject) => {
+        const id = await fill(subject);
         await call(subject, id);
-      }
-    },
-  ]),
-});
+        await subject.pets.close();
+        await rejectsWithCode(call(subject, id), 'service_unavailable');
+      },
+    ]),
+    each(operations, (operation, call) => [
+      `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
+      async (subject: StoreSubject) => {
+        const id = await fill(subject);
+        for (const turn of ['before', 'after']) {
+          const contents = await contentsOf(subject);
+          await rejectsWhenAborted((aborted) => call(subject, id, aborted));
+          assert.deepEqual(await contentsOf(subject), contents, `${turn} the same call without a signal`);
+          await call(subject, id);
+        }
+      },
+    ]),
+  );
 
 type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
 
 /** The cases of a port that a store may lack. */
-export const portCases = <Name extends OptionalPort>(
+export const portCases = <Name extends OptionalPort, Operation extends string, Id extends string>(
   port: Name,
   missing: string,
-  operations: Operations,
+  operations: Operations<Operation>,
   cases: ReadonlyArray<
-    Pick<StoreCase, 'name' | 'unless'> & {
+    Pick<StoreCase<Id>, 'name' | 'unless'> & {
       readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
     }
   >,
-): readonly StoreCase[] => {
-  const ofPort = cases.map(({ name, unless, run }): StoreCase => ({
+) => {
+  const ofPort = cases.map(({ name, unless, run }): StoreCase<Id> => ({
     name,
     unless,
     run: (subject) => run(required(subject[port]), subject),
   }));
-  return [...ofPort, ...casesOf(operationPromises(operations))].map(({ name, unless, run }: StoreCase) => ({
+  return [...ofPort, ...casesOf(operationPromises(operations))].map(({ name, unless, run }) => ({
     name,
-    unless: (subject) => (subject[port] ? unless?.(subject) : missing),
+    unless: (subject: StoreSubject) => (subject[port] ? unless?.(subject) : missing),
     run,
   }));
 };

@@ -2,7 +2,7 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import type { ContractCase, Promises, Subject } from './contract.js';
+import { promisesOf, type ContractCase, type Subject } from './contract.js';
 import { times } from './samples.js';
 
 /** The ports of an open store. */
@@ -54,8 +54,8 @@ export async function storeSubject(
   }
 }
 
-export type StoreCase = ContractCase<StoreSubject>;
-export type StorePromises = Promises<StoreCase['run']>;
+export type StoreCase<Id extends string = string> = ContractCase<StoreSubject, never, Id>;
+export const promises = promisesOf<StoreCase['run']>();
 
 /** For `unless`: cases about what only some stores promise, and their subjects declare or have. */
 const undeclared =

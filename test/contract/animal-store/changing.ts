@@ -6,7 +6,7 @@ import type {
 import { INT64_MAX } from '../../../src/domain/int64.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, type Promises } from '../contract.js';
+import { casesOf, each, promisesOf } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, times } from '../samples.js';
 import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
@@ -14,51 +14,63 @@ import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
 const cannotChange = ({ animalStore }: AnimalStoreSubject): string | undefined =>
   'changeStatus' in animalStore && 'removePet' in animalStore ? undefined : 'the animals cannot be changed';
 
-type ChangingPromises = Promises<(animalStore: ExperimentalAnimalStore) => Promise<void>>;
+const promises = promisesOf<(animalStore: ExperimentalAnimalStore) => Promise<void>>();
 
-const BOTH = {
-  changeStatus: (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) =>
-    animalStore.changeStatus(id, 'sold', call),
-  removePet: (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) =>
-    animalStore.removePet(id, call),
+type Change = (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) => Promise<unknown>;
+
+const BOTH: Readonly<Record<'changeStatus' | 'removePet', Change>> = {
+  changeStatus: (animalStore, id, call) => animalStore.changeStatus(id, 'sold', call),
+  removePet: (animalStore, id, call) => animalStore.removePet(id, call),
 };
 
 /** What changing and removing have in common. */
-const commonPromises = (operation: keyof typeof BOTH): ChangingPromises => ({
-  async [`does nothing to an animal with another status than \`from\`: ${operation}`](animalStore) {
-    const { pet } = await animalStore.createPet(FULL_PET);
-    for (const from of ['available', 'sold'] as const)
-      await rejectsWithCode(BOTH[operation](animalStore, pet.id, { from }), 'status_conflict');
-    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-    await BOTH[operation](animalStore, pet.id, { from: 'pending' });
-    assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
-  },
-  async [`rejects with pet_not_found for an id that no animal has: ${operation}`](animalStore) {
-    const { pet } = await animalStore.createPet(FULL_PET);
-    for (const id of [0n, -1n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX, INT64_MAX + 1n])
-      await rejectsWithCode(BOTH[operation](animalStore, id), 'pet_not_found');
-    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-  },
-  async [`refuses an id that is no integer and an unknown \`from\`: ${operation}`](animalStore) {
-    const { pet } = await animalStore.createPet(FULL_PET);
-    for (const id of ['1', 1.5, 2 ** 53, null, undefined])
-      await rejectsWithCode(BOTH[operation](animalStore, id as unknown as bigint), 'invalid_parameter');
-    for (const from of ['gone', '', 'Pending', null, ['pending']]) {
-      const refused = BOTH[operation](animalStore, pet.id, { from: from as PetStatus });
-      const error = await rejectsWithCode(refused, 'invalid_parameter');
-      assert.match(error.message, /\bfrom\b/);
-    }
-    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-  },
-  async [`rejects with the reason of an aborted signal, and changes nothing: ${operation}`](animalStore) {
-    const { pet } = await animalStore.createPet(FULL_PET);
-    await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, pet.id, aborted));
-    await rejectsWhenAborted((aborted) => BOTH[operation](animalStore, INT64_MAX + 1n, aborted));
-    assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-  },
-});
+const COMMON = promises(
+  each(BOTH, (operation, change) => [
+    `does nothing to an animal with another status than \`from\`: ${operation}`,
+    async (animalStore: ExperimentalAnimalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const from of ['available', 'sold'] as const)
+        await rejectsWithCode(change(animalStore, pet.id, { from }), 'status_conflict');
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+      await change(animalStore, pet.id, { from: 'pending' });
+      assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
+    },
+  ]),
+  each(BOTH, (operation, change) => [
+    `rejects with pet_not_found for an id that no animal has: ${operation}`,
+    async (animalStore: ExperimentalAnimalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const id of [0n, -1n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX, INT64_MAX + 1n])
+        await rejectsWithCode(change(animalStore, id), 'pet_not_found');
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    },
+  ]),
+  each(BOTH, (operation, change) => [
+    `refuses an id that is no integer and an unknown \`from\`: ${operation}`,
+    async (animalStore: ExperimentalAnimalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      for (const id of ['1', 1.5, 2 ** 53, null, undefined])
+        await rejectsWithCode(change(animalStore, id as unknown as bigint), 'invalid_parameter');
+      for (const from of ['gone', '', 'Pending', null, ['pending']]) {
+        const refused = change(animalStore, pet.id, { from: from as PetStatus });
+        const error = await rejectsWithCode(refused, 'invalid_parameter');
+        assert.match(error.message, /\bfrom\b/);
+      }
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    },
+  ]),
+  each(BOTH, (operation, change) => [
+    `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
+    async (animalStore: ExperimentalAnimalStore) => {
+      const { pet } = await animalStore.createPet(FULL_PET);
+      await rejectsWhenAborted((aborted) => change(animalStore, pet.id, aborted));
+      await rejectsWhenAborted((aborted) => change(animalStore, INT64_MAX + 1n, aborted));
+      assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+    },
+  ]),
+);
 
-const CHANGING: ChangingPromises = {
+const CHANGING = promises({
   async 'changes the status of an animal, by a bigint or a number, and nothing else'(animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
     for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
@@ -90,8 +102,6 @@ const CHANGING: ChangingPromises = {
       if (result.status === 'rejected')
         await rejectsWithCode(Promise.reject(result.reason), 'status_conflict');
   },
-  ...commonPromises('changeStatus'),
-  ...commonPromises('removePet'),
   async 'refuses an unknown status, and names it'(animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
     for (const status of [undefined, null, 'gone', '', 'Sold', ['sold'], 0]) {
@@ -102,11 +112,13 @@ const CHANGING: ChangingPromises = {
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   },
-};
+});
 
 /** What changing and removing animals promises, where the animal store can do it. */
-export const changingCases = casesOf(CHANGING, cannotChange).map(({ name, unless, run }) => ({
-  name,
-  unless,
-  run: ({ animalStore }: AnimalStoreSubject) => run(animalStore as ExperimentalAnimalStore),
-}));
+export const changingCases = casesOf(promises(CHANGING, COMMON), cannotChange).map(
+  ({ name, unless, run }) => ({
+    name,
+    unless,
+    run: ({ animalStore }: AnimalStoreSubject) => run(animalStore as ExperimentalAnimalStore),
+  }),
+);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { casesOf, each } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, INT64_EDGES, FIELD_VALUES, times } from '../samples.js';
-import { shown, untyped, type AnimalStorePromises, type AnimalStoreSubject } from './subject.js';
+import { promises, shown, untyped, type AnimalStoreSubject } from './subject.js';
 
 const FIDO = { name: 'Fido', categoryId: 2n ** 53n + 1n };
 
@@ -69,15 +69,16 @@ const assertNames = (error: Error, ...fields: readonly string[]): void => {
   for (const field of fields) assert.match(error.message, new RegExp(`\\b${field}\\b`));
 };
 
-const CREATING: AnimalStorePromises = {
-  ...each(Object.entries(CREATED), ([what, animal]) => [`creates an animal ${what}`, createsExactly(animal)]),
+const EXACT = each(CREATED, (what, animal) => [`creates an animal ${what}`, createsExactly(animal)]);
+
+const CREATING = promises({
   async 'assigns ids itself and drops unknown fields'({ animalStore }) {
     const { pet } = await untyped(animalStore).createPet({ ...FIDO, id: 99n, colour: 'black' });
     assert.deepEqual(pet, { id: pet.id, ...FIDO, status: DEFAULT_STATUS });
     assert.notEqual(pet.id, 99n);
     assert.deepEqual(await animalStore.getPet(pet.id), pet);
   },
-  ...each(Object.entries(BAD_VALUES), ([field, values]) => [
+  ...each(BAD_VALUES, (field, values) => [
     `refuses every invalid ${field}, names the field, and stores nothing`,
     async ({ animalStore }: AnimalStoreSubject) => {
       for (const value of values) {
@@ -98,7 +99,7 @@ const CREATING: AnimalStorePromises = {
     const missing = untyped(animalStore).createPet({});
     assertNames(await rejectsWithCode(missing, 'invalid_pet'), 'name', 'categoryId');
   },
-};
+});
 
 const keyed = (fields: { scope?: string; key?: string } = {}) => ({
   idempotencyKey: { scope: 'a-scope', key: 'a-key', ...fields },
@@ -120,7 +121,7 @@ const refusesKeys =
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
   };
 
-const RETRYING: AnimalStorePromises = {
+const RETRYING = promises({
   async 'creates once for an idempotency key and replays the animal as it was created'({ animalStore }) {
     const created = await animalStore.createPet(FULL_PET, keyed());
     assert.equal(created.replayed, false);
@@ -136,7 +137,7 @@ const RETRYING: AnimalStorePromises = {
     const again = { status: DEFAULT_STATUS, categoryId: 7, name: 'Fido' };
     assert.deepEqual(await animalStore.createPet(again, keyed()), { pet, replayed: true });
   },
-  ...each(Object.entries(OTHER_VALUES), ([field, values]) => [
+  ...each(OTHER_VALUES, (field, values) => [
     `refuses an idempotency key that was used for an animal with another ${field}, and stores nothing`,
     async ({ animalStore }: AnimalStoreSubject) => {
       const { pet } = await animalStore.createPet(FIDO, keyed());
@@ -159,9 +160,9 @@ const RETRYING: AnimalStorePromises = {
     }
   },
   'refuses idempotency keys that are empty, too long or not storable, and stores nothing': refusesKeys('key'),
-};
+});
 
-const SCOPES: AnimalStorePromises = {
+const SCOPES = promises({
   async 'separates equal idempotency keys of different scopes'({ animalStore }) {
     const first = await animalStore.createPet(FIDO, keyed({ scope: 'one' }));
     const second = await animalStore.createPet(FIDO, keyed({ scope: 'other' }));
@@ -169,7 +170,10 @@ const SCOPES: AnimalStorePromises = {
     assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
   },
   'refuses scopes that are empty, too long or not storable, and stores nothing': refusesKeys('scope'),
-};
+});
 
 /** What creating promises, and retrying a create. */
-export const creatingCases = [...casesOf({ ...CREATING, ...RETRYING }), ...casesOf(SCOPES, needsOwnScope)];
+export const creatingCases = [
+  ...casesOf(promises(EXACT, CREATING, RETRYING)),
+  ...casesOf(SCOPES, needsOwnScope),
+];

@@ -2,7 +2,7 @@ import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application
 import type { NewPet, Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import type { ContractCase, Promises, Subject } from '../contract.js';
+import { promisesOf, type ContractCase, type Subject } from '../contract.js';
 import { times } from '../samples.js';
 
 /** An empty animal store: the subject of its contract. */
@@ -13,7 +13,7 @@ export interface AnimalStoreSubject extends Subject {
   readonly scopeOfCaller?: boolean;
 }
 
-export type AnimalStorePromises = Promises<ContractCase<AnimalStoreSubject>['run']>;
+export const promises = promisesOf<ContractCase<AnimalStoreSubject>['run']>();
 
 /** The operations as a caller without a compiler can call them. */
 export interface UntypedAnimalStore {

@@ -8,9 +8,9 @@ import type { HttpKeys, Situation } from './wire-http.js';
  */
 
 /** One promise about one request. */
-export interface Row {
+export interface Row<Name extends string = string> {
   /** The promise. Unique in the contract. */
-  readonly name: string;
+  readonly name: Name;
   /** How the service is set up. Default: `plain`. */
   readonly given?: Situation;
   readonly request: RowRequest | RawRequest;
@@ -131,12 +131,12 @@ export const error = (code: ErrorCode, more: Partial<Expectation> = {}): Expecta
 /** The response to a request that succeeds, and headers that it must have. */
 export const ok = (headers: Expectation['headers'] = {}, status = 200): Expectation => ({ status, headers });
 
-export const row = (
-  name: string,
+export const row = <Name extends string>(
+  name: Name,
   request: Row['request'],
   expect: Expectation,
   options: Pick<Row, 'given' | 'socketOnly'> = {},
-): Row => ({ name, request, expect, ...options });
+): Row<Name> => ({ name, request, expect, ...options });
 
 /** The response to a create of `PET`. */
 export const CREATED: Expectation = {

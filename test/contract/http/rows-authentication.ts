@@ -11,14 +11,11 @@ import {
   send,
   type Expectation,
   type Header,
-  type Row,
 } from './request-row.js';
 
 const REALM = 'Bearer realm="animal-store"';
 
-const MISSING: Expectation = error('missing_api_key', {
-  headers: { 'WWW-Authenticate': REALM },
-});
+const MISSING: Expectation = error('missing_api_key', { headers: { 'WWW-Authenticate': REALM } });
 const INVALID: Expectation = error('invalid_api_key', {
   headers: { 'WWW-Authenticate': `${REALM}, error="invalid_token"` },
 });
@@ -85,7 +82,7 @@ const forbidden = (scope: string): Expectation =>
   });
 
 /** Who may do what: keys, scopes, and what needs no key. */
-export const AUTHENTICATION: readonly Row[] = [
+export const AUTHENTICATION = [
   ...REFUSED.map(([what, headers, expect, socketOnly]) =>
     row(
       `answers 401 ${expect.code} to a list with ${what}`,
@@ -104,7 +101,7 @@ export const AUTHENTICATION: readonly Row[] = [
       ['an unknown path', get('/orders')],
       ['the base path itself', get('')],
     ] as const
-  ).flatMap(([what, request]): Row[] => [
+  ).flatMap(([what, request]) => [
     row(`answers 401 to ${what} without a key`, by(undefined, request), MISSING),
     row(`answers 401 to ${what} with an unknown key`, by('nobody', request), INVALID),
   ]),

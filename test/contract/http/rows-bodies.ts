@@ -15,7 +15,6 @@ import {
   send,
   type Expectation,
   type Header,
-  type Row,
   type RowRequest,
 } from './request-row.js';
 
@@ -48,7 +47,7 @@ const TWICE: ReadonlyArray<readonly [member: string, body: string, how?: string]
 ];
 
 /** The structure of a JSON body. */
-const structure: Row[] = [
+const structure = [
   row('says where a new animal is', post(PET), {
     ...CREATED,
     headers: { Location: /^{{base}}\/pets\/[1-9]\d*$/ },
@@ -120,7 +119,7 @@ const NO_BODY: ReadonlyArray<readonly [what: string, request: RowRequest]> = [
 ];
 
 /** Request bodies: their syntax and structure. */
-export const BODIES: readonly Row[] = [
+export const BODIES = [
   ...structure,
   ...NOT_JSON.map(([what, body]) => row(`refuses a body ${what} as malformed`, post(body), MALFORMED)),
   ...NO_BODY.map(([what, request]) =>
@@ -153,16 +152,16 @@ const inChunks = (request: RowRequest): RowRequest => ({ ...request, chunked: tr
 
 const encodedAs = (encoding: string): RowRequest => post(PET, ['Content-Encoding', encoding]);
 
-const SIZES: ReadonlyArray<readonly [what: string, request: RowRequest, expect: Expectation]> = [
-  ['accepts a body of exactly 64 KiB', post(padded(LIMIT)), CREATED],
-  ['refuses a body of one byte more than 64 KiB', post(padded(LIMIT + 1)), TOO_LARGE],
-  ['refuses a body of one byte more than 64 KiB in chunks', inChunks(post(padded(LIMIT + 1))), TOO_LARGE],
-  ['refuses a body of 8 MiB, and the response still arrives', post(padded(EIGHT_MB)), TOO_LARGE],
-  [
+const SIZES = [
+  row('accepts a body of exactly 64 KiB', post(padded(LIMIT)), CREATED),
+  row('refuses a body of one byte more than 64 KiB', post(padded(LIMIT + 1)), TOO_LARGE),
+  row('refuses a body of one byte more than 64 KiB in chunks', inChunks(post(padded(LIMIT + 1))), TOO_LARGE),
+  row('refuses a body of 8 MiB, and the response still arrives', post(padded(EIGHT_MB)), TOO_LARGE),
+  row(
     'refuses a body of 8 MiB without a key, and the response still arrives',
     by(undefined, post(padded(EIGHT_MB))),
     error('missing_api_key'),
-  ],
+  ),
 ];
 
 const EXPECTS = 'only what listens handles expectations';
@@ -179,7 +178,7 @@ const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Hea
   ];
 
 /** The headers of a body: type, encoding, size and expectation. */
-export const BODY_HEADERS: readonly Row[] = [
+export const BODY_HEADERS = [
   row('reads a body without a Content-Type as JSON', { ...send('POST', '/pets'), body: PET }, CREATED),
   ...[
     'Application/JSON',
@@ -187,7 +186,7 @@ export const BODY_HEADERS: readonly Row[] = [
     'application/json ; charset="UTF-8"',
     'application/json; a="b; charset=latin1"; version=1',
     'application/json;',
-  ].map((type): Row => ({ name: `accepts a body of type ${type}`, request: postAs(type), expect: CREATED })),
+  ].map((type) => row(`accepts a body of type ${type}`, postAs(type), CREATED)),
   ...words(
     'application/x-www-form-urlencoded text/plain text/json application/vnd.api+json application/jsonx */* json',
   ).map((type) =>
@@ -211,7 +210,7 @@ export const BODY_HEADERS: readonly Row[] = [
   ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding) =>
     row(`refuses a body of the encoding ${encoding}`, encodedAs(encoding), UNSUPPORTED_ENCODING),
   ),
-  ...SIZES.map(([name, request, expect]): Row => ({ name, request, expect })),
+  ...SIZES,
   row('accepts a body as large as the settings allow', post(padded(100)), CREATED, { given: 'smallBodies' }),
   row(
     'refuses a body one byte larger than the settings allow',
@@ -275,10 +274,7 @@ export const BODY_HEADERS: readonly Row[] = [
     row(
       `answers 417 to another expectation of ${request.method}`,
       { ...request, headers: [...request.headers, ['X-Request-Id', 'expecting']] },
-      error('expectation_failed', {
-        headers: { 'X-Request-Id': 'expecting' },
-        closes: true,
-      }),
+      error('expectation_failed', { headers: { 'X-Request-Id': 'expecting' }, closes: true }),
       { socketOnly: EXPECTS },
     ),
   ),
@@ -308,7 +304,7 @@ const INVALID_KEYS: ReadonlyArray<readonly [what: string, ...keys: string[]]> = 
 ];
 
 /** The header that makes retries of a create safe. */
-export const IDEMPOTENCY: readonly Row[] = [
+export const IDEMPOTENCY = [
   ...VALID_KEYS.map(([what, value]) =>
     row(`adds an animal with an idempotency key ${what}`, post(PET, key(value)), {
       ...CREATED,

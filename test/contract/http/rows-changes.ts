@@ -9,7 +9,6 @@ import {
   send,
   type Expectation,
   type Header,
-  type Row,
   type RowRequest,
 } from './request-row.js';
 import type { Situation } from './wire-http.js';
@@ -22,8 +21,12 @@ import type { Situation } from './wire-http.js';
 const given: Situation = 'experimental';
 
 /** A row on that service. */
-const on = (name: string, request: Row['request'], expect: Expectation, options: Partial<Row> = {}): Row =>
-  row(name, request, expect, { given, ...options });
+const on = <Name extends string>(
+  name: Name,
+  request: RowRequest,
+  expect: Expectation,
+  options: Parameters<typeof row>[3] = {},
+) => row(name, request, expect, { given, ...options });
 
 const SAME = '{"status":"available"}';
 
@@ -95,7 +98,10 @@ const ACCEPT_PATCH = { 'Accept-Patch': 'application/merge-patch+json, applicatio
 
 const notFound = error('pet_not_found', { headers: { Deprecation: null } });
 
-const conditionsOf = (method: string, request: (at: string, ...headers: Header[]) => RowRequest): Row[] => [
+const conditionsOf = <Method extends string>(
+  method: Method,
+  request: (at: string, ...headers: Header[]) => RowRequest,
+) => [
   ...['', ...words('Available gone available,sold * %20sold')].map((from) =>
     on(
       `refuses a ${method} from [${from}]`,
@@ -160,7 +166,7 @@ const conditionsOf = (method: string, request: (at: string, ...headers: Header[]
   ),
 ];
 
-export const CHANGES: readonly Row[] = [
+export const CHANGES = [
   ...Object.entries(ACCEPTED).map(([what, request]) => on(`changes a status for ${what}`, request, CHANGED)),
   ...BODIES.map(([what, body, expect]) => on(`refuses a change of ${what}`, patch(body), expect)),
   on(

@@ -51,20 +51,14 @@ const STATUS: Field = {
 };
 
 /** Stores each value, and returns it in its canonical spelling. */
-const stores = (
-  field: Field,
-  values: readonly (string | readonly [sent: string, returned: string])[],
-): Row[] =>
+const stores = (field: Field, values: readonly (string | readonly [sent: string, returned: string])[]) =>
   values.map((value) => {
     const [sent, returned] = typeof value === 'string' ? [value, value] : value;
-    return {
-      name: `stores a ${field.name} of ${shown(sent)}${sent === returned ? '' : ` as ${shown(returned)}`}`,
-      request: field.request(sent),
-      expect: field.created(returned),
-    };
+    const what = sent === returned ? shown(sent) : `${shown(sent)} as ${shown(returned)}`;
+    return row(`stores a ${field.name} of ${what}`, field.request(sent), field.created(returned));
   });
 
-const refuses = (field: Field, values: readonly string[], within?: number): Row[] =>
+const refuses = (field: Field, values: readonly string[], within?: number) =>
   values.map((json) =>
     row(`refuses a ${field.name} of ${shown(json)}`, field.request(json), {
       ...invalid(field.message),
@@ -72,7 +66,7 @@ const refuses = (field: Field, values: readonly string[], within?: number): Row[
     }),
   );
 
-const categoryIds: Row[] = [
+const categoryIds = [
   ...stores(CATEGORY_ID, [
     ...words('0 -1 2147483648 9007199254740993 -9007199254740993 9223372036854775807 -9223372036854775808'),
     ['7.0', '7'],
@@ -91,7 +85,7 @@ const categoryIds: Row[] = [
   ...refuses(CATEGORY_ID, words('1e999999999 -1e999999999 1e99999999999999999999'), 50),
 ];
 
-const names: Row[] = [
+const names = [
   ...stores(NAME, [
     ...words('"0" "null" "__proto__" "%s%n${7*7}" "\\tBella\\n" "\\u0001" "\u007f\u0080" "\u200b"'),
     ...words('"e\u0301" "\u00e9" "👨‍👩‍👧‍👦" "\u{10ffff}\uffff" "\ufeffa" "\u202eمرحبا" "\\\\u0000"'),
@@ -113,7 +107,7 @@ const names: Row[] = [
   ...refuses(NAME, [`"${' '.repeat(60_000)}"`], 2000),
 ];
 
-const statuses: Row[] = [
+const statuses = [
   ...stores(STATUS, [...words('"available" "pending" "sold"'), ['"\\u0073old"', '"sold"']]),
   ...refuses(
     STATUS,
@@ -135,7 +129,7 @@ const missing: ReadonlyArray<readonly [what: string, body: string, message: RegE
 ];
 
 /** The values of each field of a new animal. */
-export const FIELDS: readonly Row[] = [
+export const FIELDS = [
   ...categoryIds,
   ...names,
   row('stores an animal without a status as available', post(PET), created('"Bella"', '7')),

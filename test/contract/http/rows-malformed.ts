@@ -1,15 +1,4 @@
-import {
-  CREATED,
-  PET,
-  bearer,
-  error,
-  get,
-  ok,
-  row,
-  type Expectation,
-  type Header,
-  type Row,
-} from './request-row.js';
+import { CREATED, PET, bearer, error, get, ok, row, type Expectation, type Header } from './request-row.js';
 
 const BAD: Expectation = error('malformed_request', { closes: true });
 
@@ -21,14 +10,14 @@ const BARE = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
 const LIST = `GET {{base}}/pets?limit=1 HTTP/1.1\r\n${HEAD}\r\n`;
 
 /** A row of bytes. Default: they are refused. */
-const raw = (name: string, bytes: string, expect: Expectation = BAD): Row =>
+const raw = <Name extends string>(name: Name, bytes: string, expect: Expectation = BAD) =>
   row(name, { raw: bytes }, expect, {
     socketOnly: expect.code === BAD.code ? 'no HTTP client sends it' : 'it is about the connection',
   });
 
 const line = (requestLine: string): string => `${requestLine}\r\n${HEAD}\r\n`;
 
-const hostsAndLines: Row[] = [
+const hostsAndLines = [
   raw('refuses a request without a Host', `GET {{base}}/pets HTTP/1.1\r\n\r\n${ADD}`),
   raw(
     'refuses a request with two Hosts, and keeps its request id',
@@ -63,7 +52,7 @@ const TOO_LONG: Expectation = error('headers_too_large', { closes: true });
 
 const withHeader = (header: string): string => `GET {{base}}/pets HTTP/1.1\r\n${HEAD}${header}\r\n\r\n${ADD}`;
 
-const headers: Row[] = [
+const headers = [
   raw('refuses a space before a colon', withHeader('X-A : b')),
   raw('refuses a folded header', withHeader('X-A: b\r\n c')),
   raw('refuses a header without a colon', withHeader('X-A')),
@@ -124,8 +113,8 @@ const AMBIGUOUS: ReadonlyArray<readonly [what: string, framing: string, body: st
   ['a chunk that is longer than its size', CHUNKED, `5\r\n${PET}\r\n0\r\n\r\n`],
 ];
 
-const smuggling: Row[] = [
-  ...AMBIGUOUS.map(([what, framing, body]): Row =>
+const smuggling = [
+  ...AMBIGUOUS.map(([what, framing, body]) =>
     raw(`refuses ${what}, and does not execute what follows`, posted(framing, body) + ADD),
   ),
   raw(
@@ -145,7 +134,7 @@ const smuggling: Row[] = [
   ),
 ];
 
-const connections: Row[] = [
+const connections = [
   raw(
     'accepts chunks with extensions and trailers, and ignores those',
     posted(CHUNKED, `1f;a=b\r\n${PET}\r\n0\r\nAuthorization: Bearer x\r\nX-A: b\r\n\r\n`),
@@ -173,10 +162,7 @@ const connections: Row[] = [
   raw(
     'answers the requests before a malformed one',
     `${LIST}${LIST}${posted(`X-Request-Id: bad-chunk\r\n${CHUNKED}`, 'zz\r\n')}`,
-    {
-      status: 200,
-      further: [ok(), { ...BAD, headers: { 'X-Request-Id': 'bad-chunk' } }],
-    },
+    { status: 200, further: [ok(), { ...BAD, headers: { 'X-Request-Id': 'bad-chunk' } }] },
   ),
   raw('accepts an empty line before a request', `\r\n${LIST}`, ok()),
   raw(
@@ -187,4 +173,4 @@ const connections: Row[] = [
 ];
 
 /** Messages that are not well-formed, and connections. */
-export const MALFORMED: readonly Row[] = [...hostsAndLines, ...headers, ...smuggling, ...connections];
+export const MALFORMED = [...hostsAndLines, ...headers, ...smuggling, ...connections];

@@ -10,7 +10,6 @@ import {
   row,
   send,
   type Header,
-  type Row,
   type RowRequest,
 } from './request-row.js';
 import type { Situation } from './wire-http.js';
@@ -58,7 +57,7 @@ const FAULTS: ReadonlyArray<readonly [first: string, later: string, ErrorCode, R
   ['the id', 'the store', 'pet_not_found', get('/pets/abc'), 'storeAway'],
 ];
 
-export const ORDER_OF_CHECKS: readonly Row[] = [
+export const ORDER_OF_CHECKS = [
   row(
     'answers OPTIONS even when it is busy',
     bare('OPTIONS', '{{base}}/pets'),

@@ -11,7 +11,6 @@ import {
   send,
   type Expectation,
   type Header,
-  type Row,
   type RowRequest,
 } from './request-row.js';
 
@@ -92,7 +91,7 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
 ];
 
 /** Parameters and pages of listPets. */
-export const LISTING: readonly Row[] = [
+export const LISTING = [
   ...BAD_LIMITS.map((limit) =>
     row(`refuses a limit of ${limit || 'nothing'}`, get(`/pets?limit=${limit}`), invalid(/limit .*1 to 100/)),
   ),
@@ -143,7 +142,7 @@ const DEPRECATED = {
 };
 
 /** getPet, its deprecation and its removal. */
-export const GETTING: readonly Row[] = [
+export const GETTING = [
   row(
     'gets an animal by its id, and says since when getPet is deprecated, when it ends and what replaces it',
     get('/pets/{{pet}}'),
@@ -170,10 +169,7 @@ export const GETTING: readonly Row[] = [
   row(
     'answers 410 to getPet once it is switched off, and names its replacement',
     get('/pets/{{pet}}'),
-    error('operation_removed', {
-      message: /use \S*\/v1\/pets\?status=available /,
-      headers: DEPRECATED,
-    }),
+    error('operation_removed', { message: /use \S*\/v1\/pets\?status=available /, headers: DEPRECATED }),
     { given: 'getPetOff' },
   ),
   row(
@@ -186,16 +182,21 @@ export const GETTING: readonly Row[] = [
 
 const NO_ROUTE: Expectation = error('route_not_found');
 
-const absolute = (origin: string, headers = 'Host: {{host}}\r\nAuthorization: Bearer {{key}}\r\n') => ({
-  request: { raw: `GET ${origin}{{base}}/pets?limit=1 HTTP/1.1\r\n${headers}\r\n` },
-  socketOnly: 'clients send an absolute target to proxies only',
-});
+const absolute = <Name extends string>(
+  name: Name,
+  origin: string,
+  expect: Expectation,
+  headers = 'Host: {{host}}\r\nAuthorization: Bearer {{key}}\r\n',
+) =>
+  row(name, { raw: `GET ${origin}{{base}}/pets?limit=1 HTTP/1.1\r\n${headers}\r\n` }, expect, {
+    socketOnly: 'clients send an absolute target to proxies only',
+  });
 
-const inOtherBasePath = (name: string, request: RowRequest, expect: Expectation) =>
+const inOtherBasePath = <Name extends string>(name: Name, request: RowRequest, expect: Expectation) =>
   row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
 
 /** Which paths exist. */
-export const PATHS: readonly Row[] = [
+export const PATHS = [
   ...words(
     '/pets/ /pets/{{pet}}/ //pets /pets/1/2 / /Pets /petss /pets;a=1 /pets%2F{{pet}} /pets%20 /store/orders' +
       ' /livez /%2e%2e/livez /%ZZ /pets/{{pet}}/..',
@@ -210,18 +211,15 @@ export const PATHS: readonly Row[] = [
       headers: { 'WWW-Authenticate': null },
     }),
   ),
-  { name: 'accepts a target in absolute form', ...absolute('http://elsewhere.example'), expect: ok() },
-  { name: 'answers 404 to an absolute target without a host', ...absolute('http://'), expect: NO_ROUTE },
-  {
-    name: 'answers 404 to an absolute target with another scheme',
-    ...absolute('ftp://{{host}}'),
-    expect: NO_ROUTE,
-  },
-  {
-    name: 'asks for a key for a target in absolute form',
-    ...absolute('http://{{host}}', 'Host: {{host}}\r\n'),
-    expect: error('missing_api_key'),
-  },
+  absolute('accepts a target in absolute form', 'http://elsewhere.example', ok()),
+  absolute('answers 404 to an absolute target without a host', 'http://', NO_ROUTE),
+  absolute('answers 404 to an absolute target with another scheme', 'ftp://{{host}}', NO_ROUTE),
+  absolute(
+    'asks for a key for a target in absolute form',
+    'http://{{host}}',
+    error('missing_api_key'),
+    'Host: {{host}}\r\n',
+  ),
   row(
     'answers OPTIONS for the target *, and 404 to other methods',
     { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\nGET * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' },
@@ -251,7 +249,7 @@ const NOT_MODIFIED: Expectation = {
 };
 
 /** Reads of what the client has already. `{{listTag}}` and `{{petTag}}` are tags that the service gave. */
-export const CONDITIONAL: readonly Row[] = [
+export const CONDITIONAL = [
   ...(
     [
       ['the tag', '{{petTag}}'],

@@ -22,12 +22,10 @@ import type { Situation } from './wire-http.js';
 const READ_ONLY = 'GET, HEAD, OPTIONS';
 
 const wrongMethod = (allow: string | RegExp): Expectation =>
-  error('method_not_allowed', {
-    headers: { Allow: allow },
-  });
+  error('method_not_allowed', { headers: { Allow: allow } });
 
 /** Which methods a path has. */
-const methods: Row[] = [
+const methods = [
   ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'].map((method) =>
     row(`answers 405 to ${method} /pets`, send(method, '/pets'), wrongMethod('GET, HEAD, POST, OPTIONS'), {
       socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
@@ -43,17 +41,14 @@ const methods: Row[] = [
     send('DELETE', '/orders'),
     error('route_not_found', { headers: { Allow: null } }),
   ),
-  ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].flatMap((target): Row[] => [
+  ...['/livez', '/readyz', '/openapi.json', '/docs', '/'].flatMap((target) => [
     row(`answers 405 to POST ${target}`, bare('POST', target), wrongMethod(READ_ONLY)),
     row(`names the methods of ${target}`, bare('OPTIONS', target), ok({ Allow: READ_ONLY }, 204)),
   ]),
   row(
     'answers 405 to CONNECT, and names the methods of the interface',
     { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
-    error('method_not_allowed', {
-      headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' },
-      closes: true,
-    }),
+    error('method_not_allowed', { headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' }, closes: true }),
     { socketOnly: 'clients send CONNECT to proxies only' },
   ),
 ];
@@ -69,7 +64,7 @@ const BAD_IDS: ReadonlyArray<readonly [what: string, ...ids: string[]]> = [
   ['that is sent twice', 'a', 'b'],
 ];
 
-const requestIds: Row[] = [
+const requestIds = [
   ...['a', 'Req_42.a-b', 'x'.repeat(128)].map((id) =>
     row(
       `keeps a request id of ${id.length > 20 ? `${id.length} characters` : id}`,
@@ -87,7 +82,7 @@ const requestIds: Row[] = [
 ];
 
 /** Headers that change nothing. */
-const ignored: Row[] = [
+const ignored = [
   row(
     'answers in JSON whatever a client accepts',
     get('/pets/{{pet}}', ['Accept', 'text/html, application/json;q=0']),
@@ -123,8 +118,8 @@ const OPERATIONS: ReadonlyArray<readonly [operation: string, request: RowRequest
 ];
 
 /** What clients get when something is wrong with the service or its store. */
-const faults: Row[] = [
-  ...OPERATIONS.flatMap(([operation, request]): Row[] => [
+const faults = [
+  ...OPERATIONS.flatMap(([operation, request]) => [
     row(
       `answers 503 to ${operation} while the store is away, and reveals nothing of its inside`,
       request,
@@ -153,7 +148,7 @@ const faults: Row[] = [
       ['is alive while it is busy', 'busy', '/livez', ok()],
       ['serves no docs page while it is busy', 'busy', '/docs', unavailable('1')],
     ] as const
-  ).map(([name, given, path, expect]): Row => ({ name, given, request: bare('GET', path), expect })),
+  ).map(([name, given, path, expect]) => row(name, bare('GET', path), expect, { given })),
   row(
     'answers 503 at once to requests beyond its capacity',
     get('/pets'),
@@ -163,9 +158,9 @@ const faults: Row[] = [
 ];
 
 /** Methods, headers and faults of the service. */
-export const SERVICE: readonly Row[] = [...methods, ...requestIds, ...ignored, ...faults];
+export const SERVICE = [...methods, ...requestIds, ...ignored, ...faults];
 
-const published = (name: string, given: Situation, settings?: Partial<HttpSettings>) =>
+const published = <Name extends string>(name: Name, given: Situation, settings?: Partial<HttpSettings>) =>
   row(
     name,
     bare('GET', '/openapi.json', bearer('nobody')),
@@ -191,7 +186,7 @@ const leadsTo = (location: string): Expectation => ({
 });
 
 /** The OpenAPI document and the docs page. */
-export const DOCS: readonly Row[] = [
+export const DOCS = [
   published('publishes the OpenAPI document, whatever the key', 'plain'),
   published('publishes the OpenAPI document while the store is away', 'storeAway'),
   published('documents the public address', 'publicUrl', { publicUrl: 'https://animals.example/shop/v1' }),
@@ -269,11 +264,15 @@ const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expec
 const UNREADABLE = ok({ ...NO_CORS, Vary: 'Origin' });
 
 /** A row on the service that two origins may use. */
-const onTwo = (name: string, request: Row['request'], expect: Expectation, socketOnly?: string): Row =>
-  row(name, request, expect, { given: 'twoOrigins', socketOnly });
+const onTwo = <Name extends string>(
+  name: Name,
+  request: Row['request'],
+  expect: Expectation,
+  socketOnly?: string,
+) => row(name, request, expect, { given: 'twoOrigins', socketOnly });
 
 /** What pages of other origins may do (CORS). */
-export const CROSS_ORIGIN: readonly Row[] = [
+export const CROSS_ORIGIN = [
   ...READABLE.map(([what, request, expect]) =>
     onTwo(`lets pages of an allowed origin read ${what}`, request, {
       ...expect,

@@ -52,12 +52,7 @@ async function seed(service: Ready): Promise<typeof UNSEEDED> {
     headerValues(await ask(service, get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
   const petTag = await tagOf(`/pets/${pet}`);
-  return {
-    pet,
-    petTag,
-    petTagText: petTag.replaceAll('"', ''),
-    listTag: await tagOf('/pets?limit=1'),
-  };
+  return { pet, petTag, petTagText: petTag.replaceAll('"', ''), listTag: await tagOf('/pets?limit=1') };
 }
 
 /** The response to a request. */

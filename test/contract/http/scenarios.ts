@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Promises } from '../contract.js';
+import { casesOf, each, promisesOf } from '../contract.js';
 import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
@@ -9,26 +10,28 @@ import { ask, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
 /** A promise that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
-export interface Scenario {
-  readonly name: string;
+export interface Scenario<Name extends string = string> {
+  readonly name: Name;
   readonly given?: Situation;
   /** Why only a socket can send this, or show what comes back. */
   readonly socketOnly?: string;
   readonly run: (service: Ready) => Promise<void>;
 }
 
-type ScenarioPromises = Promises<Scenario['run']>;
+const promises = promisesOf<Scenario['run']>();
 
 /** The promises about every response: each is judged on responses of every kind. */
-export const EVERY_RESPONSE: readonly Scenario[] = [
-  ...Object.entries(RESPONSE_PROMISES).map(([name, check]): Scenario => ({
-    name,
-    run: async (service) => checkSamples(check, await sampleResponses(service)),
-  })),
-  ...(['getPetOff', 'storeAway', 'storeFaulty', 'busy', 'otherBasePath'] as const).map((given): Scenario => ({
-    name: `keeps the promises about every response in the situation ${given}`,
+export const EVERY_RESPONSE = [
+  ...casesOf(
+    each(RESPONSE_PROMISES, (name, check) => [
+      name,
+      async (service: Ready) => checkSamples(check, await sampleResponses(service)),
+    ]),
+  ),
+  ...(['getPetOff', 'storeAway', 'storeFaulty', 'busy', 'otherBasePath'] as const).map((given) => ({
+    name: `keeps the promises about every response in the situation ${given}` as const,
     given,
-    async run(service) {
+    async run(service: Ready) {
       const samples = await sampleResponses(service);
       for (const [name, check] of Object.entries(RESPONSE_PROMISES)) {
         // One case is enough to report a transport that sends no lengths.
@@ -38,12 +41,10 @@ export const EVERY_RESPONSE: readonly Scenario[] = [
   })),
 ];
 
-const FILTERS = ['', 'status=available', 'status=pending', 'status=sold'];
-
 const key = (value: string): Header => ['Idempotency-Key', value];
 
 /** Promises about animals that can be changed. */
-const CHANGING: ScenarioPromises = {
+const CHANGING = promises({
   async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
     service,
   ) {
@@ -77,26 +78,25 @@ const CHANGING: ScenarioPromises = {
     assert.ok(!(await allIds(service)).includes(id), 'a retry brought a removed animal back');
     assert.notEqual(idsOf(await ask(service, post(PET)))[0], id);
   },
-};
+});
 
-const ON_STORES: ScenarioPromises = {
-  ...each(FILTERS, (filter) => [
-    `returns every animal once along the links: ${filter || 'without a filter'}`,
-    async (service: Ready) => {
-      const added = new Map<string | undefined, string>();
-      for (const status of ['available', 'pending', 'sold', 'available', 'pending', 'sold', 'available']) {
-        const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
-        added.set(idsOf(created)[0], status);
-      }
-      const pages = await traverse(service, `/pets?${filter}&limit=3`);
+const ON_STORES = promises({
+  async 'returns every animal once along the links, with a filter or without'(service) {
+    const added = new Map<string | undefined, string>();
+    for (const status of ['available', 'pending', 'sold', 'available', 'pending', 'sold', 'available']) {
+      const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
+      added.set(idsOf(created)[0], status);
+    }
+    for (const filter of ['', ...PET_STATUSES]) {
+      const pages = await traverse(service, `/pets?${filter && `status=${filter}`}&limit=3`);
       const ids = pages.flatMap(idsOf);
       assert.deepEqual(ids, [...new Set(ids)].sort(ascending));
       for (const page of pages.slice(0, -1)) assert.equal(idsOf(page).length, 3);
       for (const [id = '', status] of added) {
-        assert.equal(ids.includes(id), filter === '' || filter === `status=${status}`, id);
+        assert.equal(ids.includes(id), filter === '' || filter === status, `${id}, ${filter}`);
       }
-    },
-  ]),
+    }
+  },
   async 'replays the response to a create byte for byte, and answers 422 to another animal'(service) {
     const first = await ask(service, post(PET, key('repeated-1')));
     assert.equal(first.status, 201);
@@ -168,12 +168,12 @@ const ON_STORES: ScenarioPromises = {
     assert.deepEqual(changed.body, page.body);
     assert.notEqual(nextTarget(changed), undefined);
   },
-};
+});
 
 /** The promises that depend on the store: pages, exactly-once creates, entity tags, changes. */
-export const STORE_SCENARIOS: readonly Scenario[] = [
+export const STORE_SCENARIOS = [
   ...casesOf(ON_STORES),
-  ...casesOf(CHANGING).map(({ name, run }): Scenario => ({ name, run, given: 'experimental' })),
+  ...casesOf(CHANGING).map(({ name, run }) => ({ name, run, given: 'experimental' as const })),
 ];
 
 const HEADS: readonly RowRequest[] = [
@@ -193,7 +193,7 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
 );
 
-const ON_TRANSPORTS: ScenarioPromises = {
+const ON_TRANSPORTS = promises({
   async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
       const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
@@ -228,20 +228,20 @@ const ON_TRANSPORTS: ScenarioPromises = {
       assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
     }
   },
-};
+});
 
 /** Promises that only a socket can show: a Request is whole. */
-const OVER_SOCKETS: ScenarioPromises = {
+const OVER_SOCKETS = promises({
   async 'keeps serving after requests whose bodies are malformed or end early'(service) {
     for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
     for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
     await delay(20); // for the server to notice that the clients are gone
     assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
   },
-};
+});
 
 /** The promises that depend on the transport, and take several requests to show. */
-export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
+export const TRANSPORT_SCENARIOS = [
   ...casesOf(ON_TRANSPORTS),
   ...casesOf(OVER_SOCKETS).map(({ name, run }) => ({ name, run, socketOnly: 'a Request is whole' })),
 ];

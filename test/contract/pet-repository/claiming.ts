@@ -12,12 +12,12 @@ import {
   samplePet,
   times,
 } from '../samples.js';
-import { listAll, twoHandles, type StorePromises } from '../store-subject.js';
+import { listAll, promises, twoHandles } from '../store-subject.js';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
-export const CLAIMING: StorePromises = {
+export const CLAIMING = promises({
   async 'stores one animal for a claim and replays it as it was created'({ pets }) {
     const created = await pets.add(FULL_PET, claimed());
     assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
@@ -153,4 +153,4 @@ export const CLAIMING: StorePromises = {
       assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
     }
   },
-};
+});

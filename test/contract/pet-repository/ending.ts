@@ -4,17 +4,17 @@ import { rejectsWithCode } from '../rejection.js';
 import { within } from '../run-contract.js';
 import { claimed, samplePet, times } from '../samples.js';
 import { operationPromises, type Operations } from '../store-operations.js';
-import { listAll, type StorePromises } from '../store-subject.js';
+import { listAll, promises } from '../store-subject.js';
 
-const OPERATIONS: Operations = {
+const OPERATIONS = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
   'add with a claim': ({ pets }, _id, call) => pets.add(samplePet(), { ...claimed({ key: 'new' }), ...call }),
   findById: ({ pets }, id, call) => pets.findById(id, call),
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
   check: ({ pets }, _id, call) => pets.check(call),
-};
+} satisfies Operations;
 
-export const ENDING: StorePromises = {
+export const ENDING = promises({
   async 'closes twice, and twice at once'({ pets }) {
     await Promise.all([pets.close(), pets.close()]);
     await pets.close();
@@ -95,4 +95,4 @@ export const ENDING: StorePromises = {
       }
     }
   },
-};
+});

@@ -12,18 +12,19 @@ import {
   anotherHandle,
   besideReads,
   listAll,
+  promises,
   reopened,
   twoHandles,
   type StoreCase,
-  type StorePromises,
 } from '../store-subject.js';
 
 const addDistinctClaims = (pets: PetRepository) =>
   Promise.all(DISTINCT_PAIRS.map(([scope, key]) => pets.add(FULL_PET, claimed({ scope, key }))));
 
 /** What a further handle knows of claims that were made through the first. */
-const claimPromises = (where: string, further: typeof reopened): StorePromises => ({
-  async [`replays every claim from ${where} exactly, and refuses it for another fingerprint`](subject) {
+const replaysClaims =
+  (further: typeof reopened): StoreCase['run'] =>
+  async (subject) => {
     const added = await addDistinctClaims(subject.pets);
     const { pets } = await further(subject);
     const replays = added.map(({ pet }) => ({ pet, replayed: true }));
@@ -32,11 +33,11 @@ const claimPromises = (where: string, further: typeof reopened): StorePromises =
     const other = claimed({ scope, key, fingerprint: 'another fingerprint' });
     await rejectsWithCode(pets.add(samplePet(), other), 'idempotency_key_reused');
     assert.equal((await listAll(pets)).length, added.length);
-  },
-});
+  };
 
-const DURABILITY: StorePromises = {
-  ...claimPromises('before closing and opening again', reopened),
+const DURABILITY = promises({
+  'replays every claim from before closing and opening again exactly, and refuses it for another fingerprint':
+    replaysClaims(reopened),
   async 'has every animal exactly as before after closing and opening again'(subject) {
     const { categoryId, name, status } = FIELD_VALUES;
     const stored = await addAll(subject.pets, [
@@ -70,10 +71,11 @@ const DURABILITY: StorePromises = {
       }
     }
   },
-};
+});
 
-const SHARING: StorePromises = {
-  ...claimPromises('another handle', anotherHandle),
+const SHARING = promises({
+  'replays every claim from another handle exactly, and refuses it for another fingerprint':
+    replaysClaims(anotherHandle),
   async 'shows each animal at once to another handle that reads all the time and found nothing before'(
     subject,
   ) {
@@ -119,9 +121,9 @@ const SHARING: StorePromises = {
     await subject.pets.add(samplePet());
     assert.equal((await listAll(subject.pets)).length, 2);
   },
-};
+});
 
-const ORDERING: StorePromises = {
+const ORDERING = promises({
   async 'shows no new animal with an id lower than one seen before, while twenty writers add'(subject) {
     const [{ pets: reader }, { pets: other }] = await twoHandles(subject);
     const { pet: first } = await reader.add(samplePet());
@@ -143,10 +145,10 @@ const ORDERING: StorePromises = {
     assert.deepEqual(seen, await listAll(reader));
     assert.equal(seen.length, 201);
   },
-};
+});
 
 /** Cases about several handles on one store: one after another, or at the same time. */
-export const handleCases: readonly StoreCase[] = [
+export const handleCases = [
   ...casesOf(DURABILITY, notDurable),
   ...casesOf(SHARING, notShared),
   ...casesOf(ORDERING, notOrdered),

@@ -4,7 +4,7 @@ import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { samplePet, times } from '../samples.js';
-import { addAll, byId, listAll, type StorePromises } from '../store-subject.js';
+import { addAll, byId, listAll, promises } from '../store-subject.js';
 
 const withStatusInTurn = (number: number) => samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
 
@@ -47,7 +47,7 @@ function checkSeen(seen: readonly Pet[], before: readonly Pet[], status: PetStat
   }
 }
 
-export const READING: StorePromises = {
+export const READING = promises({
   async 'finds each animal by its own id, and none by an id that was not assigned'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
@@ -106,4 +106,4 @@ export const READING: StorePromises = {
     checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
     checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
   },
-};
+});
