@@ -18,7 +18,7 @@ import { FULL_PET } from '../contract/samples.js';
 
 const cause = new Error('the inside');
 const faults = [
-  { field: 'name', message: 'must not be blank' },
+  { field: 'name', message: 'must be short' },
   { field: '', message: 'it must be an object' },
 ];
 
@@ -46,10 +46,10 @@ describe('The errors of the animal store', () => {
 
   it('name every fault in one sentence', () => {
     expect(new InvalidPetError(faults).message).to.equal(
-      'The animal is not valid: name must not be blank; it must be an object.',
+      'The animal is not valid: name must be short; it must be an object.',
     );
     expect(new InvalidParameterError(faults.slice(0, 1)).message).to.equal(
-      'The call is not valid: name must not be blank.',
+      'The call is not valid: name must be short.',
     );
   });
 
@@ -134,14 +134,16 @@ const faultsOf = (pet: unknown): readonly unknown[] => {
   return [];
 };
 
+const BLANK = 'must not be blank';
+
 describe('A name', () => {
   it('is blank if it has only White_Space characters, and by no other character', () => {
     for (const text of ['', ...WHITE_SPACE, WHITE_SPACE.join('')]) {
-      expect(PET_RULES.name(text), JSON.stringify(text)).to.equal('must not be blank');
+      expect(PET_RULES.name(text), JSON.stringify(text)).to.equal(BLANK);
       expect(PET_RULES.name(`${text}x`)).to.equal(undefined);
     }
     const blank = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
-      (character) => PET_RULES.name(character) === 'must not be blank',
+      (character) => PET_RULES.name(character) === BLANK,
     );
     expect(blank).to.deep.equal(WHITE_SPACE);
   });
@@ -154,7 +156,7 @@ describe('An animal', () => {
   it('is refused with every fault', () => {
     isRefused(
       { name: ' ', categoryId: 1.5, status: 'gone' },
-      ['name', 'must not be blank'],
+      ['name', BLANK],
       ['categoryId', 'must be an integer from -9223372036854775808 to 9223372036854775807'],
       ['status', 'must be one of available, pending, sold'],
     );
@@ -194,7 +196,7 @@ describe('An animal', () => {
     for (const [data, message] of [
       [{ id: '5' }, 'id must be an int64'],
       [{ id: 5n, status: undefined }, 'status is required'],
-      [{ id: 5n, name: '' }, 'name must not be blank'],
+      [{ id: 5n, name: '' }, `name ${BLANK}`],
     ] as const)
       expect(() => petFrom({ ...FULL_PET, ...data })).to.throw(InvalidPetError, message);
   });

@@ -3,6 +3,7 @@ import { splitRequestTarget } from '../../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../../src/adapters/http/parameters.js';
 import { readNewPet } from '../../../src/adapters/http/request-body.js';
 import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
+import { PET_RULES } from '../../../src/domain/pet.js';
 
 /** The faults that `read` throws, as sentences. */
 function faultsOf(read: () => unknown): string[] {
@@ -23,7 +24,7 @@ describe('readNewPet', () => {
     expect(faultsOf(() => readNewPet(`{"name":" ","categoryId":1.5,"x":1,"x":${deep}}`))).to.deep.equal([
       'x is given twice',
       'it must not be nested deeper than 16',
-      'name must not be blank',
+      `name ${PET_RULES.name(' ')}`,
       CATEGORY_ID,
     ]);
     expect(faultsOf(() => readNewPet('{"status":"x","status":"sold"}'))).to.deep.equal([

@@ -13,7 +13,7 @@ import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { MAX_GIVEN_ID, NEW_PET_FIELDS, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { MAX_GIVEN_ID, NEW_PET_FIELDS, PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { stringify } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { Child, MAIN, cleanUp, program, temporaryFolder } from '../../service/running-service.js';
@@ -39,7 +39,7 @@ describe('import and export', () => {
   let folder: string;
   let store: CompleteStore;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
     store = openMemoryStore();
   });
   afterEach(cleanUp);
@@ -170,7 +170,7 @@ describe('import and export', () => {
     const QUOTE =
       'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.';
     const BAD_CSV: ReadonlyArray<readonly [line: string, reason: string]> = [
-      [' ,1,sold', `${INVALID} name must not be blank.`],
+      [' ,1,sold', `${INVALID} name ${PET_RULES.name(' ')}.`],
       [`${'x'.repeat(1001)},1,sold`, `${INVALID} name must not be longer than 1000 characters.`],
       ['A,9223372036854775808,sold', `${INVALID} ${CATEGORY}.`],
       ['A,7.0,lost', `${INVALID} ${CATEGORY}; ${STATUS}`],

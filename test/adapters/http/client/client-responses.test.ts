@@ -131,7 +131,7 @@ describe('AnimalStoreClient maps', () => {
 
   it('invalid_pet to an error with the message of the service', async () => {
     const { message } = new InvalidPetError([
-      { field: 'name', message: 'must not be blank' },
+      { field: 'name', message: 'must be short' },
       { field: 'status', message: 'must be one of a, b' },
     ]);
     const { client } = fakeService(json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })));
