@@ -56,7 +56,7 @@ describe('Nothing is left', () => {
   });
 
   it('of a service on an SQLite store', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     expect(await leftBehind(() => useService(`sqlite:${file}`))).to.deep.equal([]);
   });
 

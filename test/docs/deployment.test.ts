@@ -47,7 +47,7 @@ describe('The files for deployment', function () {
 
   let folder: string;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
   });
   afterEach(cleanUp);
 

@@ -26,7 +26,7 @@ describe('The pages for operators', function () {
 
   let folder: string;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
   });
   afterEach(cleanUp);
 

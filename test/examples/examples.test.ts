@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -12,7 +11,8 @@ import type { ContainerModule } from 'inversify';
 import { createContainer } from '../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { cleanUp, startedService } from '../service/running-service.js';
+import { PET_RULES } from '../../src/domain/pet.js';
+import { cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const KEY = 'key-of-the-examples-0123456789';
@@ -34,10 +34,7 @@ describe('The examples', () => {
   let folder: string;
   let program: ChildProcess | undefined;
   let service: Service | undefined;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'animal-store-examples-'));
-  });
-  after(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => void (folder = temporaryFolder()));
   afterEach(async () => {
     const ended = program && program.exitCode === null && once(program, 'exit');
     program?.kill();
@@ -98,7 +95,7 @@ describe('The examples', () => {
     for (const [line, said] of [
       ['Milo 9223372036854775808', 'line 3: expected a name, a space and a whole number'],
       ['Milo', 'line 3: expected a name, a space and a whole number'],
-      ['  2', 'line 3: The animal is not valid: name must not be blank.'],
+      ['  2', `line 3: The animal is not valid: name ${PET_RULES.name(' ')}.`],
     ] as const) {
       const { err, code } = await run('embedding/worker-script.mjs', `${delivery}${line}\n`);
       expect({ err: err.trimEnd(), code }).to.deep.equal({ err: said, code: 1 });

@@ -118,7 +118,7 @@ describe('The HTTP interface on the SQLite store', () => {
   let folder = '';
   let files = 0;
   before(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
   });
   after(cleanUp);
 

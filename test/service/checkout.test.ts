@@ -20,7 +20,7 @@ const isLong = process.env['CI'] || process.env['LONG'];
 
   let folder: string;
   before(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
     for (const part of PARTS) await cp(join(PACKAGE, part), join(folder, part), { recursive: true });
     await symlink(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'));
   });

@@ -11,7 +11,7 @@ describe('API keys', () => {
   const keys = async (line: string) =>
     runLine(`keys ${line}`, { STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` });
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
   });
   afterEach(cleanUp);
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { describeOnOwnServers } from '../adapters/mongodb/mongo-server.js';
-import { until } from '../adapters/mongodb/mongod.js';
+import { until } from '../until.js';
 import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
 import { cleanUp, temporaryFolder } from './running-service.js';
 import { StoreClient, untilStatus, type Received } from './store-client.js';
@@ -75,7 +75,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
       runLine('keys list', { STORE_URL: wrong }),
-      copy(wrong, `sqlite:${join(await temporaryFolder(), 'new.db')}`),
+      copy(wrong, `sqlite:${join(temporaryFolder(), 'new.db')}`),
     ]);
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);

@@ -32,7 +32,7 @@ describe('npm start', function () {
   afterEach(cleanUp);
 
   it('lets the service read the repository and the folder of the store, write that folder, and nothing else', async () => {
-    const folder = await realpath(await temporaryFolder());
+    const folder = await realpath(temporaryFolder());
     await mkdir(join(folder, 'disk'));
     await symlink('disk', join(folder, 'link'));
     await writeFile(join(folder, 'keys'), KEY);
@@ -63,7 +63,7 @@ describe('npm start', function () {
   });
 
   it('lets it read the folder of the store although other names begin with its name', async () => {
-    const folder = await realpath(await temporaryFolder());
+    const folder = await realpath(temporaryFolder());
     await mkdir(join(folder, 'disk'));
     await writeFile(join(folder, 'disk-keys'), KEY);
     for (const file of ['disk/animals.db', 'animals.db']) {
@@ -79,7 +79,7 @@ describe('npm start', function () {
   });
 
   it('names the store that the program may not use', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const bounds = ['--permission', `--allow-fs-read=${PACKAGE}`];
     const settings = { PORT: '0', API_KEYS: KEY, STORE_URL: `sqlite:${folder}/new/animals.db` };
     const { code, err } = await new Child(process.execPath, [...bounds, MAIN, 'serve'], PACKAGE, settings)
@@ -96,7 +96,7 @@ describe('npm start', function () {
   });
 
   it('sets no bounds to the modules of ADAPTERS', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const module = join(folder, 'adapter.mjs');
     await writeFile(module, 'export const adapter = { id: 1, load() {} };');
     const settings = { ADAPTERS: module, STORE_URL: 'memory:', API_KEYS: KEY };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { KEY, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, program, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
-import { until } from '../adapters/mongodb/mongod.js';
+import { until } from '../until.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
@@ -12,7 +12,7 @@ describe('Services with REUSE_PORT=on', function () {
   afterEach(cleanUp);
 
   onLinux('share a port and a store, and each can stop and start while the other goes on', async () => {
-    const STORE_URL = `sqlite:${join(await temporaryFolder(), 'animals.db')}`;
+    const STORE_URL = `sqlite:${join(temporaryFolder(), 'animals.db')}`;
     const settings = { STORE_URL, REUSE_PORT: 'on', LOG_FORMAT: 'json' };
     const start = async (PORT: string) => startedService('.', { ...settings, PORT });
     const first = await start('0');
@@ -42,7 +42,7 @@ describe('Services with REUSE_PORT=on', function () {
   });
 
   it('issue one key when they start for the first time at once', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const settings = { PORT: '0', STORE_URL: 'sqlite:animals.db', LOG_FORMAT: 'json' };
     const children = [1, 2, 3].map(() => program(folder, ['serve'], settings));
     const url = (await Promise.all(children.map((child) => child.ready())))[0] ?? '';

@@ -1,12 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { KEY } from '../bootstrap/test-io.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
 /** The compiled program. */
 export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
@@ -127,18 +125,7 @@ export async function startedService(
   return { child, url: await child.ready() };
 }
 
-const folders: string[] = [];
-
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-service-'));
-  folders.push(folder);
-  return folder;
-}
-
 /** Ends what a test left running, and removes its folders. */
-export async function cleanUp(): Promise<void> {
-  await Child.endAll();
-  await Promise.all(
-    folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 })),
-  );
-}
+export const cleanUp = (): Promise<void> => Child.endAll().then(removeFolders);
+
+export { temporaryFolder };

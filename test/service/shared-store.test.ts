@@ -38,7 +38,7 @@ describe('An SQLite store', () => {
   });
 
   it('loses no acknowledged animal, and has none twice, when its service is killed under load', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const acknowledged: Array<readonly [string, string]> = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const { child, url } = await startedService(folder);

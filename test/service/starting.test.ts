@@ -16,7 +16,7 @@ describe('The program', () => {
   (hasCurl ? it : it.skip)(
     'prints a first key and a curl line that works when pasted, through npm start',
     async () => {
-      const folder = await temporaryFolder();
+      const folder = temporaryFolder();
       const npm = new Child('npm', ['start', '--silent'], PACKAGE, {
         PORT: '0',
         STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
@@ -38,7 +38,7 @@ describe('The program', () => {
   ).timeout(60_000);
 
   it('ends with 2 and one line when a module of ADAPTERS fails that would keep the process', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const fails = "export const adapter = { id: 1, load() { throw new Error('no licence'); } };";
     await writeFile(join(folder, 'own.mjs'), `setInterval(() => {}, 1000); ${fails}`);
     const settings = { ADAPTERS: './own.mjs', STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
@@ -57,7 +57,7 @@ describe('The program', () => {
   (isPrivate ? it.skip : it)(
     `lists keys without write access to the file of the store${reason}`,
     async () => {
-      const folder = await temporaryFolder();
+      const folder = temporaryFolder();
       await runLine('keys issue --name till', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
       await chmod(join(folder, 'animals.db'), 0o444);
       await chmod(folder, 0o777);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
-import { until } from '../adapters/mongodb/mongod.js';
+import { until } from '../until.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
 import {
   Child,
@@ -38,7 +38,7 @@ describe('The program, told to stop', () => {
   });
 
   it('counts signals within a millisecond once, and finishes and stores the request in flight', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const { child, url } = await startedService(folder);
     const adding = await beginAdding(url);
     child.signal('SIGINT');
@@ -57,7 +57,7 @@ describe('The program, told to stop', () => {
   });
 
   it('opens no inspector at SIGUSR1, and keeps serving', async () => {
-    const { child, url } = await startedService(await temporaryFolder());
+    const { child, url } = await startedService(temporaryFolder());
     child.signal('SIGUSR1');
     for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
     child.signal('SIGTERM');
@@ -74,13 +74,13 @@ describe('The program, told to stop', () => {
       worker.on('listening', () => worker.process.kill());
       worker.on('exit', (code) => console.log('exit', code));`;
     const settings = { MAIN, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
-    const child = new Child(process.execPath, ['-e', primary], await temporaryFolder(), settings);
+    const child = new Child(process.execPath, ['-e', primary], temporaryFolder(), settings);
     const { out, err } = await child.ended;
     expect(out, err).to.equal('exit 0\n');
   });
 
   it('loses no request of keep-alive clients over a rolling restart', async () => {
-    const file = join(await temporaryFolder(), 'animals.db');
+    const file = join(temporaryFolder(), 'animals.db');
     const start = async () => {
       const service = new Serving({ STORE_URL: `sqlite:${file}`, API_KEYS: KEY, DRAIN_DELAY: '300ms' });
       return { service, url: await service.ready() };
@@ -117,14 +117,14 @@ describe('The program, told to stop', () => {
   }).timeout(60_000);
 
   it('keeps serving when nobody reads its log or its output any more', async () => {
-    const { child, url } = await startedService(await temporaryFolder());
+    const { child, url } = await startedService(temporaryFolder());
     child.process.stderr.destroy();
     for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
     expect((await child.stop()).code).to.equal(0);
-    const next = await startedService(await temporaryFolder());
+    const next = await startedService(temporaryFolder());
     next.child.process.stderr.destroy();
     expect((await next.child.stop()).code).to.equal(0); // before anything was written in vain
-    const issuing = program(await temporaryFolder(), ['keys', 'issue', '--name', 'till']);
+    const issuing = program(temporaryFolder(), ['keys', 'issue', '--name', 'till']);
     issuing.process.stderr.destroy();
     expect((await issuing.ended).code).to.equal(0);
     const help = new Child('sh', ['-c', '"$NODE" "$MAIN" serve --help | head -1'], PACKAGE, {
@@ -141,7 +141,7 @@ describe('The program, told to stop', () => {
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
   const onTerminal = `ends npm start with 0 by one Ctrl-C in a terminal${python ? '' : ' (pending: no python3 here)'}`;
   (python ? it : it.skip)(onTerminal, async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
       PORT: '0',
       API_KEYS: KEY,

@@ -62,7 +62,7 @@ describeOnMongo('A service with traces', (server) => {
   let run: string;
   before(async function () {
     this.timeout(180_000);
-    const folder = join(await temporaryFolder(), 'traces');
+    const folder = join(temporaryFolder(), 'traces');
     const page = codeAt('docs/operations/traces.md > Traces > 1');
     const [install = '', ...rest] = page
       .replaceAll('/opt/animal-store-traces', folder)

@@ -12,7 +12,7 @@ describe('A run of tests', () => {
   afterEach(cleanUp);
 
   it('leaves none of its services running when it is killed', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const tests = new Child(process.execPath, ['--input-type=module', '-e', TEST], folder, {});
     const [, url = ''] = await tests.said(/started (\S+)/);
     const isServing = () =>

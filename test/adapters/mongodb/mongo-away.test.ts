@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { until } from './mongod.js';
+import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 import { claimOn, describeStore, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';

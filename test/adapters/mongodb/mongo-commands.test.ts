@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { NEW_PET_FIELDS, savedPet } from '../../../src/domain/pet.js';
-import { until } from './mongod.js';
+import { until } from '../../until.js';
 import { apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
 
 const WRITES = ['insert', 'update', 'findAndModify'];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import { until } from './mongod.js';
+import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 import {

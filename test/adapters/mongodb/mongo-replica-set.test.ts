@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { ReplicaSet, until } from './mongod.js';
+import { until } from '../../until.js';
+import { ReplicaSet } from './mongod.js';
 import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
 import { claimOn, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
 

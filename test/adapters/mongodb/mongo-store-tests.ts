@@ -6,7 +6,7 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
-import { until } from './mongod.js';
+import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, inDatabase, uriOf, type MongoServer } from './mongo-server.js';
 

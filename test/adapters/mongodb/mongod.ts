@@ -4,20 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient, type Document } from 'mongodb';
-
-/** How long a server may take to start, or a replica set to elect a primary, in milliseconds: machines are busy. */
-const PATIENCE = 60_000;
-
-/** Polls until `done` resolves to something other than `false` and `undefined`. */
-export async function until<T>(what: string, done: () => Promise<T | false | undefined>): Promise<T> {
-  for (const since = performance.now(); ; await delay(20)) {
-    const found = await done();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() - since > PATIENCE) throw new Error(`waited too long until ${what}`);
-  }
-}
+import { until } from '../../until.js';
 
 /** The name of every replica set of the tests. */
 const SET = 'animals';

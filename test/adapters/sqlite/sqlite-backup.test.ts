@@ -79,7 +79,7 @@ type Leave = (store: CompleteStore, file: string) => Promise<void>;
 
 /** A backup with one animal, of a store with two; how the store is left is up to `leave`. */
 async function leftStore(leave: Leave = (store) => store.close()) {
-  const path = await testFolder();
+  const path = testFolder();
   const [folder, backup] = [join(path, 'data'), join(path, 'b.db')];
   const file = join(folder, 'a.db');
   const store = await openSqliteStore(file);
@@ -136,7 +136,7 @@ describe('backUpSqliteStore', () => {
 
   for (const command of ['backup', 'export']) {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
-      const log = join(await testFolder(), 'strace');
+      const log = join(testFolder(), 'strace');
       const calls = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
       if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
       const { pets, file } = await testStore();
@@ -239,7 +239,7 @@ describe('backUpSqliteStore', () => {
     ['a store whose copy proves damaged', 'c.db', /a\.db is damaged \(CHECK constraint failed in pets\)/],
   ] as const) {
     it(`refuses ${what} in one line, and changes no file`, async () => {
-      const folder = await testFolder();
+      const folder = testFolder();
       const file = join(folder, 'a.db');
       const opened = await openSqliteStore(file);
       await Promise.all(Array.from({ length: 500 }, () => opened.pets.add(rex)));

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { bindContract } from '../../contract/bind-contract.js';
@@ -6,23 +5,23 @@ import { storeContracts } from '../../contract/store-contracts.js';
 import { storeFactoryContract } from '../../contract/store-factory-contract.js';
 import { storeSubject } from '../../contract/store-subject.js';
 import { skipReasons } from '../skip-reasons.js';
-import { temporaryFolder } from './temporary-store.js';
+import { cleanUp, testFile } from './temporary-store.js';
 
-async function openSubject() {
-  const folder = await temporaryFolder();
-  const open = () => openSqliteStore(join(folder.path, 'animals.db'));
-  return storeSubject(open, () => folder.remove(), { durable: true, shared: true, ordered: true });
+function openSubject() {
+  const { file } = testFile();
+  return storeSubject(
+    () => openSqliteStore(file),
+    async () => {},
+    { durable: true, shared: true, ordered: true },
+  );
 }
 
 describe('openSqliteStore', () => {
+  afterEach(cleanUp);
   for (const contract of storeContracts) bindContract(contract, openSubject);
   bindContract(storeFactoryContract, async () => {
-    const folder = await temporaryFolder();
-    return {
-      open: (options) => openSqliteStore(join(folder.path, 'animals.db'), options),
-      isShared: true,
-      dispose: () => folder.remove(),
-    };
+    const { file } = testFile();
+    return { open: (options) => openSqliteStore(file, options), isShared: true, dispose: async () => {} };
   });
 
   it('is held to every case of the contracts', async () => {

@@ -158,7 +158,7 @@ describe('an SQLite store in trouble', () => {
   }
 
   it('notices that its file was removed even if the time of the folder shows no second change, and keeps noticing', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     await writeFile(file, '');
     const folder = dirname(file);
     const { statSync } = fs;
@@ -187,7 +187,7 @@ describe('an SQLite store in trouble', () => {
   });
 
   it('says that it is damaged when it reads noise, and reads on elsewhere', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     const first = await openSqliteStore(file);
     for (let index = 0; index < 400; index += 1) {
       void first.pets.add({ ...rex, name: `${index} ${'x'.repeat(1000)}` });

@@ -30,7 +30,7 @@ describe('Processes that write to one SQLite store', () => {
   afterEach(cleanUp);
 
   it('get half of an equal share of the commits each, or more', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const file = join(folder, 'animals.db');
     await (await openSqliteStore(file)).close();
     const from = Date.now() + 2000;

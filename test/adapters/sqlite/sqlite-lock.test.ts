@@ -118,7 +118,7 @@ describe('an SQLite store that another connection is writing to', () => {
     ['writes', writeLock, (pets) => Promise.all([pets.add(rex), pets.add(rex)])],
   ] as const satisfies ReadonlyArray<readonly [string, typeof fileLock, Use]>) {
     it(`says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`, async () => {
-      const { file } = await testFile();
+      const { file } = testFile();
       await (await openSqliteStore(file)).close();
       const lines: string[] = [];
       const held = lock(file);

@@ -107,14 +107,14 @@ describe('openSqliteStore', () => {
       ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
     ] as const) {
       it(what, async () => {
-        const { file } = await testFile();
+        const { file } = testFile();
         await make(file);
         await expectRefused(file, problem);
       });
     }
 
     it('a database that another program is writing to, with a journal or a log', async () => {
-      const folder = await testFolder();
+      const folder = testFolder();
       for (const mode of ['DELETE', 'WAL']) {
         const file = join(folder, `${mode}.db`);
         const other = otherDatabase(file, `PRAGMA journal_mode = ${mode}`);
@@ -125,7 +125,7 @@ describe('openSqliteStore', () => {
     });
 
     it('what another program has not finished writing after a crash', async () => {
-      const { folder, file } = await testFile();
+      const { folder, file } = testFile();
       const crashed = join(folder, 'crashed.db');
       const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
       other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
@@ -135,7 +135,7 @@ describe('openSqliteStore', () => {
     });
 
     it('a damaged store with the log of a crash, and a newer store whose version is only in the log', async () => {
-      const { folder, file } = await testFile();
+      const { folder, file } = testFile();
       await makeStore(file, 500);
       const other = new DatabaseSync(file);
       other.exec('PRAGMA user_version = 9');
@@ -151,7 +151,7 @@ describe('openSqliteStore', () => {
     });
 
     it('a file with a second hard link, which a process could use beside the log of the first', async () => {
-      const { folder, file } = await testFile();
+      const { folder, file } = testFile();
       const other = join(folder, 'other.db');
       await makeStore(file);
       await link(file, other);
@@ -162,7 +162,7 @@ describe('openSqliteStore', () => {
     });
 
     it('a file that is itself a mount point', async function () {
-      const folder = await testFolder();
+      const folder = testFolder();
       const [file, mounted] = [join(folder, 'a', 'animals.db'), join(folder, 'b c', 'animals.db')];
       for (const made of [file, mounted]) await makeStore(made);
       const mount = 'mount --bind "$0" "$1" && shift && exec "$@"';
@@ -179,7 +179,7 @@ describe('openSqliteStore', () => {
     });
 
     it('an empty file beside a log, or where a store must exist', async () => {
-      const { file } = await testFile();
+      const { file } = testFile();
       await writeFile(file, '');
       await expectRefused(file, /is empty: name the file of a store/, { mustExist: true });
       await writeFile(`${file}-wal`, 'acknowledged animals');
@@ -188,7 +188,7 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a URL in place of a path', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     const opening = openSqliteStore(`sqlite:${folder}/a.db`);
     await expectStoreFileError(opening, /is a URL: give the path in it alone/);
     expect(await readdir(folder)).to.deep.equal([]);
@@ -205,7 +205,7 @@ describe('openSqliteStore', () => {
     ['a store that is only read', async () => {}, 'none/a.db', /does not exist: name/, { readOnly: true }],
   ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
-      const folder = await testFolder();
+      const folder = testFolder();
       await make(join(folder, path));
       const before = await readdir(folder);
       await expectStoreFileError(openSqliteStore(join(folder, path), options), problem);
@@ -221,7 +221,7 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a store that it cannot write, unless it only reads', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     const file = join(folder, 'a b%20#c?d.db');
     await makeStore(file);
     await chmod(folder, 0o777);
@@ -244,7 +244,7 @@ describe('openSqliteStore', () => {
   });
 
   it('names the true reason when it may not look into the folder of a store', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     await makeStore(file);
     for (const options of [{ mustExist: true }, {}]) {
       const refused = inProcess(file, '', { unprivileged: true, ...options });
@@ -253,7 +253,7 @@ describe('openSqliteStore', () => {
   });
 
   it('changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     const [closed, crashed] = [join(folder, 'closed.db'), join(folder, 'crashed.db')];
     const [used, backup] = [join(folder, 'used.db'), join(folder, 'backup.db')];
     await makeStore(closed);
@@ -285,7 +285,7 @@ describe('openSqliteStore', () => {
   });
 
   it('creates folders and files that no other user can read, and closes a store into one file', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     await mkdir(join(folder, 'old'));
     await chmod(join(folder, 'old'), 0o755);
     const file = join(folder, 'old', 'some', 'where', 'animals.db');
@@ -304,7 +304,7 @@ describe('openSqliteStore', () => {
   });
 
   it('brings what a crash left in the log to the disk before it serves it', async () => {
-    const { folder, file } = await testFile();
+    const { folder, file } = testFile();
     const [crashed, alone] = [join(folder, 'crashed.db'), join(folder, 'without-its-log.db')];
     const store = await openSqliteStore(file);
     await store.pets.add(rex);
@@ -319,7 +319,7 @@ describe('openSqliteStore', () => {
   });
 
   it('opens what a crash left although the disk is full, but not if the disk fails in another way', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     await makeStore(file);
     let errcode = 13; // SQLITE_FULL
     const end = intercept('exec', (sql) => {
@@ -335,7 +335,7 @@ describe('openSqliteStore', () => {
   });
 
   it('finishes a store whose creation a crash has cut off', async () => {
-    const { folder, file } = await testFile();
+    const { folder, file } = testFile();
     const log = join(folder, 'log.db'); // an empty log alone, which a power cut left
     await writeFile(`${log}-wal`, '');
     await makeStore(log);
@@ -349,7 +349,7 @@ describe('openSqliteStore', () => {
   });
 
   it('takes a path literally, whatever SQLite or a URL would read into it, and finds it through a symbolic link', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     for (const [index, name] of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db'].entries()) {
       await makeStore(join(folder, name));
       await symlink(name, join(folder, `${index}`));
@@ -361,7 +361,7 @@ describe('openSqliteStore', () => {
   });
 
   it('creates one store when three processes open it at once: every animal is there, under its own id', async () => {
-    const folder = await testFolder();
+    const folder = testFolder();
     const file = join(folder, 'new', 'animals.db');
     const script = `
         const rex = { name: 'Rex', categoryId: 7n, status: 'sold' };
@@ -380,7 +380,7 @@ describe('openSqliteStore', () => {
   it('opens a store twice in one process, and keeps it locked against others when one of them closes', async () => {
     // POSIX: closing any descriptor of a file drops all locks of the process on it. Without them another process
     // may change the file as if it were alone (the SQLite of Node.js 22 lets it).
-    const { file } = await testFile();
+    const { file } = testFile();
     const first = await openSqliteStore(file);
     await first.pets.add(rex);
     await (await openSqliteStore(file)).close();

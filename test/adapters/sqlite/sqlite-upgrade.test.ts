@@ -26,7 +26,7 @@ describe('openSqliteStore of an older version', () => {
 
   for (const version of [1, 2]) {
     it(`upgrades version ${version}: animals, live claims, API keys and assigned ids stay`, async () => {
-      const { file } = await testFile();
+      const { file } = testFile();
       makeOldStore(file, version);
       const store = await openSqliteStore(file);
       for (const [index, key] of OLD_KEYS.entries()) {
@@ -62,7 +62,7 @@ describe('openSqliteStore of an older version', () => {
   }
 
   it('upgrades once although another process upgrades between its look and its lock, and marks the version in that commit', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     makeOldStore(file, 1);
     const seen = new Set<unknown>();
     let executed = '';
@@ -82,7 +82,7 @@ describe('openSqliteStore of an older version', () => {
   });
 
   it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
-    const { folder, file } = await testFile();
+    const { folder, file } = testFile();
     makeOldStore(file, 2);
     const database = new DatabaseSync(file);
     database.exec("UPDATE api_keys SET name = 'not quoted'");
@@ -94,7 +94,7 @@ describe('openSqliteStore of an older version', () => {
   });
 
   it('says that it upgrades before it does, not that it creates, and goes on if the listener fails', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     makeOldStore(file, 2);
     const versions: unknown[] = [];
     const onNotice = (): void => {
@@ -106,7 +106,7 @@ describe('openSqliteStore of an older version', () => {
   });
 
   it('refuses an older version to readers in one line, also beside its program, and changes nothing', async () => {
-    const { folder, file } = await testFile();
+    const { folder, file } = testFile();
     makeOldStore(file, 1);
     for (const running of [false, true]) {
       const old = new DatabaseSync(file);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,34 +10,25 @@ import type { AddOptions, Claim } from '../../../src/application/ports/pet-repos
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
+import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 
 /** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
 const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
-/** A folder for one test. */
-export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(parent, 'animal-store-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
-/** What a test leaves to `cleanUp`. */
-const left: (() => Promise<void>)[] = [];
+const open: CompleteStore[] = [];
 
 /** Closes the stores of a test and removes its folders. */
 export async function cleanUp(): Promise<void> {
-  for (const remove of left.splice(0).toReversed()) await remove();
+  for (const store of open.splice(0)) await store.close();
+  removeFolders();
 }
 
-/** The path of a folder for one test; `cleanUp` removes it. */
-export async function testFolder(): Promise<string> {
-  const folder = await temporaryFolder();
-  left.push(() => folder.remove());
-  return folder.path;
-}
+/** A folder for one test; `cleanUp` removes it. */
+export const testFolder = (): string => temporaryFolder(parent);
 
 /** The path of a store that a test makes, and its folder. */
-export async function testFile(): Promise<{ folder: string; file: string }> {
-  const folder = await testFolder();
+export function testFile(): { readonly folder: string; readonly file: string } {
+  const folder = testFolder();
   return { folder, file: join(folder, 'animals.db') };
 }
 
@@ -133,9 +124,9 @@ export async function observed(method: Method, file: string, options?: OpenOptio
 
 /** A new store for one test; `cleanUp` closes it. */
 export async function testStore(): Promise<TestStore> {
-  const { file } = await testFile();
+  const { file } = testFile();
   const { store, calls } = await observed('exec', file);
-  left.push(() => store.close());
+  open.push(store);
   const last = calls.at(-1);
   if (last === undefined) throw new Error('the store used no connection');
   return { ...store, file, connection: last.connection };

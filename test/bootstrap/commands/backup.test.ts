@@ -11,7 +11,7 @@ describe('backup and restore', () => {
   let file: string;
   let env: Record<string, string>;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
     file = join(folder, 'b.db');
     const store = await openSqliteStore(join(folder, 'a.db'));
     await store.pets.add({ name: 'Bella', categoryId: 1n, status: 'sold' });

@@ -10,7 +10,7 @@ describe('commands on a store of an older version', () => {
 
   for (const line of ['keys list', 'export - --format csv', 'copy --from sqlite:STORE --to sqlite:NEW']) {
     it(`${line.replace(/ -.*/, '')} refuses it with 1 and one line, and leaves it as it is`, async () => {
-      const { folder, file } = await testFile();
+      const { folder, file } = testFile();
       makeOldStore(file);
       const before = await readFile(file);
       const words = line.replace('STORE', file).replace('NEW', join(folder, 'new.db'));
@@ -25,7 +25,7 @@ describe('commands on a store of an older version', () => {
   }
 
   it('a writing command upgrades it, and says so first', async () => {
-    const { file } = await testFile();
+    const { file } = testFile();
     makeOldStore(file);
     const { code, err } = await runLine('keys issue --name a', { STORE_URL: `sqlite:${file}` });
     expect(code).to.equal(0);

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Container, ContainerModule } from 'inversify';
@@ -9,6 +8,7 @@ import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { SettingsError, readSettings } from '../../../src/bootstrap/service/settings.js';
 import { rejectionOf } from '../../contract/rejection.js';
+import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 import { Shelf, factory } from '../test-io.js';
 
 /** The status of a request with a key. */
@@ -24,14 +24,14 @@ const container = (environment: Record<string, string>, ...modules: readonly Con
 describe('The container', () => {
   describe('chooses the store by STORE_URL:', () => {
     it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
-      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-container-')));
+      const folder = realpathSync(temporaryFolder());
       const file = join(folder, 'a b%20?c=d', 'pets.db');
       const made = await container({ STORE_URL: `sqlite:${file}` });
       expect(existsSync(file)).to.equal(false);
       const store = await made.getAsync(TOKENS.store);
       expect([store.location, existsSync(file)]).to.deep.equal([file, true]);
       await store.close();
-      rmSync(folder, { recursive: true });
+      removeFolders();
     });
 
     it('sqlite:, unless it names a file that SQLite puts beside a store', async () => {

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { Container } from 'inversify';
 import { loadAdapters } from '../../../src/bootstrap/service/load-adapters.js';
+import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 
 /** Looks like a module that another copy of Inversify made. */
 const adapter = (id: number): string =>
@@ -25,13 +25,13 @@ describe('The modules of ADAPTERS', () => {
   let file: string;
   const cwd = process.cwd();
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'animal-store-load-'));
+    folder = temporaryFolder();
     file = join(folder, 'adapter.mjs');
     process.chdir(folder);
   });
   afterEach(() => {
     process.chdir(cwd);
-    rmSync(folder, { recursive: true });
+    removeFolders();
   });
 
   it('are found by path, by URL and as packages of the working directory, and load in their order', async () => {

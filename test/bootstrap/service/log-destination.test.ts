@@ -17,7 +17,7 @@ type IsEnough = (end: string, length: number) => boolean;
 
 /** A pipe whose read end `closeReaders` closes: then a blocked write fails, in place of holding the process. */
 async function pipe(flags: number): Promise<{ fd: number; read: (isEnough: IsEnough) => Promise<string> }> {
-  const path = join(await temporaryFolder(), 'pipe');
+  const path = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   readers.push(reader);
@@ -64,7 +64,7 @@ describe('The log', () => {
   afterEach(cleanUp);
 
   it('is written in order, and soon', async () => {
-    const path = join(await temporaryFolder(), 'log');
+    const path = join(temporaryFolder(), 'log');
     const fd = openSync(path, 'w');
     const log = await logDestination(fd);
     const text = lines(1_000);

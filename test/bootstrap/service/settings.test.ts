@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
@@ -12,7 +11,7 @@ import {
   type Environment,
   type Settings,
 } from '../../../src/bootstrap/service/settings.js';
-import { Child, PACKAGE } from '../../service/running-service.js';
+import { Child, PACKAGE, cleanUp, temporaryFolder } from '../../service/running-service.js';
 
 /** The faults of an environment; none if it is valid. */
 function faultsOf(environment: Environment, used?: readonly string[]): readonly string[] {
@@ -209,9 +208,9 @@ describe('The settings', () => {
   });
 
   describe('with API_KEYS_FILE', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'keys');
-    after(() => rmSync(folder, { recursive: true }));
+    after(cleanUp);
 
     it('say what is wrong with the file', () => {
       const fault = (): readonly string[] => faultsOf({ API_KEYS_FILE: file });

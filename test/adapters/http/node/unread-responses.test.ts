@@ -10,19 +10,14 @@ import {
 } from '../../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { httpInterface, keepAlive, settled } from '../fixtures.js';
+import { until } from '../../../until.js';
+import { httpInterface, keepAlive } from '../fixtures.js';
 import { closeServers, head, inTime, listening } from './listening-server.js';
 import { RawConnection } from './raw-connection.js';
 
 const MiB = 1024 ** 2;
 /** Large enough that the buffers of the operating system do not take it. */
 const LARGE = 24 * MiB;
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  for (const began = performance.now(); !isSo(); await settled()) {
-    if (performance.now() - began > 10_000) throw new Error('not within 10 s');
-  }
-};
 
 /** Asks for one animal, which is large, or for none. */
 const list = (key: string, limit: 0 | 1): string =>
@@ -65,23 +60,23 @@ describe('What clients leave unread', () => {
     it(`is counted until they read it or go: beyond its share a key gets 503, and no other key does (${name})`, async () => {
       const { admission, port, status } = await serving(30 * MiB, listenerOf);
       const reader = await stalled(port, list('greedy', 1));
-      await until(() => admission.unsent > 0);
+      await until('bytes wait', () => admission.unsent > 0);
       expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
       expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
       reader.socket.resume();
-      await until(() => admission.unsent === 0);
+      await until('none waits', () => admission.unsent === 0);
       expect(await status('greedy')).to.equal(200);
       const leaver = await stalled(port, list('greedy', 1));
-      await until(() => admission.unsent > 0);
+      await until('bytes wait', () => admission.unsent > 0);
       leaver.socket.destroy();
-      await until(() => admission.unsent === 0);
+      await until('none waits', () => admission.unsent === 0);
     });
   }
 
   it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
     const { admission, port, status } = await serving(40 * MiB, createNodeListener);
     for (const key of ['one', 'two']) await stalled(port, list(key, 1));
-    await until(() => admission.unsent > 40 * MiB);
+    await until('both wait', () => admission.unsent > 40 * MiB);
     expect([await status('one'), await status('two'), await status('three')]).to.deep.equal([503, 503, 200]);
   });
 
@@ -100,7 +95,7 @@ describe('What clients leave unread', () => {
     await connection.responses(1);
     connection.socket.pause();
     connection.send(head('GET /open'));
-    await until(() => counted.mock.callCount() > 0);
+    await until('they are counted', () => counted.mock.callCount() > 0);
     expect(counted.mock.calls.map(({ arguments: [keyId] }) => keyId)).to.deep.equal(['']);
   });
 
