@@ -348,7 +348,12 @@ const handles = {
   },
   'assigns distinct ids to simultaneous writers on two handles': { another: { pets: assignsLower } },
   'stays open when another handle is closed': {
-    first: { pets: (pets) => ({ check: () => (firstPets = pets).check() }) },
+    first: {
+      pets(pets) {
+        firstPets = pets;
+        return {};
+      },
+    },
     another: { pets: () => ({ close: () => firstPets.close() }) },
   },
 } satisfies HandleBites;

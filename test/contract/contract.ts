@@ -43,13 +43,10 @@ export function each<Key extends string, Value, Run, Id extends string>(
   values: Readonly<Record<Key, Value>>,
   promise: (key: Key, value: Value) => readonly [name: Id, run: Run],
 ): Promises<Run, Id> {
-  const promises = Object.entries<Value>(values).map(([key, value]) => promise(key as Key, value));
-  assert.equal(
-    new Set(promises.map(([name]) => name)).size,
-    promises.length,
-    'two promises have the same name',
-  );
-  return Object.fromEntries(promises) as Promises<Run, Id>;
+  const made = Object.entries<Value>(values).map(([key, value]) => promise(key as Key, value));
+  const promises = Object.fromEntries(made) as Promises<Run, Id>;
+  assert.equal(Object.keys(promises).length, made.length, 'two promises have the same name');
+  return promises;
 }
 
 /** The cases of these promises. `unless` is that of each. */
