@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type * as Client from '../../src/adapters/http/client/index.js';
 import type { Service } from '../../src/bootstrap/service/start-service.js';
-import { describeInChromium } from './chromium.js';
-import { KEY, startStore } from './docs-page.js';
+import { KEY, describeInChromium, startStore } from './fixtures.js';
 
 const BUILT = new URL('../../src/', import.meta.url);
 

@@ -4,8 +4,7 @@ import type { Page } from 'playwright-core';
 import { docsPage } from '../../src/adapters/http/docs-page/docs-page.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import type { Service } from '../../src/bootstrap/service/start-service.js';
-import { describeInChromium } from './chromium.js';
-import { KEY, fieldOf, keyField, operationOn, send, startStore } from './docs-page.js';
+import { KEY, describeInChromium, fieldOf, keyField, operationOn, send, startStore } from './fixtures.js';
 
 const LARGEST = '9223372036854775807';
 

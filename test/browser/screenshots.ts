@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { launchChromium } from './chromium.js';
-import { KEY, keyField, operationOn, send, startStore } from './docs-page.js';
+import { KEY, keyField, launchChromium, operationOn, send, startStore } from './fixtures.js';
 
 /* Takes the picture of the README: an animal that was added on the docs page. */
 

@@ -79,11 +79,8 @@ describe('Koa and Fetch', () => {
   for (const situation of new Set(ROWS.map(({ given = 'plain' }) => given))) {
     it(`respond alike, byte for byte: ${situation}`, async () => {
       const rows = ROWS.filter(({ given = 'plain', socketOnly }) => given === situation && !socketOnly);
-      const [one, other] = [
-        await responsesOf(koa, situation, rows),
-        await responsesOf(fetch, situation, rows),
-      ];
-      expect(one).to.deep.equal(other);
+      const one = await responsesOf(koa, situation, rows);
+      expect(one).to.deep.equal(await responsesOf(fetch, situation, rows));
     }).timeout(20_000);
   }
 });
@@ -115,14 +112,8 @@ function bindStoreCases(storeUrl: () => string): void {
 }
 
 describe('The HTTP interface on the SQLite store', () => {
-  let folder = '';
-  let files = 0;
-  before(async () => {
-    folder = temporaryFolder();
-  });
   after(cleanUp);
-
-  bindStoreCases(() => `sqlite:${join(folder, `${(files += 1)}.db`)}`);
+  bindStoreCases(() => `sqlite:${join(temporaryFolder(), 'pets.db')}`);
 });
 
 describeOnMongo('The HTTP interface on the MongoDB store', (server) => {

@@ -3,7 +3,18 @@ import { expect } from 'chai';
 import { ERRORS, type ErrorCode } from '../../src/adapters/http/error-codes.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { stringify } from '../../src/exact-json.js';
-import { documentFor, judgeFor, operationsOf, type OpenApiDocument, type Schema } from './document.js';
+import { REQUEST_TABLE } from '../contract/http-contract.js';
+import { fillRequest } from '../contract/http/request-row.js';
+import type { Situation } from '../contract/http/wire-http.js';
+import {
+  documentFor,
+  judgeFor,
+  operationAt,
+  operationsOf,
+  type OpenApiDocument,
+  type Schema,
+} from './document.js';
+import { requestsOf } from './held-to-document.js';
 
 const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
   Object.fromEntries(
@@ -12,6 +23,15 @@ const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
 
 const serversOf = (settings: Parameters<typeof documentFor>[0]): string[][] =>
   documentFor(settings).servers.map(({ url, description }) => [url, description]);
+
+const BASE = '/v1';
+const SITUATIONS = new Set<Situation>(['plain', 'smallBodies', 'storeAway', 'storeFaulty', 'storeUndecided']);
+
+/**
+ * What no single row can show (a timeout, two requests), and what the server refuses before any operation: the table
+ * shows that once.
+ */
+const ELSEWHERE = / (?:request_timeout|idempotency_key_reused|expectation_failed|headers_too_large)$/;
 
 describe('The OpenAPI document', () => {
   const document = documentFor();
@@ -121,6 +141,23 @@ describe('The OpenAPI document', () => {
         }
       }
     });
+  });
+
+  it('declares only answers that a row of the request table shows', () => {
+    const rows = Object.values(REQUEST_TABLE).flat();
+    const shown = new Set(
+      rows.flatMap(({ request, given = 'plain', expect: { status, code } }) => {
+        const [asked] = requestsOf(fillRequest(request, { base: BASE, pet: '1' }));
+        const operation = asked && operationAt(document, BASE, asked.method, asked.path);
+        return operation && SITUATIONS.has(given) ? [`${operation.operationId} ${status} ${code}`] : [];
+      }),
+    );
+    const declared = Object.entries(operations).flatMap(([id, { responses }]) =>
+      Object.entries(responses).flatMap(([status, { 'x-error-codes': codes = [undefined] }]) =>
+        codes.map((code) => `${id} ${status} ${code}`),
+      ),
+    );
+    expect(declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer))).to.deep.equal([]);
   });
 
   it('gives the limit of a body that was set as the example of 413', () => {

@@ -1,9 +1,9 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
 import { parse } from '../../src/exact-json.js';
-import { exactValidator, type Judge } from './exact-validator.js';
 
-/* The published document, as far as tests look at it. */
+/* The published document, as far as tests look at it, and what judges by it. */
 
 export interface Schema {
   readonly $ref?: string;
@@ -69,6 +69,63 @@ export function operationAt(
   return template === undefined ? undefined : paths[template]?.[member];
 }
 
-/** What judges values by schemas of the document. */
-export const judgeFor = ({ components }: OpenApiDocument): ((schema: Schema) => Judge) =>
-  exactValidator(components.schemas);
+/** Says what is wrong with a value by a schema; `undefined` when nothing is. Integers of the value are bigints. */
+export type Judge = (value: unknown) => string | undefined;
+
+/**
+ * What judges values by schemas of the document: Ajv, another implementation than the one that the service judges
+ * by. Ajv knows no bigints, and its numbers would round int64s, so integers are taught to it.
+ */
+export function judgeFor({ components }: OpenApiDocument): (schema: Schema) => Judge {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false, // a schema that only adds to a reference leaves the type to what it refers to
+    allErrors: true,
+    unicodeRegExp: true,
+    formats: { int32: true, int64: true },
+  });
+  ajv.addKeyword({
+    keyword: INTEGER,
+    schemaType: 'object',
+    compile:
+      ({ minimum, maximum }: Bounds) =>
+      (value: unknown) =>
+        typeof value === 'bigint' &&
+        (minimum === undefined || value >= minimum) &&
+        (maximum === undefined || value <= maximum),
+  });
+  ajv.addSchema({ $id: COMPONENTS, $defs: forAjv(components.schemas) });
+  return (schema) => {
+    const validate = ajv.compile(forAjv(schema) as object);
+    return (value) => (validate(value) ? undefined : ajv.errorsText(validate.errors));
+  };
+}
+
+const COMPONENTS = 'components';
+const INTEGER = 'x-exact-integer';
+
+interface Bounds {
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
+}
+
+/** Keywords that judge nothing, and whose values are data, bigints and all. */
+const ANNOTATIONS = new Set(['default', 'example', 'examples']);
+
+/** A schema of the document as one for Ajv: integers by our keyword, references to where the components are. */
+function forAjv(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(forAjv);
+  if (typeof schema === 'bigint') return Number(schema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, minimum, maximum, ...rest } = schema as Record<string, unknown>;
+  const exact = type === 'integer' ? { ...rest, [INTEGER]: { minimum, maximum } } : schema;
+  return Object.fromEntries(
+    Object.entries(exact).flatMap(([keyword, value]) => {
+      if (ANNOTATIONS.has(keyword)) return [];
+      if (keyword === INTEGER) return [[keyword, value]];
+      if (keyword === '$ref')
+        return [[keyword, String(value).replace('#/components/schemas/', `${COMPONENTS}#/$defs/`)]];
+      return [[keyword, forAjv(value)]];
+    }),
+  );
+}

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { JsonSyntaxError, parse } from '../../src/exact-json.js';
 import { headerValues, type RawResponse } from '../contract/http/conversation.js';
-import type { HttpSubject, OpenHttp } from '../contract/http/http-subjects.js';
+import type { OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
-import { judgeFor, operationAt, type OpenApiDocument, type Schema } from './document.js';
-import type { Judge } from './exact-validator.js';
+import { judgeFor, operationAt, type Judge, type OpenApiDocument, type Schema } from './document.js';
 
 /** The method and the path of a request, as far as they are known. */
 interface Asked {
@@ -19,7 +18,10 @@ export const heldToDocument =
     const subject = await start(situation);
     // A busy service does not serve its document: take that of one that is not busy.
     const publisher = situation === 'busy' ? await start('plain') : subject;
-    const faultsOf = answerCheck(await documentOf(publisher), new URL(subject.url).pathname);
+    const published = await publisher.send({ method: 'GET', target: '/openapi.json', headers: [] });
+    assert.equal(published.responses[0]?.status, 200);
+    const document = parse(published.responses[0].body.toString()) as OpenApiDocument;
+    const faultsOf = answerCheck(document, new URL(subject.url).pathname);
     if (publisher !== subject) await publisher.dispose();
     return {
       ...subject,
@@ -35,12 +37,6 @@ export const heldToDocument =
       },
     };
   };
-
-async function documentOf(service: HttpSubject): Promise<OpenApiDocument> {
-  const { responses } = await service.send({ method: 'GET', target: '/openapi.json', headers: [] });
-  assert.equal(responses[0]?.status, 200);
-  return parse(responses[0].body.toString()) as OpenApiDocument;
-}
 
 /** The requests that were sent; of bytes, those with a readable first line. */
 export function requestsOf(request: RowRequest | RawRequest): Asked[] {

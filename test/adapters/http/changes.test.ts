@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../src/application/create-animal-store.js';
-import { KEY, REX, createWith, httpInterface, outcome, requestWith } from './fixtures.js';
+import { KEY, REX, createWith, httpInterface, memoryAnimalStore, outcome, requestWith } from './fixtures.js';
 
 const settings = { experimental: ['changeStatus', 'removePet'] } as const;
 
@@ -24,7 +22,7 @@ describe('A change with If-Match', () => {
     [undefined, 'a removal', '404 pet_not_found'],
   ] as const)
     it(`is not made when ${meanwhile} comes before ${body ? 'PATCH' : 'DELETE'}, after the comparison`, async () => {
-      const animalStore = createAnimalStore(openMemoryStore());
+      const animalStore = memoryAnimalStore();
       const racing = {
         ...animalStore,
         async getPet(id: bigint | number) {
@@ -48,7 +46,7 @@ describe('A change by a page of another origin', () => {
   for (const id of settings.experimental)
     it(`may be made, with If-Match, where ${id} alone is served`, async () => {
       const served = { experimental: [id], corsOrigins: ['*'] };
-      const http = httpInterface({ animalStore: createAnimalStore(openMemoryStore()), settings: served });
+      const http = httpInterface({ animalStore: memoryAnimalStore(), settings: served });
       const asked = { origin: 'https://shop.example', 'access-control-request-method': 'PATCH' };
       const { headers } = await http.handle(requestWith(asked, { method: 'OPTIONS', path: '/v1/pets/1' }));
       const methods = `GET, HEAD, ${id === 'removePet' ? 'DELETE' : 'PATCH'}, OPTIONS`;
@@ -59,7 +57,7 @@ describe('A change by a page of another origin', () => {
 
 describe('A change with members that it does not know', () => {
   it('names ten of them, and no more', async () => {
-    const http = httpInterface({ animalStore: createAnimalStore(openMemoryStore()), settings });
+    const http = httpInterface({ animalStore: memoryAnimalStore(), settings });
     const names = Array.from({ length: 12 }, (_, index) => `m${String(index).padStart(2, '0')}`);
     const body = JSON.stringify({ status: 'sold', ...Object.fromEntries(names.map((name) => [name, 1])) });
     const { message } = JSON.parse((await http.handle(change({}, body))).body) as { message: string };

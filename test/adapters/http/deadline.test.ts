@@ -72,8 +72,7 @@ describe('A request that takes too long', () => {
   it('is 408 when its body does not come within bodyDeadline, whatever the body does then', async () => {
     const pets = new HeldPetRepository();
     const body = Promise.withResolvers<Uint8Array>();
-    const slow = { bodyDeadline: 50, requestDeadline: 60_000 };
-    const http = httpInterface({ pets, settings: slow });
+    const http = httpInterface({ pets, settings: { bodyDeadline: 50, requestDeadline: 60_000 } });
     const late = await http.handle(createWith(REX, { readBody: () => body.promise }));
     expect(outcome(late)).to.equal('408 request_timeout');
     body.resolve(new TextEncoder().encode(REX));

@@ -8,7 +8,7 @@ import {
   type RespondedRequest,
 } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { Call, CreatedPet } from '../../../src/application/animal-store.js';
+import type { AnimalStore, Call, CreatedPet } from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
@@ -32,6 +32,15 @@ export const httpInterface = ({ pets = openMemoryStore().pets, ...options }: Mad
     readiness: new Readiness(async () => {}),
     ...options,
   });
+
+/** An animal store in memory that has all operations. */
+export const memoryAnimalStore = () => createAnimalStore(openMemoryStore());
+
+/** An animal store whose lists reject. */
+export const failing = (fault: unknown): AnimalStore => ({
+  ...memoryAnimalStore(),
+  listPets: () => Promise.reject(fault),
+});
 
 /** A list with these headers, by their names in lower case, and without a body. */
 export const requestWith = (

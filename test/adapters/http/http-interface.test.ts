@@ -3,8 +3,6 @@ import { errorResponse } from '../../../src/adapters/http/error-responses.js';
 import type { HttpInterfaceOptions, HttpRequest, HttpSettings } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
-import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -13,6 +11,7 @@ import {
   REX,
   anyKey,
   createWith,
+  failing,
   httpInterface,
   leaving,
   outcome,
@@ -24,12 +23,6 @@ const fails = (): never => {
   throw new Error('the disk is full');
 };
 
-const failing = (error: unknown) => ({
-  ...createAnimalStore(openMemoryStore()),
-  listPets: async () => {
-    throw error;
-  },
-});
 const faultOf = async (options: Partial<HttpInterfaceOptions>, path = '/v1/pets') =>
   (await httpInterface(options).handle(requestWith(KEY, { path }))).fault;
 
@@ -69,16 +62,13 @@ describe('HttpInterface', () => {
     it('gets every response, and the cause of a 500, of which the response reveals only the request id', async () => {
       const fault = new Error('hunter2');
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-      const headers = { ...KEY, 'x-request-id': 'r-1', 'user-agent': 'till/2', traceparent };
-      const request = requestWith(headers, { query: 'limit=1', remoteAddress: '192.0.2.1' });
-      const {
-        status,
-        body,
-        headers: sent,
-      } = await httpInterface({ animalStore: failing(fault), log }).handle(request);
+      const sent = { ...KEY, 'x-request-id': 'r-1', 'user-agent': 'till/2', traceparent };
+      const request = requestWith(sent, { query: 'limit=1', remoteAddress: '192.0.2.1' });
+      const http = httpInterface({ animalStore: failing(fault), log });
+      const { status, headers, body } = await http.handle(request);
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
-      expect(sent).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
+      expect(headers).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
       const [{ milliseconds, sunset: _, ...logged } = { milliseconds: -1 }] = lines;
       expect(milliseconds).to.be.within(0, 10_000);
       expect(logged).to.deep.equal({
@@ -122,8 +112,7 @@ describe('HttpInterface', () => {
       const log = { responded: fails };
       expect(outcome(await httpInterface({ log }).handle(requestWith(KEY)))).to.equal('200');
       const http = httpInterface({ log, animalStore: failing(new Error('the disk is full')) });
-      const response = await http.handle(requestWith(KEY));
-      expect(outcome(response)).to.equal('500 internal_error');
+      expect(outcome(await http.handle(requestWith(KEY)))).to.equal('500 internal_error');
     });
   });
 

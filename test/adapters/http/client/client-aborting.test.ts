@@ -5,8 +5,7 @@ import type { AnimalStoreClient } from '../../../../src/adapters/http/client/ani
 import type { Call } from '../../../../src/application/animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { useIdleTime } from './idle-time.js';
-import { BELLA, bella, fakeService, html, json, never, type Sent } from './fake-service.js';
+import { BELLA, bella, fakeService, html, json, never, useIdleTime, type Sent } from './fake-service.js';
 
 const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>> = {
   listPets: (client, call) => client.listPets({}, call),

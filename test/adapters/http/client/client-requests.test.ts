@@ -13,9 +13,9 @@ import {
   html,
   json,
   never,
+  useIdleTime,
   type Step,
 } from './fake-service.js';
-import { useIdleTime } from './idle-time.js';
 
 describe('The requests of AnimalStoreClient', () => {
   useIdleTime();

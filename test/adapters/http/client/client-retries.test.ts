@@ -12,9 +12,9 @@ import {
   html,
   json,
   never,
+  useIdleTime,
   type Step,
 } from './fake-service.js';
-import { useIdleTime } from './idle-time.js';
 
 const OPERATIONS: Readonly<
   Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>

@@ -4,10 +4,8 @@ import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
-import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { KEY, KeptLog, REX, httpInterface, sentOutcome } from '../fixtures.js';
-import { closeHosts, serve } from '../node-host.js';
+import { KEY, KeptLog, REX, failing, httpInterface, sentOutcome } from '../fixtures.js';
+import { closeServers, serve } from '../node/listening-server.js';
 
 const log = new KeptLog();
 
@@ -48,7 +46,7 @@ const catching =
 
 describe('animalStoreRouter', () => {
   beforeEach(() => void log.lines.splice(0));
-  afterEach(closeHosts);
+  afterEach(closeServers);
 
   it('is a router with the operations by method, path and name', () => {
     const router = animalStoreRouter(httpInterface());
@@ -115,7 +113,6 @@ describe('animalStoreRouter', () => {
 
   describe('throws a fault', () => {
     const fault = new Error('the disk is full');
-    const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
     for (const [title, before, status, body, told] of [
       [
         'once to the application, and responds to it if nobody else does',
@@ -164,7 +161,7 @@ describe('animalStoreRouter', () => {
           context.set('X-Before', 'kept');
           await next();
         });
-        app.use(before).use(animalStoreRouter(httpInterface({ animalStore })).routes());
+        app.use(before).use(animalStoreRouter(httpInterface({ animalStore: failing(fault) })).routes());
         const handle = app.callback();
         const url = await serve((...exchange) => handle(...exchange).catch((error) => errors.push(error)));
         const response = await fetch(`${url}/v1/pets`, { headers: KEY });

@@ -5,8 +5,6 @@ import { mock } from 'node:test';
 import { BusyError, type HttpInterface, type HttpRequest } from '../../../../src/adapters/http/index.js';
 import { FairScheduler, type Task } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
-import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import {
   HeldPetRepository,
@@ -17,6 +15,7 @@ import {
   httpInterface,
   keepAlive,
   leaving,
+  memoryAnimalStore,
   outcome,
   requestWith,
   settled,
@@ -281,7 +280,7 @@ class World {
   readonly http: HttpInterface;
 
   constructor(admission: AdmissionControl) {
-    const memory = createAnimalStore(openMemoryStore());
+    const memory = memoryAnimalStore();
     this.http = httpInterface({
       admission,
       settings: { requestDeadline: 15, bodyDeadline: 15 },

@@ -1,25 +1,32 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
 import { within } from '../../../contract/run-contract.js';
 import { RawConnection } from './raw-connection.js';
 
-const running: NodeServer[] = [];
+/** What ends each running server. */
+const running: Array<() => unknown> = [];
 
 /** A server on a free port, which `closeServers` ends. */
-export async function listening(
-  listener: RequestListener,
-  options?: NodeServerOptions,
-): Promise<{ readonly server: NodeServer; readonly port: number }> {
+export async function listening(listener: RequestListener, options?: NodeServerOptions) {
   const server = new NodeServer(listener, options);
-  running.push(server);
+  running.push(() => server.close(0));
   return { server, port: await server.listen(0, '127.0.0.1') };
+}
+
+/** Listens as a host on `node:http` does, on a free port. Resolves to its address. `closeServers` ends it, too. */
+export async function serve(host: (...exchange: Parameters<RequestListener>) => unknown): Promise<string> {
+  const server = createServer((request, response) => void host(request, response));
+  running.push(() => server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Ends all servers and connections that a test left. */
 export async function closeServers(): Promise<void> {
   await RawConnection.closeAll();
-  await Promise.all(running.splice(0).map((server) => server.close(0)));
+  await Promise.all(running.splice(0).map((end) => end()));
 }
 
 /** The head of a request, with a Host; `lines` are further headers. */

@@ -4,14 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
-import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
-import { KEY, KeptLog, REX, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
+import { KEY, KeptLog, REX, failing, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
 import { bindContract } from '../../../contract/bind-contract.js';
 import { httpContract } from '../../../contract/http-contract.js';
 import { listenerSubjects } from '../../../contract/http/http-subjects.js';
-import { closeHosts, serve } from '../node-host.js';
-import { head } from './listening-server.js';
+import { closeServers, head, serve } from './listening-server.js';
 import { RawConnection, exchange } from './raw-connection.js';
 
 /** The topics that requests and connections of `node:http` can break. Other transports run the rest. */
@@ -38,11 +35,7 @@ const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Pr
   return serve((request, response) => before(request, response).then(() => listener(request, response)));
 };
 
-const create = (headers: Readonly<Record<string, string>> = KEY): RequestInit => ({
-  method: 'POST',
-  headers,
-  body: new TextEncoder().encode(REX),
-});
+const CREATE: RequestInit = { method: 'POST', headers: KEY, body: new TextEncoder().encode(REX) };
 
 /** Reads the body as a host's parser does, and keeps what `kept` makes of it. */
 const parsing =
@@ -53,7 +46,7 @@ const parsing =
 describe('createNodeListener as a guest', () => {
   keepAlive();
   beforeEach(() => void lines.splice(0));
-  afterEach(closeHosts);
+  afterEach(closeServers);
 
   for (const method of ['GET', 'POST']) {
     it(`ends the ${method} of a client that disconnected before it was called`, async () => {
@@ -86,26 +79,26 @@ describe('createNodeListener as a guest', () => {
   ] as ReadonlyArray<[string, (bytes: Buffer) => object]>) {
     it(`uses a body that the host has read and kept as ${what}`, async () => {
       const url = await behind(parsing(kept), { settings: { bodyLimit: REX.length } });
-      expect(await sentOutcome(fetch(`${url}/v1/pets`, create()))).to.equal('201');
-      const larger = { ...create(), body: new TextEncoder().encode(`${REX} `) };
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, CREATE))).to.equal('201');
+      const larger = { ...CREATE, body: new TextEncoder().encode(`${REX} `) };
       expect(await sentOutcome(fetch(`${url}/v1/pets`, larger))).to.equal('413 payload_too_large');
     });
   }
 
   it('says at once what to do where the host has read a body and kept its value only', async () => {
     const url = await behind(parsing((bytes) => ({ body: JSON.parse(bytes.toString() || '{}') as unknown })));
-    const response = await fetch(`${url}/v1/pets`, create());
+    const response = await fetch(`${url}/v1/pets`, CREATE);
     expect(response.status).to.equal(500);
     expect(await response.text()).to.match(/"code":"internal_error","message":"A body parser .* rawBody\."/);
     expect(String(lines[0]?.error)).to.match(/body parser/);
-    expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...create(), body: null }))).to.equal(
+    expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...CREATE, body: null }))).to.equal(
       '400 missing_body',
     );
   });
 
   it('refuses a body that the host has made text of, and leaves a response that the host has given', async () => {
     const url = await behind(async (request) => request.setEncoding('utf8'));
-    expect(await sentOutcome(fetch(`${url}/v1/pets`, create()))).to.equal('500 internal_error');
+    expect(await sentOutcome(fetch(`${url}/v1/pets`, CREATE))).to.equal('500 internal_error');
     const listener = createNodeListener(httpInterface());
     const answered = await serve((request, response) => {
       response.writeHead(202).write('of ');
@@ -132,9 +125,7 @@ describe('createNodeListener as a guest', () => {
     const port = Number(new URL(url).port);
     const key = `Authorization: ${KEY.authorization}`;
     const chunked = [key, 'Transfer-Encoding: chunked'];
-    await (
-      await RawConnection.open(port, `${head('POST /v1/pets', ...chunked)}ZZ\r\n`)
-    ).closed;
+    await exchange(port, `${head('POST /v1/pets', ...chunked)}ZZ\r\n`);
     const connection = await RawConnection.open(port);
     const body = `${(400_000).toString(16)}\r\n${'x'.repeat(400_000)}\r\n0\r\n\r\n`;
     for (const type of ['application/json', 'text/plain'])
@@ -143,7 +134,6 @@ describe('createNodeListener as a guest', () => {
       );
     const statuses = (await connection.responses(4)).map(({ status }) => status);
     expect(statuses).to.deep.equal([413, 200, 415, 200]);
-    connection.socket.destroy();
   });
 
   it('returns a promise that ends when the response is written, and has two parameters', async () => {
@@ -158,9 +148,9 @@ describe('createNodeListener as a guest', () => {
 
   it('passes faults to next if it is told to and there is a next, but no refusals', async () => {
     const fault = new Error('the disk is full');
-    const animalStore = { ...createAnimalStore(openMemoryStore()), listPets: () => Promise.reject(fault) };
-    const passing = createNodeListener(httpInterface({ animalStore }), { passFaults: true });
-    const usual = createNodeListener(httpInterface({ animalStore }));
+    const http = httpInterface({ animalStore: failing(fault) });
+    const passing = createNodeListener(http, { passFaults: true });
+    const usual = createNodeListener(http);
     for (const [listener, hasNext, faults] of [
       [passing, true, [fault]],
       [passing, false, []],

@@ -14,7 +14,7 @@ import {
   serverHasRead,
   steady,
 } from './listening-server.js';
-import { RawConnection, exchange } from './raw-connection.js';
+import { RawConnection, exchange, stalled } from './raw-connection.js';
 
 describe('The node:http that connections rely on', () => {
   it('adds one listener for data and one for end to a connection, after those that are there', () => {
@@ -104,9 +104,7 @@ describe('Pipelined requests', () => {
       requests += 1;
       response.end(large);
     });
-    const connection = await RawConnection.open(port);
-    connection.socket.pause();
-    connection.send(head('GET /').repeat(20_000));
+    await stalled(port, head('GET /').repeat(20_000));
     // As many responses as the buffers of the operating system hold, and one.
     expect(await steady(port, () => requests)).to.be.within(1, 100);
   });
@@ -189,8 +187,7 @@ describe('Pipelined requests', () => {
       },
       { limits: { lingerTime: 50 } },
     );
-    const slow = await RawConnection.open(port);
-    slow.socket.pause();
+    const slow = await stalled(port);
     slow.socket.end(head('GET /'));
     await serverHasRead(port);
     const other = await RawConnection.open(port, head('GET /', 'Connection: close'), true);

@@ -97,11 +97,16 @@ export class RawConnection {
 export const exchange = async (port: number, bytes: string | Buffer): Promise<readonly RawResponse[]> =>
   (await RawConnection.open(port, bytes)).allResponses();
 
+/** Sends `bytes` on a new connection, and reads nothing until the test resumes its socket. */
+export async function stalled(port: number, bytes = ''): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  connection.socket.pause();
+  connection.send(bytes);
+  return connection;
+}
+
 /** Reads the complete responses at the beginning of `received`. */
-export function parseResponses(received: string): {
-  readonly responses: readonly RawResponse[];
-  readonly rest: string;
-} {
+export function parseResponses(received: string) {
   const reader = new ResponseReader([]);
   reader.read(Buffer.from(received, 'latin1'));
   const responses = reader.responses.map(({ status, headers, body }) => ({

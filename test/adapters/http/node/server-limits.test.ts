@@ -16,7 +16,7 @@ import {
   serverHasRead,
   withClock,
 } from './listening-server.js';
-import { RawConnection, exchange, expectError } from './raw-connection.js';
+import { RawConnection, exchange, expectError, stalled } from './raw-connection.js';
 
 /** As published, but checked often. */
 const usual = { limits: { connectionsCheckingInterval: 10 } };
@@ -95,9 +95,7 @@ describe('The limits of the listening server', () => {
     withClock(async (forward) => {
       const large = Buffer.alloc(20_000_000);
       const { port } = await listening((_request, response) => response.end(large), usual);
-      const slow = await RawConnection.open(port);
-      slow.socket.pause();
-      slow.send(`${head('POST /', 'Content-Length: 9')}four`);
+      const slow = await stalled(port, `${head('POST /', 'Content-Length: 9')}four`);
       await serverHasRead(port);
       forward(16_000);
       await someChecks();
@@ -129,8 +127,7 @@ describe('The limits of the listening server', () => {
     it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
       const { held, port } = await holding({ limits });
-      const connection = await RawConnection.open(port, head('GET /'));
-      connection.socket.pause();
+      const connection = await stalled(port, head('GET /'));
       const response = await held.nth(0);
       response[write](Buffer.alloc(50_000_000));
       const drip = setInterval(() => connection.send('G'), 5); // sending is not reading
@@ -149,15 +146,13 @@ describe('The limits of the listening server', () => {
       const part = Buffer.alloc(10_000_000);
       const limits = { writeTimeout: 60_000, connectionsCheckingInterval: 5 };
       const { held, port } = await holding({ limits });
-      const connection = await RawConnection.open(port);
+      const connection = await stalled(port, head('GET /'));
       let received = 0;
       let enough = 0;
       connection.socket.removeAllListeners('data').on('data', ({ length }: Buffer) => {
         received += length;
         if (received >= enough) connection.socket.pause();
       });
-      connection.socket.pause();
-      connection.send(head('GET /'));
       const response = await held.nth(0);
       response.write(part);
       await delay(1); // Node.js writes at once what a listener writes in one turn
@@ -214,10 +209,9 @@ describe('A connection beyond the highest number', () => {
       return idle;
     },
     'leaves a response unread': async (port, held) => {
-      const stalled = await RawConnection.open(port, head('GET /'));
-      stalled.socket.pause();
+      const unread = await stalled(port, head('GET /'));
       (await held.nth(1)).end(Buffer.alloc(50_000_000));
-      return stalled;
+      return unread;
     },
     'pipelines, if every other has a request in work': async (port, held) => {
       const pipelining = await RawConnection.open(port, head('GET /').repeat(2));

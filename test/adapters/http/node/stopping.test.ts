@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import { closeServers, echoTarget, head, holding, inTime, listening, withClock } from './listening-server.js';
-import { RawConnection } from './raw-connection.js';
+import { RawConnection, stalled } from './raw-connection.js';
 
 /** Resolves when the port refuses connections. */
 async function untilRefused(port: number): Promise<void> {
@@ -125,8 +125,7 @@ describe('A listening server that is closed', () => {
 
   it('waits until a slow client has all of its response', async () => {
     const { held, server, port } = await holding();
-    const connection = await RawConnection.open(port, head('GET /'));
-    connection.socket.pause();
+    const connection = await stalled(port, head('GET /'));
     (await held.nth(0)).end(Buffer.alloc(20_000_000));
     const closed = server.close(60_000);
     connection.socket.resume();

@@ -12,7 +12,7 @@ import {
   serverHasRead,
   steady,
 } from './listening-server.js';
-import { RawConnection, exchange } from './raw-connection.js';
+import { RawConnection, exchange, stalled } from './raw-connection.js';
 
 const LONG = 'x'.repeat(100_000);
 
@@ -36,9 +36,7 @@ describe('A response that does not await the body', () => {
   it('reaches a client that sends 8 MB before it reads', async () => {
     const { port } = await listening(echoTarget);
     const size = 8_000_000;
-    const connection = await RawConnection.open(port);
-    connection.socket.pause();
-    connection.send(head('POST /early', `Content-Length: ${size}`));
+    const connection = await stalled(port, head('POST /early', `Content-Length: ${size}`));
     connection.socket.write(Buffer.alloc(size), () => connection.socket.resume());
     await inTime(connection.closed);
     expect(connection.received).to.include('/early');
@@ -124,9 +122,7 @@ describe('A body', () => {
       });
       request.on('end', () => response.end());
     });
-    const connection = await RawConnection.open(port);
-    connection.socket.pause();
-    connection.send(`${head('POST /', 'Connection: close', 'Content-Length: 2')}a`);
+    const connection = await stalled(port, `${head('POST /', 'Connection: close', 'Content-Length: 2')}a`);
     await began.promise;
     connection.send('b');
     await serverHasRead(port);

@@ -8,12 +8,10 @@ import {
   NodeRequest,
   createNodeListener,
 } from '../../../../src/adapters/http/node/index.js';
-import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { createAnimalStore } from '../../../../src/application/create-animal-store.js';
 import { until } from '../../../until.js';
-import { httpInterface, keepAlive } from '../fixtures.js';
+import { httpInterface, keepAlive, memoryAnimalStore } from '../fixtures.js';
 import { closeServers, head, inTime, listening } from './listening-server.js';
-import { RawConnection } from './raw-connection.js';
+import { RawConnection, stalled } from './raw-connection.js';
 
 const MiB = 1024 ** 2;
 /** Large enough that the buffers of the operating system do not take it. */
@@ -23,21 +21,13 @@ const LARGE = 24 * MiB;
 const list = (key: string, limit: 0 | 1): string =>
   head(`GET /v1/pets?limit=${limit + 1}`, `Authorization: Bearer ${key}`);
 
-/** A client that does not read what it asks for. */
-async function stalled(port: number, bytes: string): Promise<RawConnection> {
-  const reader = await RawConnection.open(port);
-  reader.socket.pause();
-  reader.send(bytes);
-  return reader;
-}
-
 /** A server with large lists, the status that a key gets from it, and what its admission counts. */
 async function serving(maxUnsent: number, listenerOf: (http: HttpInterface) => RequestListener) {
   const admission = new AdmissionControl({ maxUnsent, maxWait: Infinity });
   const name = '世'.repeat(LARGE / 3); // three bytes each: what is counted is bytes
   const pets = [{ id: 1n, name, categoryId: 1n, status: 'available' as const }];
   const animalStore = {
-    ...createAnimalStore(openMemoryStore()),
+    ...memoryAnimalStore(),
     listPets: async ({ limit = 1 } = {}) => ({ pets: limit > 1 ? pets : [] }),
   };
   const listener = listenerOf(httpInterface({ admission, animalStore }));
