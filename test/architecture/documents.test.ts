@@ -1,12 +1,9 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT, read } from '../docs/code-blocks.js';
+import { ROOT, proseOf, read } from '../docs/code-blocks.js';
 
 const DOCUMENTS = globSync('{*.md,docs/**/*.md}', { cwd: ROOT });
-
-/** The text without its code blocks, in which other rules hold. */
-const proseOf = (document: string): string => read(document).replaceAll(/^```[^]*?^```$/gm, '');
 
 /** What a heading is called in links, as it is on most sites. */
 const anchorOf = (heading: string): string =>
@@ -100,5 +97,39 @@ describe('The documents', () => {
       .filter((path) => !/^src\/adapters$|\/(?:docs-page|open-api)$/.test(path));
     expect([...drawn]).to.include.members(folders);
     expect([...drawn].filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+  });
+});
+
+/** A file in the threat model, and the titles of the cases in it that hold a promise. */
+const references = (page: string) =>
+  Array.from(page.matchAll(/^- `([\w./-]+)`: (.*)$/gm), ([, file = '', titles = '']) => ({
+    file,
+    titles: Array.from(titles.matchAll(/"([^"]+)"/g), ([, title = '']) => title),
+  }));
+
+/** The titles that no string of their file is. */
+const missingTitles = (page: string): string[] =>
+  references(page).flatMap(({ file, titles }) => {
+    const source = existsSync(join(ROOT, file)) ? read(file) : '';
+    return titles.filter((title) => !source.includes(`'${title}'`)).map((title) => `${file}: ${title}`);
+  });
+
+describe('The threat model', () => {
+  const page = read('docs/threat-model.md');
+
+  it('names tests that are there, by the titles of their cases', () => {
+    expect(missingTitles(page)).to.deep.equal([]);
+    expect(references(page).filter(({ titles }) => titles.length === 0)).to.deep.equal([]);
+  });
+
+  it('has each of the ten risks, with a test that holds it', () => {
+    const risks = page.split(/^### API/m).slice(1);
+    expect(risks.map((risk) => Number.parseInt(risk, 10))).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(risks.filter((risk) => references(risk).length === 0)).to.deep.equal([]);
+  });
+
+  it('would not pass with a title that is in no test, or in another file', () => {
+    const other = '- `test/docs/readme.test.ts`: "no such title"\n- `test/none.ts`: "names it"\n';
+    expect(missingTitles(other)).to.have.length(2);
   });
 });

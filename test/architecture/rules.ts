@@ -102,64 +102,65 @@ export const LAYERS: readonly LayerRule[] = [
   },
 ];
 
-/** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
-export const NODE_RULE = {
-  law: 'only adapters and bootstrap use Node.js',
-  places: [
-    /^src\/adapters\/(?!http\/(?:(?!koa\/|node\/).+)$)/,
-    /^src\/bootstrap\//,
-    /^test\/contract\/http\//, // puts bytes on sockets
-  ],
-} as const;
-
-/** Packages, and modules of Node.js that are a technology, by the one place that knows them. */
-export const HOME_RULE = {
-  law: 'a technology has one home',
-  homes: new Map<string, RegExp>([
-    ['koa', /^src\/adapters\/http\/koa\//],
-    ['@koa/router', /^src\/adapters\/http\/koa\//],
-    ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
-    ['typebox', /^src\/adapters\/http\/schemas\.ts$/],
-    ['inversify', /^src\/bootstrap\//],
-    ['csv-parse', /^src\/bootstrap\//],
-    ['commander', /^src\/bootstrap\//],
-    ['pino', /^src\/bootstrap\//],
-    ['pino-pretty', /^src\/bootstrap\//],
-    ['prom-client', /^src\/bootstrap\//],
-    ['proxy-addr', /^src\/bootstrap\//],
-    ['mongodb', /^src\/adapters\/mongodb\//],
-    ['node:sqlite', /^src\/adapters\/sqlite\//],
-    // Contract suites run under any test runner: their assertions are Node's own.
-    ['node:assert', /^test\/contract\//],
-    ['node:assert/strict', /^test\/contract\//],
-  ]),
-} as const;
-
 const OF_NODE = 'process Buffer require __dirname __filename global NodeJS setImmediate clearImmediate'.split(
   ' ',
 );
 
-/** Names that the inner layers do not use: those that only Node.js has, and those that print or wait. */
-export const GLOBALS_RULE = {
-  law: 'the inner layers run anywhere, print nothing and wait for nothing',
-  places: [/^src\/(?:domain|application)\//, /^src\/(?:exact-json|index)\.ts$/],
-  names: new Set([...OF_NODE, 'module', 'globalThis', 'setTimeout', 'setInterval', 'console', 'fetch']),
+/** The rules beside those of the layers. */
+export const RULES = {
+  /** Where modules of Node.js may be imported. What is not named here runs on any runtime. */
+  node: {
+    law: 'only adapters and bootstrap use Node.js',
+    places: [
+      /^src\/adapters\/(?!http\/(?:(?!koa\/|node\/).+)$)/,
+      /^src\/bootstrap\//,
+      /^test\/contract\/http\//, // puts bytes on sockets
+    ],
+  },
+
+  /** Packages, and modules of Node.js that are a technology, by the one place that knows them. */
+  home: {
+    law: 'a technology has one home',
+    homes: new Map<string, RegExp>([
+      ['koa', /^src\/adapters\/http\/koa\//],
+      ['@koa/router', /^src\/adapters\/http\/koa\//],
+      ['koa-bodyparser', /^src\/adapters\/http\/koa\//],
+      ['typebox', /^src\/adapters\/http\/schemas\.ts$/],
+      ['inversify', /^src\/bootstrap\//],
+      ['csv-parse', /^src\/bootstrap\//],
+      ['commander', /^src\/bootstrap\//],
+      ['pino', /^src\/bootstrap\//],
+      ['pino-pretty', /^src\/bootstrap\//],
+      ['prom-client', /^src\/bootstrap\//],
+      ['proxy-addr', /^src\/bootstrap\//],
+      ['mongodb', /^src\/adapters\/mongodb\//],
+      ['node:sqlite', /^src\/adapters\/sqlite\//],
+      // Contract suites run under any test runner: their assertions are Node's own.
+      ['node:assert', /^test\/contract\//],
+      ['node:assert/strict', /^test\/contract\//],
+    ]),
+  },
+
+  /** Names that the inner layers do not use: those that only Node.js has, and those that print or wait. */
+  globals: {
+    law: 'the inner layers run anywhere, print nothing and wait for nothing',
+    places: [/^src\/(?:domain|application)\//, /^src\/(?:exact-json|index)\.ts$/],
+    names: new Set([...OF_NODE, 'module', 'globalThis', 'setTimeout', 'setInterval', 'console', 'fetch']),
+  },
+
+  /** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */
+  runtime: {
+    law: 'what every runtime is to run names nothing that only Node.js has',
+    places: [/^src\/adapters\/http\/(?:(?:fetch|client|docs-page|open-api)\/.*|[^/]+)$/],
+    names: new Set(OF_NODE),
+  },
+
+  /** Where modules may be imported by computed names, which the rules cannot see. */
+  computed: {
+    law: 'only what loads others imports what cannot be seen here',
+    // Adapters of others, and the suites, which are compiled after the program.
+    place: /^src\/bootstrap\/service\/load-adapters\.ts$/,
+  },
+  place: { law: 'every module has a place' },
+  cycle: { law: 'no module needs itself in the end' },
 } as const;
-
-/** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */
-export const RUNTIME_RULE = {
-  law: 'what every runtime is to run names nothing that only Node.js has',
-  places: [/^src\/adapters\/http\/(?:(?:fetch|client|docs-page|open-api)\/.*|[^/]+)$/],
-  names: new Set(OF_NODE),
-} as const;
-
-/** Where modules may be imported by computed names, which the rules cannot see. */
-export const COMPUTED_RULE = {
-  law: 'only what loads others imports what cannot be seen here',
-  // Adapters of others, and the suites, which are compiled after the program.
-  place: /^src\/bootstrap\/service\/load-adapters\.ts$/,
-} as const;
-
-export const PLACE_RULE = { law: 'every module has a place' } as const;
-
-export const CYCLE_RULE = { law: 'no module needs itself in the end' } as const;

@@ -1,14 +1,5 @@
 import { posix } from 'node:path';
-import {
-  COMPUTED_RULE,
-  CYCLE_RULE,
-  GLOBALS_RULE,
-  HOME_RULE,
-  LAYERS,
-  NODE_RULE,
-  PLACE_RULE,
-  RUNTIME_RULE,
-} from './rules.js';
+import { LAYERS, RULES, type LayerRule } from './rules.js';
 import type { Module } from './source-tree.js';
 
 /** A rule broken: where and by what, in one line. */
@@ -23,7 +14,7 @@ export function findViolations(modules: readonly Module[]): Violation[] {
     ...modules.flatMap((module) => [
       ...placeViolations(module),
       ...importViolations(module),
-      ...[GLOBALS_RULE, RUNTIME_RULE].flatMap((rule) => namesViolations(rule, module)),
+      ...[RULES.globals, RULES.runtime].flatMap((rule) => namesViolations(rule, module)),
     ]),
     ...cycleViolations(modules),
   ];
@@ -34,19 +25,18 @@ const violation = ({ law }: { readonly law: string }, where: string, what: strin
   message: `${where}: ${what}, but ${law}`,
 });
 
-const layerOf = (path: string): (typeof LAYERS)[number] | undefined =>
-  LAYERS.find(({ place }) => place.test(path));
+const layerOf = (path: string): LayerRule | undefined => LAYERS.find(({ place }) => place.test(path));
 
 const placeViolations = ({ path }: Module): Violation[] =>
-  layerOf(path) === undefined ? [violation(PLACE_RULE, path, 'no rule says what it may import')] : [];
+  layerOf(path) === undefined ? [violation(RULES.place, path, 'no rule says what it may import')] : [];
 
 function importViolations({ path, imports }: Module): Violation[] {
   return imports.flatMap(({ specifier, target, line }) => {
     const where = `${path}:${line}`;
     if (specifier === undefined || target === undefined) {
-      return COMPUTED_RULE.place.test(path)
+      return RULES.computed.place.test(path)
         ? []
-        : [violation(COMPUTED_RULE, where, 'import() of a computed name')];
+        : [violation(RULES.computed, where, 'import() of a computed name')];
     }
     const what = `imports ${specifier}`;
     if (target === specifier) return outsideViolations(path, specifier, where, what);
@@ -55,7 +45,7 @@ function importViolations({ path, imports }: Module): Violation[] {
   });
 }
 
-function mayImport({ place, mayImport }: (typeof LAYERS)[number], path: string, target: string): boolean {
+function mayImport({ place, mayImport }: LayerRule, path: string, target: string): boolean {
   const groups = place.exec(path)?.groups ?? {};
   return mayImport
     .map((pattern) => pattern.replaceAll(/<(\w+)>/g, (_, name: string) => groups[name] ?? ''))
@@ -71,14 +61,14 @@ function outsideViolations(path: string, specifier: string, where: string, what:
   const [name = specifier] = specifier.startsWith('node:')
     ? [specifier]
     : (/^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? []);
-  const home = HOME_RULE.homes.get(name);
-  if (home) return home.test(path) ? [] : [violation(HOME_RULE, where, what)];
-  if (!specifier.startsWith('node:')) return [violation(HOME_RULE, where, what)];
-  return NODE_RULE.places.some((place) => place.test(path)) ? [] : [violation(NODE_RULE, where, what)];
+  const home = RULES.home.homes.get(name);
+  if (home) return home.test(path) ? [] : [violation(RULES.home, where, what)];
+  if (!specifier.startsWith('node:')) return [violation(RULES.home, where, what)];
+  return RULES.node.places.some((place) => place.test(path)) ? [] : [violation(RULES.node, where, what)];
 }
 
 const namesViolations = (
-  rule: typeof GLOBALS_RULE | typeof RUNTIME_RULE,
+  rule: (typeof RULES)['globals' | 'runtime'],
   { path, names }: Module,
 ): Violation[] =>
   rule.places.some((place) => place.test(path))
@@ -95,7 +85,7 @@ function cycleViolations(modules: readonly Module[]): Violation[] {
   const found: Violation[] = [];
   const visit = (path: string): void => {
     const start = way.indexOf(path);
-    if (start !== -1) found.push(violation(CYCLE_RULE, path, [...way.slice(start), path].join(' -> ')));
+    if (start !== -1) found.push(violation(RULES.cycle, path, [...way.slice(start), path].join(' -> ')));
     if (start !== -1 || done.has(path)) return;
     way.push(path);
     for (const { target = '' } of byPath.get(path)?.imports ?? []) if (byPath.has(target)) visit(target);

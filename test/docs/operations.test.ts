@@ -14,7 +14,7 @@ import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js'
 import { unsavedPet } from '../../src/domain/pet.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
-import { cleanUp, temporaryFolder } from '../service/running-service.js';
+import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 import { startNginx } from './nginx.js';
@@ -91,24 +91,19 @@ describe('The pages for operators', function () {
 
   it('import the animals of this repository, and export them', async () => {
     const lines = codeAt('docs/operations/import.md > Importing and exporting animals > 1').trimEnd();
-    const here = process.cwd();
-    process.chdir(folder);
-    try {
-      cpSync(join(ROOT, 'examples/data'), 'examples/data', { recursive: true });
-      const outs: string[] = [];
-      for (const line of lines.split('\n')) {
-        const { code, out, err } = await runLine(line.replace('animal-store ', ''));
-        expect({ code, err }, line).to.deep.equal({ code: 0, err: '' });
-        outs.push(out.split('\n')[0] ?? '');
-      }
-      expect(outs).to.deep.equal([
-        'Valid animals: 200. Nothing was stored.',
-        'Added animals: 200',
-        'Exported animals: 200',
-      ]);
-    } finally {
-      process.chdir(here);
+    cpSync(join(ROOT, 'examples/data'), join(folder, 'examples/data'), { recursive: true });
+    const outs: string[] = [];
+    for (const line of lines.split('\n')) {
+      const child = shellLine(folder, line.replace('animal-store', '"$NODE" "$MAIN"'));
+      const { code, out, err } = await child.ended;
+      expect({ code, err }, line).to.deep.equal({ code: 0, err: '' });
+      outs.push(out.split('\n')[0] ?? '');
     }
+    expect(outs).to.deep.equal([
+      'Valid animals: 200. Nothing was stored.',
+      'Added animals: 200',
+      'Exported animals: 200',
+    ]);
   });
 
   /** Runs the command at a place, in the folder of the test in place of those of the page. */

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Serving, runLine } from '../bootstrap/test-io.js';
-import { Child } from '../service/running-service.js';
+import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
 import { codeAt, read } from './code-blocks.js';
 
 const linesOf = (code: string): string[] => code.trimEnd().split('\n');
@@ -17,7 +16,7 @@ describe('The README', function () {
   let url: string;
   before(async () => {
     // Within the package its own name can be imported.
-    folder = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), 'readme-'));
+    folder = temporaryFolder(import.meta.dirname);
     process.chdir(folder);
     const service = new Serving({});
     url = await service.ready();
@@ -25,9 +24,8 @@ describe('The README', function () {
     expect(key).to.not.equal('');
   });
   after(async () => {
-    await Serving.stopAll();
+    await cleanUp();
     process.chdir(here);
-    rmSync(folder, { recursive: true });
   });
 
   /** Does what a line for a shell says: a command of the animal store in this process. */
@@ -39,16 +37,13 @@ describe('The README', function () {
       return out;
     }
     const command = line.replaceAll('http://127.0.0.1:8080/v1', url);
-    const environment = { NODE: process.execPath, KEY: key };
-    const { code, out, err } = await new Child('sh', ['-c', command], folder, environment).ended;
+    const { code, out, err } = await shellLine(folder, command, { KEY: key }).ended;
     expect(code, `${line}\n${err}`).to.equal(0);
     return out;
   }
 
   it('shows requests and what is answered', async function () {
-    if ((await new Child('curl', ['--version'], folder, {}).ended.catch(() => undefined)) === undefined) {
-      this.test?.skip(); // no curl here
-    }
+    if ((await shellLine(folder, 'command -v curl').ended).code !== 0) this.test?.skip(); // no curl here
     const steps = codeAt('README.md > Run it > 2').split(/^\$ /m);
     const requests = steps.filter((step) => step.startsWith('curl'));
     expect(requests).to.have.length(3);

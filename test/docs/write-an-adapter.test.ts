@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { ContainerModule } from 'inversify';
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { petRepositoryContract, runContract } from '../contract/index.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { ROOT, read } from './code-blocks.js';
 
 /** Where a flush to the disk costs nothing. */
@@ -24,18 +24,18 @@ const passed = (report: string): number => Number(/^# pass (\d+)$/m.exec(report)
 describe('docs/write-an-adapter.md', function () {
   this.timeout(120_000);
 
-  // In this package, whose name the programs import.
-  const folder = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), 'page-'));
+  let folder: string;
   const write = (name: string, code: string): void => writeFileSync(join(folder, name), code);
   const output = async (...args: readonly string[]): Promise<string> => {
     const options = { cwd: folder, maxBuffer: 2 ** 24, env: { ...process.env, TMPDIR: FAST } };
     return (await promisify(execFile)(process.execPath, args, options)).stdout;
   };
   before(() => {
+    folder = temporaryFolder(import.meta.dirname); // in this package, whose name the programs import
     for (const [name, code] of PROGRAMS)
       write(name, code.replaceAll('{ describe, it, after }', '{ describe, it, after }, { animals: 110 }'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(removeFolders);
 
   it('builds a store that passes its contracts', async () => {
     expect([...PROGRAMS.keys()]).to.deep.equal([

@@ -1,75 +1,48 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { ContainerModule } from 'inversify';
-import { createContainer } from '../../src/bootstrap/service/container.js';
-import { startService, type Service } from '../../src/bootstrap/service/start-service.js';
-import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { PET_RULES } from '../../src/domain/pet.js';
-import { cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
+import { KEY, Serving } from '../bootstrap/test-io.js';
+import { ROOT, read } from '../docs/code-blocks.js';
+import { cleanUp, shellLine, startedService, temporaryFolder } from '../service/running-service.js';
+import { StoreClient } from '../service/store-client.js';
 
-const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
-const KEY = 'key-of-the-examples-0123456789';
+const EXAMPLES = join(ROOT, 'examples');
 const BEARER = { Authorization: `Bearer ${KEY}` };
 const JSON_BODY = { ...BEARER, 'Content-Type': 'application/json' };
 const LARGEST = '9223372036854775807';
 const NEW_BELLA = `{"name":"Bella","categoryId":${LARGEST}}`;
 const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"available"}`;
 
-/** Adds an animal over HTTP. Resolves to its id. */
-const add = async (url = '', name = 'Milo'): Promise<bigint> => {
-  const body = `{"name":"${name}","categoryId":1}`;
-  const response = await fetch(`${url}/pets`, { method: 'POST', headers: JSON_BODY, body });
-  const [, id] = /^\{"id":(\d+),/.exec(await response.text()) ?? [];
-  return BigInt(id ?? 0);
-};
+/** Starts a service on a store in memory, and resolves to its URL. */
+const serve = (...adapters: ContainerModule[]): Promise<string> =>
+  new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }, ...adapters).ready();
 
 describe('The examples', () => {
   let folder: string;
-  let program: ChildProcess | undefined;
-  let service: Service | undefined;
   beforeEach(() => void (folder = temporaryFolder()));
-  afterEach(async () => {
-    const ended = program && program.exitCode === null && once(program, 'exit');
-    program?.kill();
-    program = undefined;
-    await ended;
-    await service?.stop();
-    service = undefined;
-    await cleanUp();
-  });
+  afterEach(cleanUp);
 
-  /** Starts a service on a store in memory, and resolves to its URL. */
-  async function serve(...adapters: ContainerModule[]): Promise<string> {
-    const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent' };
-    service = await startService(await createContainer(readSettings(settings), adapters));
-    return service.url;
-  }
-
-  function start(name: string, environment: Readonly<Record<string, string>> = {}) {
-    const env = { ...process.env, API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(EXAMPLES, name)], {
-      cwd: folder,
-      env: { ...env, ...environment },
-      stdio: 'pipe',
+  /** Starts a program that reads `input`. */
+  function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
+    writeFileSync(join(folder, 'input'), input);
+    return shellLine(folder, 'exec "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE" < input', {
+      EXAMPLE: join(EXAMPLES, name),
+      API_KEY: KEY,
+      PORT: '0',
+      ANIMALS_FILE: join(folder, 'animals.db'),
+      ...environment,
     });
-    program = child;
-    return child;
   }
 
   /** What a program prints that ends by itself. */
   async function run(name: string, input = '', environment: Readonly<Record<string, string>> = {}) {
-    const child = start(name, environment);
-    child.stdin.end(input);
-    const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    const [out, err, [code]] = await ended;
-    return { out: out.split('\n'), err, code: Number(code) };
+    const { out, err, code } = await start(name, environment, input).ended;
+    return { out: out.split('\n'), err, code };
   }
 
   it('in-memory.mjs: add, get and list, exactly', async () => {
@@ -113,9 +86,8 @@ describe('The examples', () => {
     ['embedding/koa-app.mjs', '/shop/v1'],
   ] as const) {
     it(`${name}: serves the animals at ${base}, exactly`, async () => {
-      const { stdout } = start(name);
       let url = '';
-      for await (const line of createInterface(stdout)) {
+      for await (const line of createInterface(start(name).process.stdout)) {
         url = new URL(line).origin;
         break;
       }
@@ -166,40 +138,42 @@ describe('The examples', () => {
   });
 
   it('what-is-new.mjs: prints each animal that two services on a file add once, by id, and continues', async () => {
-    const settings = { STORE_URL: `sqlite:${join(folder, 'shared.db')}`, API_KEYS: KEY };
-    const urls = [await startedService(folder, settings), await startedService(folder, settings)].map(
-      ({ url }) => url,
-    );
+    const { url: one } = await startedService(folder);
+    const { url: other } = await startedService(folder);
+    const client = new StoreClient(KEY, false);
+    const added: bigint[] = [];
+    const add = async (url: string, name = 'Milo') => added.push(BigInt(await client.add(url, name)));
     /** The ids that the program prints, up to the animal called "Last". Calls `onFirst` at the first one. */
     const printed = async (lastId: bigint, onFirst = () => {}): Promise<bigint[]> => {
-      const environment = { BASE_URL: urls[0] ?? '', LAST_ID: String(lastId), PAUSE: '1' };
+      const environment = { BASE_URL: one, LAST_ID: String(lastId), PAUSE: '1' };
       const ids: bigint[] = [];
-      for await (const line of createInterface(start('embedding/what-is-new.mjs', environment).stdout)) {
+      const { stdout } = start('embedding/what-is-new.mjs', environment).process;
+      for await (const line of createInterface(stdout)) {
         ids.push(BigInt(/^\{"id":(\d+),/.exec(line)?.[1] ?? 0));
         if (ids.length === 1) onFirst();
         if (line.includes('"Last"')) break;
       }
       return ids;
     };
-    const added = [await add(urls[0])];
+    await add(one);
     const addMany = async (): Promise<void> => {
       const writers = Array.from({ length: 20 }, async (_, number) => {
-        for (let count = 0; count < 20; count += 1) added.push(await add(urls[number % 2]));
+        for (let count = 0; count < 20; count += 1) await add(number % 2 === 0 ? one : other);
       });
       await Promise.all(writers);
-      added.push(await add(urls[1], 'Last'));
+      await add(other, 'Last');
     };
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const [ids] = await Promise.all([printed(0n, begin), begun.then(addMany)]);
-    expect(ids).to.deep.equal(added.sort((one, other) => (one < other ? -1 : 1)));
+    expect(ids).to.deep.equal(added.sort((first, second) => (first < second ? -1 : 1)));
     expect(await printed(ids.at(-3) ?? 0n)).to.deep.equal(ids.slice(-2));
   });
 
   it('are what docs/embedding.md shows, or leads to', () => {
-    const page = readFileSync(join(EXAMPLES, '../docs/embedding.md'), 'utf8');
+    const page = read('docs/embedding.md');
     for (const name of readdirSync(join(EXAMPLES, 'embedding'))) {
       if (page.includes(`](../examples/embedding/${name})`)) continue;
-      expect(page, name).to.include(readFileSync(join(EXAMPLES, 'embedding', name), 'utf8'));
+      expect(page, name).to.include(read(`examples/embedding/${name}`));
     }
   });
 });

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { describeOnOwnServers } from '../adapters/mongodb/mongo-server.js';
 import { until } from '../until.js';
-import { KEY, Serving, runLine, type Outcome } from '../bootstrap/test-io.js';
+import { KEY, Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, temporaryFolder } from './running-service.js';
-import { StoreClient, untilStatus, type Received } from './store-client.js';
+import { StoreClient, untilStatus } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
 const BUSY = 4000;
@@ -14,18 +14,14 @@ const SETTINGS = { API_KEYS: KEY, REQUEST_DEADLINE: '20s' };
 
 const WHILE_AWAY = { ...SETTINGS, REQUEST_DEADLINE: '2s' };
 
-interface Timed extends Received {
-  readonly took: number;
-}
-
-/** One request on a connection of its own. */
-async function ask(url: string, method = 'GET', body?: string): Promise<Timed> {
+/** One request on a connection of its own, and how long it took. */
+async function ask(url: string, method = 'GET', body?: string) {
   const began = performance.now();
   const received = await new StoreClient(KEY, false).send(method, url, body);
   return { ...received, took: performance.now() - began };
 }
 
-const add = (url: string, name: string): Promise<Timed> =>
+const add = (url: string, name: string) =>
   ask(`${url}/pets`, 'POST', JSON.stringify({ name, categoryId: 1 }));
 
 /** What is promised while the database is away. */
@@ -47,7 +43,7 @@ async function expectAway(url: string): Promise<void> {
 }
 
 describeOnOwnServers('A service whose MongoDB server comes and goes', (create) => {
-  afterEach(() => Serving.stopAll().then(cleanUp));
+  afterEach(cleanUp);
 
   it('starts without it, says 503 and not ready, and serves when it is there', async () => {
     const server = await create();
@@ -75,7 +71,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
       runLine('keys list', { STORE_URL: wrong }),
-      copy(wrong, `sqlite:${join(temporaryFolder(), 'new.db')}`),
+      runLine(`copy --from ${wrong} --to sqlite:${join(temporaryFolder(), 'new.db')}`),
     ]);
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);
@@ -89,5 +85,3 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     }
   }).timeout(60_000);
 });
-
-const copy = (from: string, to: string): Promise<Outcome> => runLine(`copy --from ${from} --to ${to}`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { KEY } from '../bootstrap/test-io.js';
+import { KEY, Serving } from '../bootstrap/test-io.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
 /** The compiled program. */
@@ -116,6 +116,10 @@ export class Child {
 export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
   new Child(process.execPath, [MAIN, ...args], folder, environment);
 
+/** Runs a command line of a shell in `folder`, where "$NODE" "$MAIN" is the program. */
+export const shellLine = (folder: string, line: string, environment: Environment = {}): Child =>
+  new Child('sh', ['-c', line], folder, { NODE: process.execPath, MAIN, ...environment });
+
 /** Runs the service in `folder`, on a free port, with a static key unless `settings` say otherwise. */
 export async function startedService(
   folder: string,
@@ -125,7 +129,10 @@ export async function startedService(
   return { child, url: await child.ready() };
 }
 
-/** Ends what a test left running, and removes its folders. */
-export const cleanUp = (): Promise<void> => Child.endAll().then(removeFolders);
+/** Ends what a test left running, in this process too, and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([Serving.stopAll(), Child.endAll()]);
+  removeFolders();
+}
 
 export { temporaryFolder };

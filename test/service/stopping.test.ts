@@ -4,15 +4,7 @@ import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../until.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import {
-  Child,
-  MAIN,
-  PACKAGE,
-  cleanUp,
-  program,
-  startedService,
-  temporaryFolder,
-} from './running-service.js';
+import { PACKAGE, cleanUp, program, shellLine, startedService, temporaryFolder } from './running-service.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { StoreClient, statusOf } from './store-client.js';
 
@@ -33,7 +25,6 @@ const messages = (log: string): string[] => Array.from(log.matchAll(/"msg":"(.*?
 describe('The program, told to stop', () => {
   afterEach(async () => {
     await RawConnection.closeAll();
-    await Serving.stopAll();
     await cleanUp();
   });
 
@@ -73,9 +64,8 @@ describe('The program, told to stop', () => {
       const worker = cluster.fork();
       worker.on('listening', () => worker.process.kill());
       worker.on('exit', (code) => console.log('exit', code));`;
-    const settings = { MAIN, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
-    const child = new Child(process.execPath, ['-e', primary], temporaryFolder(), settings);
-    const { out, err } = await child.ended;
+    const settings = { PRIMARY: primary, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
+    const { out, err } = await shellLine(temporaryFolder(), '"$NODE" -e "$PRIMARY"', settings).ended;
     expect(out, err).to.equal('exit 0\n');
   });
 
@@ -127,27 +117,17 @@ describe('The program, told to stop', () => {
     const issuing = program(temporaryFolder(), ['keys', 'issue', '--name', 'till']);
     issuing.process.stderr.destroy();
     expect((await issuing.ended).code).to.equal(0);
-    const help = new Child('sh', ['-c', '"$NODE" "$MAIN" serve --help | head -1'], PACKAGE, {
-      NODE: process.execPath,
-      MAIN,
-    });
-    expect(await help.ended).to.deep.include({
-      code: 0,
-      err: '',
-      out: 'Usage: animal-store serve [options]\n',
-    });
+    const help = await shellLine(PACKAGE, '"$NODE" "$MAIN" serve --help | head -1').ended;
+    const out = 'Usage: animal-store serve [options]\n';
+    expect(help).to.deep.include({ code: 0, err: '', out });
   });
 
   const python = spawnSync('python3', ['-c', 'import pty']).status === 0;
   const onTerminal = `ends npm start with 0 by one Ctrl-C in a terminal${python ? '' : ' (pending: no python3 here)'}`;
   (python ? it : it.skip)(onTerminal, async () => {
-    const folder = temporaryFolder();
-    const child = new Child('python3', ['-c', TERMINAL], PACKAGE, {
-      PORT: '0',
-      API_KEYS: KEY,
-      STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
-    });
-    const { code, out } = await child.ended;
+    const STORE_URL = `sqlite:${join(temporaryFolder(), 'animals.db')}`;
+    const settings = { TERMINAL, PORT: '0', API_KEYS: KEY, STORE_URL };
+    const { code, out } = await shellLine(PACKAGE, 'exec python3 -c "$TERMINAL"', settings).ended;
     expect(out.match(/stopping on SIGINT/g), out).to.have.length(1);
     expect(out.match(/stopped\b/g), out).to.have.length(1);
     expect(code, out).to.equal(0);

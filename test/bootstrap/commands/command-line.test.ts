@@ -1,8 +1,11 @@
 import { rejects } from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
+import { SCHEMA_VERSION } from '../../../src/adapters/sqlite/schema.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { MANIFEST } from '../../../src/bootstrap/service/node-version.js';
@@ -10,22 +13,13 @@ import { run } from '../../../src/bootstrap/commands/run.js';
 import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
 import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
+import { cleanUp, makeOldStore, testFile } from '../../adapters/sqlite/temporary-store.js';
 import { Shelf, TestIo, factory, runLine } from '../test-io.js';
 
 const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke'];
 const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy'];
 
 const SHELF = { STORE_URL: 'shelf:' };
-
-/** What a command says when its store does not open. */
-async function failing(error: unknown): Promise<string> {
-  const open = async (): Promise<never> => {
-    throw error;
-  };
-  const { code, out, err } = await runLine('keys list', SHELF, [factory('shelf', open)]);
-  expect({ code, out }).to.deep.equal({ code: 1, out: '' });
-  return err;
-}
 
 describe('The command line', () => {
   it('says its version', async () => {
@@ -172,8 +166,7 @@ describe('The command line', () => {
       decorate(options, TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
     );
     const modules = [...shelves.map(({ module }) => module), traced];
-    for (const line of ['keys list', 'copy --from old: --to new:'])
-      await runLine(line, { STORE_URL: 'shelf:' }, modules);
+    for (const line of ['keys list', 'copy --from old: --to new:']) await runLine(line, SHELF, modules);
     for (const { opened } of shelves) expect(opened[0]).to.include({ snapshot: true });
     for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
     expect(shelves[0]?.opened[0]).to.include({ mustExist: true, readOnly: true });
@@ -208,23 +201,49 @@ describe('The command line', () => {
     }
   });
 
-  describe('that fails ends with 1 and says', () => {
-    it('one line that a user can act on, with each cause once', async () => {
-      const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
-      const away = new UnavailableError('listing API keys', { cause: refused });
-      expect(await failing(away)).to.equal(
-        'The store is not available (listing API keys). connect ECONNREFUSED\n',
+  const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
+  const away = new UnavailableError('listing API keys', { cause: refused });
+  for (const [what, error, said] of [
+    ['each cause once', away, /^The store is not available \(listing API keys\)\. connect ECONNREFUSED\n$/],
+    ['one line that a user can act on', new Error('locked\nsecond line'), /^locked second line\n$/],
+    ['where a fault of the program is', new TypeError('no cupboard'), /^TypeError: .*\n +at /],
+    ['what was thrown although it is not an error', 'a tantrum', /^a tantrum\n$/],
+  ] as const)
+    it(`that fails ends with 1 and says ${what}`, async () => {
+      const failing = factory('shelf', () => Promise.reject(error));
+      const { code, out, err } = await runLine('keys list', SHELF, [failing]);
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+      expect(err).to.match(said);
+    });
+});
+
+describe('commands on a store of an older version', () => {
+  afterEach(cleanUp);
+
+  for (const line of ['keys list', 'export - --format csv', 'copy --from sqlite:STORE --to sqlite:NEW']) {
+    it(`${line.replace(/ -.*/, '')} refuses it with 1 and one line, and leaves it as it is`, async () => {
+      const { folder, file } = testFile();
+      makeOldStore(file);
+      const before = await readFile(file);
+      const words = line.replace('STORE', file).replace('NEW', join(folder, 'new.db'));
+      const { code, out, err } = await runLine(words, { STORE_URL: `sqlite:${file}` });
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+      expect(err).to.match(
+        /^[^\n]+animals\.db has schema version 2, and reading does not upgrade it: [^\n]+\n$/,
       );
-      expect(await failing(new Error('locked\nsecond line'))).to.equal('locked second line\n');
+      expect(before.equals(await readFile(file))).to.equal(true);
+      expect(await readdir(folder)).to.deep.equal(['animals.db']);
     });
+  }
 
-    it('where a fault of the program is', async () => {
-      expect(await failing(new TypeError('undefined is not a cupboard'))).to.match(/^TypeError: .*\n +at /);
-    });
-
-    it('what was thrown although it is not an error', async () => {
-      expect(await failing('a tantrum')).to.equal('a tantrum\n');
-    });
+  it('a writing command upgrades it, and says so first', async () => {
+    const { file } = testFile();
+    makeOldStore(file);
+    const { code, err } = await runLine('keys issue --name a', { STORE_URL: `sqlite:${file}` });
+    expect(code).to.equal(0);
+    const upgrading = `^upgrading [^\\n]+ from schema version 2 to ${SCHEMA_VERSION}: [^\\n]+\\n`;
+    expect(err).to.match(new RegExp(`${upgrading}Issued key [^\\n]+\\n$`));
+    expect((await runLine('keys list', { STORE_URL: `sqlite:${file}` })).code).to.equal(0);
   });
 });
 

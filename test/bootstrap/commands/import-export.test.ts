@@ -16,7 +16,7 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { MAX_GIVEN_ID, NEW_PET_FIELDS, PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { stringify } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
-import { Child, MAIN, cleanUp, program, temporaryFolder } from '../../service/running-service.js';
+import { cleanUp, program, shellLine, temporaryFolder } from '../../service/running-service.js';
 import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
 
 const HEADER = 'name,categoryId,status\n';
@@ -107,8 +107,7 @@ describe('import and export', () => {
     const first = await program(folder, ['import', 'a.csv', '--json'], { STORE_URL: from }).ended;
     expect(JSON.parse(first.out)).to.deep.include({ added: 6000, to: path('from.db') });
     const pipe = `"$NODE" "$MAIN" export - --format csv | STORE_URL=${to} "$NODE" "$MAIN" import - --format csv --keep-ids`;
-    const environment = { NODE: process.execPath, MAIN, STORE_URL: from };
-    const { code, out } = await new Child('sh', ['-c', pipe], folder, environment).ended;
+    const { code, out } = await shellLine(folder, pipe, { STORE_URL: from }).ended;
     expect({ code, out }).to.deep.equal({
       code: 0,
       out: `Added animals: 6000\n  from -\n  to   ${path('to.db')}\n`,
@@ -393,8 +392,7 @@ describe('import and export', () => {
         '- < /dev/zero': endless,
       })) {
         const command = `test -p pipe || mkfifo pipe && "$NODE" "$MAIN" import --format csv ${from}`;
-        const env = { NODE: process.execPath, MAIN, STORE_URL: 'sqlite:animals.db' };
-        const ended = await new Child('sh', ['-c', command], folder, env).ended;
+        const ended = await shellLine(folder, command, { STORE_URL: 'sqlite:animals.db' }).ended;
         expect(ended).to.include({ code: 2, err: reason });
       }
     });

@@ -208,11 +208,10 @@ describe('The settings', () => {
   });
 
   describe('with API_KEYS_FILE', () => {
-    const folder = temporaryFolder();
-    const file = join(folder, 'keys');
-    after(cleanUp);
+    afterEach(cleanUp);
 
     it('say what is wrong with the file', () => {
+      const file = join(temporaryFolder(), 'keys');
       const fault = (): readonly string[] => faultsOf({ API_KEYS_FILE: file });
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file that cannot be read (ENOENT)']);
       writeFileSync(file, ' \n,\n');
@@ -222,6 +221,7 @@ describe('The settings', () => {
     });
 
     it('read no device, no pipe and no large file', () => {
+      const folder = temporaryFolder();
       const pipe = join(folder, 'pipe');
       execFileSync('mkfifo', [pipe]); // reading it would wait for ever
       const large = join(folder, 'large');
@@ -235,6 +235,7 @@ describe('The settings', () => {
     });
 
     it('hold its keys beside those of API_KEYS', () => {
+      const file = join(temporaryFolder(), 'keys');
       writeFileSync(file, 'five\n\n six , seven\r\n');
       const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEYS_FILE: file });
       expect(staticKeys).to.deep.equal(['one', 'two', 'five', 'six', 'seven']);
