@@ -47,6 +47,7 @@ const DESTINATION = new URL('../../../src/bootstrap/service/logger.js', import.m
 /** Writes 400 lines in two turns, the last of them just before the process ends. */
 const PROGRAM = `
   process.stderr.on('error', () => {}); // as the program does: makes a pipe non-blocking
+  performance.now = ((now) => () => now() + 60_000)(performance.now.bind(performance)); // it has run for a while
   const log = await (await import('${DESTINATION}')).logDestination(2);
   for (let line = 1; line < 400; line += 1) log.write('x'.repeat(2000) + ' ' + line + '\\n');
   await new Promise((resolve) => setTimeout(resolve, 150));
