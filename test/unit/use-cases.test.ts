@@ -78,13 +78,15 @@ describe('The use cases', () => {
 });
 
 describe('importPets', () => {
-  it('keeps only ids that are int64 and ascend', async () => {
+  it('keeps only ids that are int64 and ascend, and is done with every line', async () => {
     const ids = [-1n, 0n, '1', 1, 2n, 2n, '3', 2n ** 63n, 3n, undefined];
     const rows = ids.map((id, line) => ({ line, fields: { ...fido, id } }));
     const kept: number[] = [];
     const store: StorePets = async (entries) => void kept.push(...entries.map(({ line }) => line));
-    await importPets(Readable.from([rows]), { added: 0, line: 0 }, true, () => {}, store);
+    const report = { added: 0, line: 0 };
+    await importPets(Readable.from([rows]), report, true, () => {}, store);
     expect(kept.map((line) => ids[line])).to.deep.equal([2n, 3n]);
+    expect(report.line).to.equal(ids.length - 1);
   });
 });
 
