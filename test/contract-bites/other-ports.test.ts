@@ -10,7 +10,12 @@ import {
   catalogueTransferContract,
   type CatalogueTransferCase,
 } from '../contract/catalogue-transfer-contract.js';
-import { faultsOf, inPort, keepsSnapshot, storeBites, type Fault } from './bites.js';
+import {
+  storeFactoryContract,
+  type StoreFactoryCase,
+  type StoreFactorySubject,
+} from '../contract/store-factory-contract.js';
+import { bites, faultsOf, inPort, keepsSnapshot, storeBites, type Fault, type Bites } from './bites.js';
 
 const key = faultsOf<ApiKeyRepository>();
 
@@ -189,3 +194,32 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
     another: { transfer: move.elsewhere(otherTransfer, 'readClaims') },
   },
 });
+
+type FactoryFault = 'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
+
+/** A place for one store in memory, whose handles close alone. */
+const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubject> => {
+  const { pets } = openMemoryStore();
+  let exists = false;
+  return {
+    isShared: true,
+    async open({ mustExist } = {}) {
+      const isMissing = mustExist && (!exists || fault === 'rejects always');
+      exists ||= !isMissing || fault === 'creates it, then rejects';
+      if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
+      return { pets: fault === 'opens another' ? openMemoryStore().pets : pets, close: async () => {} };
+    },
+    dispose: () => pets.close(),
+  };
+};
+
+const brokenFactories: Bites<StoreFactoryCase, FactoryFault> = {
+  'rejects where a store must exist and none does, and creates none': [
+    'creates it always',
+    'creates it, then rejects',
+  ],
+  'opens a store that must exist once it holds an animal': 'rejects always',
+  'opens one store for two handles at once': 'opens another',
+};
+
+bites<StoreFactorySubject, FactoryFault>(storeFactoryContract, openFactory, brokenFactories);
