@@ -8,7 +8,7 @@ import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
 /** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
-export type Bites<Id extends string, Fault> = Readonly<Record<Id, Fault | readonly Fault[]>>;
+export type Bites<Id extends string, Fault> = Readonly<Record<Id, Fault | readonly [Fault, ...Fault[]]>>;
 
 /** Enough to show what goes wrong with thousands of animals. */
 const ANIMALS = 1500;
@@ -249,6 +249,18 @@ export const keepsSnapshot =
     return { findById, list } as unknown as Partial<Port>;
   };
 
+/** Can be closed only once. */
+export const closesOnce = (port: { close(): Promise<void> }) => {
+  let closed = false;
+  return {
+    async close() {
+      if (closed) throw new Error('closed already');
+      closed = true;
+      await port.close();
+    },
+  };
+};
+
 /** For each operation of a port: a fault by which it does nothing. */
 export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
   Object.fromEntries(
@@ -280,7 +292,7 @@ export const inPort = <Name extends PortName, Id extends string>(
 ): Bites<Id, HandleFaults> =>
   each(faults, (promise, broken) => [
     promise,
-    [broken].flat().map((fault) => ({ first: { [name]: fault } })),
+    [broken].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
   ]);
 
 /** `bites` for one port of a store that is durable, shared and ordered. */

@@ -15,11 +15,19 @@ import {
   type StoreFactoryCase,
   type StoreFactorySubject,
 } from '../contract/store-factory-contract.js';
-import { bites, faultsOf, inPort, keepsSnapshot, storeBites, type Fault, type Bites } from './bites.js';
+import {
+  bites,
+  closesOnce,
+  faultsOf,
+  inPort,
+  keepsSnapshot,
+  storeBites,
+  type Fault,
+  type Bites,
+} from './bites.js';
 
 const key = faultsOf<ApiKeyRepository>();
 
-const addsAll = key.returns({ add: () => true });
 const otherKeys = (): ApiKeyRepository => openMemoryStore().apiKeys;
 const remembersKeys = key.remembers('findById', (found) => found !== undefined);
 const remembersAbsence = key.remembers('findById', (found) => found === undefined);
@@ -57,9 +65,16 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
     'resolves to undefined for an id that no key has': key.asks({
       findById: (id, call) => [id.toLowerCase(), call],
     }),
-    'resolves to false for an id that is taken, and changes nothing': addsAll,
-    'gives an id to one of twenty simultaneous adds, and stores that one': addsAll,
-    'closes the whole store, and may be closed twice': () => ({ close: async () => {} }),
+    'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
+    // Looks for the id in one step, and adds in another.
+    'gives an id to one of twenty simultaneous adds, and stores that one': (apiKeys) => ({
+      async add(apiKey, call) {
+        const found = await apiKeys.findById(apiKey.id);
+        await apiKeys.add(apiKey, call);
+        return found === undefined;
+      },
+    }),
+    'closes the whole store, and may be closed twice': [() => ({ close: async () => {} }), closesOnce],
     'shows a change to the next read, even one that found nothing or another key just before': [
       remembersAbsence,
       remembersKeys,

@@ -5,15 +5,15 @@ import type {
   PetRange,
   PetRepository,
 } from '../../src/application/ports/pet-repository.js';
-import { IdempotencyConflictError } from '../../src/domain/errors.js';
+import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract, type PetRepositoryCase } from '../contract/store-contracts.js';
 import {
+  closesOnce,
   faultsOf,
   inPort,
   keepsSnapshot,
   storeBites,
-  withFault,
   type Bites,
   type Fault,
   type HandleFaults,
@@ -57,7 +57,10 @@ const reading = {
     remembersAbsence,
     remembers('list', (_, age) => age < 100),
   ],
-  'lists and finds nothing when the store is empty': returns({ findById: (pet) => pet ?? null }),
+  'lists and finds nothing when the store is empty': [
+    returns({ findById: (pet) => pet ?? null }),
+    returns({ list: (page) => (page.length > 0 ? page : undefined) }),
+  ],
   'lists in ascending order of id, and no more than the limit': [
     returns({ list: (page) => page.toReversed() }),
     listsOther((range) => ({ ...range, limit: range.limit + 1 })),
@@ -127,9 +130,21 @@ const adding = {
 
 const ignoresClaims = addsWith((options) => ({ ...options, claim: undefined }));
 
-/** Looks for the animal of a claim in one step, and makes the claim in another. */
-const looksFirst: Fault<PetRepository> = (pets) =>
-  remembers('add', () => true)(withFault(pets, ignoresClaims));
+/** Looks in one step for what was added with a key, and adds in another. */
+const looksFirst: Fault<PetRepository> = (pets) => {
+  const made = new Map<string, readonly [Pet, fingerprint: string]>();
+  return {
+    async add(given, { claim } = {}) {
+      const { key = '', fingerprint = '' } = claim ?? {};
+      const [earlier, fingerprintThen] = made.get(key) ?? [];
+      if (earlier && fingerprintThen !== fingerprint) throw new IdempotencyKeyReusedError();
+      if (earlier) return { pet: earlier, replayed: true };
+      const { pet } = await pets.add(given);
+      made.set(key, [pet, fingerprint]);
+      return { pet, replayed: false };
+    },
+  };
+};
 
 /** Sees in one step that a claim has lapsed, and makes it again in another. */
 const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
@@ -232,17 +247,7 @@ const ending = {
     'add with a claim': hasty('add'),
     findById: remembersAnimals,
   }),
-  // Closes only once.
-  'closes twice, and twice at once': (pets) => {
-    let closed = false;
-    return {
-      async close() {
-        if (closed) throw new Error('closed already');
-        closed = true;
-        await pets.close();
-      },
-    };
-  },
+  'closes twice, and twice at once': closesOnce,
   'closes within 5 seconds': () => ({ close: () => new Promise(() => {}) }),
   'leaves no listener on the signal of a call that is over': (pets) => ({
     findById(id, call) {

@@ -55,9 +55,9 @@ export const casesOf = <Run, Id extends string, S = unknown>(
   unless?: (subject: S) => string | undefined,
 ) => Object.entries<Run>(promises).map(([name, run]) => ({ name: name as Id, run, unless }));
 
-/** The names of cases; none if the compiler does not know all. */
+/** The names of cases. No text if the compiler does not know each, so that the type cannot be used as names. */
 export type IdOf<Cases extends readonly { readonly name: string }[]> = string extends Cases[number]['name']
-  ? never
+  ? { readonly error: 'a name is not literal' }
   : Cases[number]['name'];
 
 /** What a case runs on: an adapter, and the means to remove it again. */
