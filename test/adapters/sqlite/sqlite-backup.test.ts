@@ -25,32 +25,21 @@ import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sql
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import {
+  change,
   cleanUp,
   copyAsCrashed,
   expectStoreFileError,
   intercept,
+  modeOf,
+  queried,
   rejection,
   rex,
+  stateOf,
   testFolder,
   testStore,
 } from './temporary-store.js';
 
-/** What a query finds in a file. Changes nothing beside it. */
-function queried(file: string, sql: string): unknown {
-  const database = new DatabaseSync(file, { readOnly: true });
-  const [value] = Object.values(database.prepare(sql).get() ?? {});
-  database.close();
-  return value;
-}
-
 const petsIn = (file: string): unknown => queried(file, 'SELECT count(*) FROM pets');
-
-/** Changes a file in ways that a store does not. */
-function change(file: string, sql: string): void {
-  const database = new DatabaseSync(file);
-  database.exec(sql);
-  database.close();
-}
 
 /** Adds animals in pairs, each in one transaction, and tells its parent how many are acknowledged. */
 const PAIR_WRITER = `
@@ -69,10 +58,8 @@ const syncs = (line: string, path = ''): boolean =>
   (line.includes('O_SYNC') && line.includes(`"${path}"`));
 
 const names = async (file: string): Promise<string[]> => {
-  const store = await openSqliteStore(file);
-  const pets = await store.pets.list({ limit: 99 });
-  await store.close();
-  return pets.map(({ name }) => name);
+  const { pets } = await testStore(file);
+  return (await pets.list({ limit: 99 })).map(({ name }) => name);
 };
 
 type Leave = (store: CompleteStore, file: string) => Promise<void>;
@@ -129,7 +116,7 @@ describe('backUpSqliteStore', () => {
     await mkdir(folder);
     const target = join(folder, 'a.db');
     expect(await backUpSqliteStore(file, target)).to.deep.equal({ store: file, file: target, pets: 1 });
-    expect(((await stat(target)).mode & 0o777).toString(8)).to.equal('600');
+    expect(await modeOf(target)).to.equal('600');
     expect(petsIn(target)).to.equal(1);
     expect(await readdir(folder), 'no log: it opens on a disk that is read-only').to.deep.equal(['a.db']);
   });
@@ -247,13 +234,9 @@ describe('backUpSqliteStore', () => {
       if (target === 'c.db')
         change(file, "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 9");
       await writeFile(join(folder, 'b.db'), 'an earlier backup');
-      const state = async (): Promise<string[]> => {
-        const found = (await readdir(folder)).sort();
-        return Promise.all(found.map(async (name) => `${name} ${(await stat(join(folder, name))).ino}`));
-      };
-      const before = await state();
+      const before = await stateOf(folder);
       await expectStoreFileError(backUpSqliteStore(file, join(folder, target)), problem);
-      expect(await state()).to.deep.equal(before);
+      expect(await stateOf(folder)).to.deep.equal(before);
     });
   }
 });
@@ -285,14 +268,13 @@ describe('restoreSqliteStore', () => {
       const { setAside, ...restored } = await restoreSqliteStore(file, backup);
       expect(restored).to.deep.equal({ store: file, file: backup, pets: 1 });
       expect(before.equals(await readFile(backup)), 'the backup stays').to.equal(true);
-      expect(((await stat(file)).mode & 0o777).toString(8)).to.equal('600');
+      expect(await modeOf(file)).to.equal('600');
       const left = (await readdir(folder)).filter((name) => name !== 'a.db');
       expect(left, 'no log').to.deep.equal(setAside === undefined ? [] : [basename(setAside)]);
       expect(setAside === undefined).to.equal(had.length === 0);
       expect(await names(file)).to.deep.equal(['before']);
-      const store = await openSqliteStore(file);
-      expect((await store.pets.add(rex)).pet.id, 'no id is used again').to.equal(8n);
-      await store.close();
+      const { pets } = await testStore(file);
+      expect((await pets.add(rex)).pet.id, 'no id is used again').to.equal(8n);
     });
   }
 
@@ -320,10 +302,9 @@ describe('restoreSqliteStore', () => {
     it(`refuses a backup that ${what}, and leaves the store as it is`, async () => {
       const { folder, file, backup } = await leftStore();
       await make(backup);
-      const before = await readFile(file);
+      const before = await stateOf(folder);
       await expectStoreFileError(restoreSqliteStore(file, backup), problem);
-      expect(before.equals(await readFile(file))).to.equal(true);
-      expect(await readdir(folder)).to.deep.equal(['a.db']);
+      expect(await stateOf(folder)).to.deep.equal(before);
     });
   }
 

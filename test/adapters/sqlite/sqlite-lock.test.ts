@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { UnavailableError } from '../../../src/domain/errors.js';
-import { cleanUp, intercept, rejection, rex, testFile, testStore } from './temporary-store.js';
+import { Child } from '../../service/running-service.js';
+import { cleanUp, intercept, rejection, rex, testFile, testStore, unavailable } from './temporary-store.js';
 
 /** Another connection that is writing, until `release`. */
 function writeLock(file: string): { release(): void } {
@@ -69,18 +69,14 @@ describe('an SQLite store that another connection is writing to', () => {
     const lock = writeLock(file);
     const controller = new AbortController();
     const { signal } = controller;
-    const errors = await atSteps(1000, async () => {
-      const adds = [signal, undefined, new AbortController().signal].map((each) =>
-        pets.add(rex, { signal: each }),
-      );
+    const [aborted, ...causes] = await atSteps(1000, async () => {
+      const given = rejection(pets.add(rex, { signal }));
+      const others = [pets.add(rex), pets.add(rex, { signal: new AbortController().signal })];
       controller.abort(new Error('given up'));
-      return Promise.all(adds.map(rejection));
+      return Promise.all([given, ...others.map(unavailable)]);
     });
-    expect(errors[0]).to.equal(signal.reason);
-    for (const error of errors.slice(1)) {
-      expect(error).to.be.instanceOf(UnavailableError);
-      expect(error).to.have.nested.property('cause.errcode', 5);
-    }
+    expect(aborted).to.equal(signal.reason);
+    for (const cause of causes) expect(cause).to.have.property('errcode', 5);
     lock.release();
     expect((await pets.add(rex)).pet.id).to.equal(1n);
     expect(await pets.list({ limit: 5 })).to.have.length(1);
@@ -141,17 +137,16 @@ describe('an SQLite store that another connection is writing to', () => {
     const { pets, file } = await testStore();
     await pets.close();
     const other = fileLock(file);
-    const late = await atSteps(2000, () => rejection(openSqliteStore(file)));
-    expect(late).to.be.instanceOf(UnavailableError);
+    await atSteps(2000, () => unavailable(openSqliteStore(file)));
     other.release();
   });
 
   it('gives up a read that waits when it is closed', async () => {
     const { pets } = await testStore();
     const lock = mock.method(StatementSync.prototype, 'all', refuse);
-    const read = rejection(pets.list({ limit: 5 }));
+    const read = unavailable(pets.list({ limit: 5 }));
     await pets.close().finally(() => lock.mock.restore());
-    expect(await read).to.be.instanceOf(UnavailableError);
+    await read;
   });
 
   it('finishes the writes in progress before it closes, whichever repository is closed', async () => {
@@ -165,4 +160,46 @@ describe('an SQLite store that another connection is writing to', () => {
     await closed;
     expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
   });
+});
+
+const PROCESSES = 4;
+const STORE = new URL('../../../src/adapters/sqlite/index.js', import.meta.url).href;
+
+/** Adds animals, 16 at a time, from one moment to another; prints how many. */
+const adding = (file: string, from: number, until: number): string => `
+  import { StatementSync } from 'node:sqlite';
+  import { openSqliteStore } from ${JSON.stringify(STORE)};
+  const { get } = StatementSync.prototype;
+  StatementSync.prototype.get = function (...given) {
+    // As on a disk, which is what takes the time of a commit.
+    if (this.sourceSQL === 'COMMIT') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15);
+    return get.apply(this, given);
+  };
+  const { pets, close } = await openSqliteStore(${JSON.stringify(file)});
+  let added = 0;
+  while (Date.now() < ${from}) await new Promise((resolve) => setTimeout(resolve, 1));
+  const add = async () => {
+    for (; Date.now() < ${until}; added += 1) await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+  };
+  await Promise.all(Array.from({ length: 16 }, add));
+  await close();
+  console.log(added);`;
+
+describe('Processes that write to one SQLite store', () => {
+  afterEach(() => Child.endAll().then(cleanUp));
+
+  it('get half of an equal share of the commits each, or more', async () => {
+    const { folder, file } = testFile();
+    await (await openSqliteStore(file)).close();
+    const from = Date.now() + 2000;
+    const code = adding(file, from, from + 2000);
+    const children = Array.from(
+      { length: PROCESSES },
+      () => new Child(process.execPath, ['--input-type=module', '--eval', code], folder, {}),
+    );
+    const outcomes = await Promise.all(children.map(({ ended }) => ended));
+    const added = outcomes.map(({ out }) => Number(out));
+    const all = added.reduce((sum, count) => sum + count, 0);
+    expect(Math.min(...added), added.join()).to.be.above(all / PROCESSES / 2);
+  }).timeout(30_000);
 });

@@ -1,25 +1,23 @@
 import { expect } from 'chai';
-import { hash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import {
   OLD_KEYS,
+  change,
   claimOn,
   cleanUp,
   expectStoreFileError,
   intercept,
   makeOldStore,
+  queried,
   rex,
+  stateOf,
   testFile,
+  testStore,
 } from './temporary-store.js';
 
-function versionOf(file: string): unknown {
-  using database = new DatabaseSync(file, { readOnly: true });
-  return database.prepare('PRAGMA user_version').get()?.['user_version'];
-}
+const versionOf = (file: string): unknown => queried(file, 'PRAGMA user_version');
 
 describe('openSqliteStore of an older version', () => {
   afterEach(cleanUp);
@@ -52,11 +50,10 @@ describe('openSqliteStore of an older version', () => {
       const claims = await store.transfer.readClaims({ limit: 99, now: new Date(0) });
       expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS); // the others cannot be sent again
       await store.close();
-      const database = new DatabaseSync(file);
+      using database = new DatabaseSync(file);
       const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
       const names = 'pets claims api_keys sqlite_sequence'.split(' ');
       expect(tables.map(({ name }) => name)).to.have.members(names);
-      database.close();
       expect(versionOf(file)).to.equal(SCHEMA_VERSION);
     });
   }
@@ -75,22 +72,18 @@ describe('openSqliteStore of an older version', () => {
       upgradeSchema(other, file, () => {});
       other.close();
     });
-    const store = await openSqliteStore(file).finally(end);
-    expect(await store.pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
-    await store.close();
+    const { pets } = await testStore(file).finally(end);
+    expect(await pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
     expect([...seen]).to.deep.equal([SCHEMA_VERSION]);
   });
 
   it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
     const { folder, file } = testFile();
     makeOldStore(file, 2);
-    const database = new DatabaseSync(file);
-    database.exec("UPDATE api_keys SET name = 'not quoted'");
-    database.close();
-    const before = await readFile(file);
+    change(file, "UPDATE api_keys SET name = 'not quoted'");
+    const before = await stateOf(folder);
     await expectStoreFileError(openSqliteStore(file), /cannot be used \(malformed JSON\)/);
-    expect(before.equals(await readFile(file))).to.equal(true);
-    expect(await readdir(folder)).to.deep.equal(['animals.db']);
+    expect(await stateOf(folder)).to.deep.equal(before);
   });
 
   it('says that it upgrades before it does, not that it creates, and goes on if the listener fails', async () => {
@@ -112,19 +105,11 @@ describe('openSqliteStore of an older version', () => {
       const old = new DatabaseSync(file);
       if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
       else old.close();
-      const state = async () =>
-        Promise.all(
-          (await readdir(folder)).map(async (name) => `${name} ${await hashOf(join(folder, name))}`),
-        );
-      const before = await state();
+      const before = await stateOf(folder);
       const reading = openSqliteStore(file, { readOnly: true });
       await expectStoreFileError(reading, /has schema version 1, and reading does not upgrade it: use the/);
-      expect(await state()).to.deep.equal(before);
+      expect(await stateOf(folder)).to.deep.equal(before);
       if (running) old.close();
     }
   });
 });
-
-/** Of a file's content, without the index of a log, where readers leave marks. */
-const hashOf = async (file: string): Promise<string> =>
-  file.endsWith('-shm') ? '' : hash('sha256', await readFile(file));

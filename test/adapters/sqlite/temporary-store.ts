@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,6 +9,7 @@ import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
@@ -19,8 +21,7 @@ const open: CompleteStore[] = [];
 
 /** Closes the stores of a test and removes its folders. */
 export async function cleanUp(): Promise<void> {
-  for (const store of open.splice(0)) await store.close();
-  removeFolders();
+  await Promise.all(open.splice(0).map((store) => store.close())).finally(removeFolders);
 }
 
 /** A folder for one test; `cleanUp` removes it. */
@@ -30,6 +31,31 @@ export const testFolder = (): string => temporaryFolder(parent);
 export function testFile(): { readonly folder: string; readonly file: string } {
   const folder = testFolder();
   return { folder, file: join(folder, 'animals.db') };
+}
+
+/** The files of a folder, each with its name, its number and a hash of its content. */
+export async function stateOf(folder: string): Promise<readonly string[]> {
+  const describe = async (name: string): Promise<string> => {
+    // Readers leave marks in the index of a log.
+    const content = name.endsWith('-shm') ? '' : await readFile(join(folder, name));
+    return `${name} ${(await stat(join(folder, name))).ino} ${hash('sha256', content)}`;
+  };
+  return Promise.all((await readdir(folder)).sort().map(describe));
+}
+
+/** The permissions of a file or folder, in octal. */
+export const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
+
+/** What a query finds in a file. Changes nothing beside it. */
+export function queried(file: string, sql: string): unknown {
+  using database = new DatabaseSync(file, { readOnly: true });
+  return Object.values(database.prepare(sql).get() ?? {})[0];
+}
+
+/** Changes a file in ways that a store does not. */
+export function change(file: string, sql: string): void {
+  using database = new DatabaseSync(file);
+  database.exec(sql);
 }
 
 /** Copies a store that is open, as a crash would leave it: the file, and what stands beside it. */
@@ -122,10 +148,9 @@ export async function observed(method: Method, file: string, options?: OpenOptio
   return { store: await openSqliteStore(file, options).finally(end), calls };
 }
 
-/** A new store for one test; `cleanUp` closes it. */
-export async function testStore(): Promise<TestStore> {
-  const { file } = testFile();
-  const { store, calls } = await observed('exec', file);
+/** An open store for one test, a new one if it names no file; `cleanUp` closes it. */
+export async function testStore(file = testFile().file, options?: OpenOptions): Promise<TestStore> {
+  const { store, calls } = await observed('exec', file, options);
   open.push(store);
   const last = calls.at(-1);
   if (last === undefined) throw new Error('the store used no connection');
@@ -142,6 +167,13 @@ export const claimOn = (
   claim: { scope: 'an API key', key, fingerprint: 'rex', keepUntil: new Date(2_000_000), ...claim },
   now,
 });
+
+/** Checks that a call cannot be served. Resolves to the cause. */
+export async function unavailable(call: Promise<unknown>): Promise<Error> {
+  const error = await rejection(call);
+  expect(error).to.be.instanceOf(UnavailableError);
+  return (error as { cause: Error }).cause;
+}
 
 /** Checks that a call is refused in one line that matches `problem`. */
 export async function expectStoreFileError(call: Promise<unknown>, problem: RegExp): Promise<unknown> {
