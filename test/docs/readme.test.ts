@@ -23,9 +23,9 @@ describe('The README', function () {
     [, key = ''] = /^ {2}(ast_live_\w+)$/m.exec(service.io.out) ?? [];
     expect(key).to.not.equal('');
   });
-  after(async () => {
-    await cleanUp();
+  after(() => {
     process.chdir(here);
+    return cleanUp();
   });
 
   /** Does what a line for a shell says: a command of the animal store in this process. */

@@ -30,7 +30,7 @@ describe('The examples', () => {
   /** Starts a program that reads `input`. */
   function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
     writeFileSync(join(folder, 'input'), input);
-    return shellLine(folder, 'exec "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE" < input', {
+    return shellLine(folder, 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"', {
       EXAMPLE: join(EXAMPLES, name),
       API_KEY: KEY,
       PORT: '0',

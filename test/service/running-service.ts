@@ -131,8 +131,9 @@ export async function startedService(
 
 /** Ends what a test left running, in this process too, and removes its folders. */
 export async function cleanUp(): Promise<void> {
-  await Promise.all([Serving.stopAll(), Child.endAll()]);
-  removeFolders();
+  const ends = [Serving.stopAll(), Child.endAll()];
+  await Promise.allSettled(ends).then(removeFolders);
+  await Promise.all(ends);
 }
 
 export { temporaryFolder };

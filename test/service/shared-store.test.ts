@@ -28,7 +28,7 @@ async function addUntilBroken(
   }
 }
 
-describe('Services that share a store', function () {
+describe('Services that use one store', function () {
   this.timeout(60_000);
   afterEach(cleanUp);
 

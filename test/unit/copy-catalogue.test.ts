@@ -218,10 +218,8 @@ describe('copyCatalogue', () => {
     ['a key was revoked', 'API keys', (store: CompleteStore) => store.apiKeys.revoke('k1', NOW)],
   ] as const) {
     it(`finds that ${what} to the source meanwhile`, async () => {
-      await findsDifference(
-        where,
-        withKeysAfter(() => write(source)),
-      );
+      const meanwhile = withKeysAfter(() => write(source));
+      await findsDifference(where, meanwhile);
     });
   }
 

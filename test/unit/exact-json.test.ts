@@ -489,11 +489,8 @@ describe('exact JSON against other readers', () => {
           return before + after + after;
         }, text);
         const expected = accepts(JSON.parse, altered, SyntaxError);
-        assert.equal(accepts(readJson, altered), expected);
-        assert.equal(
-          accepts((text) => readJson(text, 1), altered),
-          expected,
-        );
+        for (const reader of [readJson, (text: string) => readJson(text, 1)])
+          assert.equal(accepts(reader, altered), expected);
       }),
       { numRuns: 2000 },
     );

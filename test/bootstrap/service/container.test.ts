@@ -22,6 +22,8 @@ const container = (environment: Record<string, string>, ...modules: readonly Con
   createContainer(readSettings(environment), modules);
 
 describe('The container', () => {
+  afterEach(removeFolders);
+
   describe('chooses the store by STORE_URL:', () => {
     it('sqlite:, everything after the colon being a path, and opens it when it is first needed', async () => {
       const folder = realpathSync(temporaryFolder());
@@ -31,7 +33,6 @@ describe('The container', () => {
       const store = await made.getAsync(TOKENS.store);
       expect([store.location, existsSync(file)]).to.deep.equal([file, true]);
       await store.close();
-      removeFolders();
     });
 
     it('sqlite:, unless it names a file that SQLite puts beside a store', async () => {

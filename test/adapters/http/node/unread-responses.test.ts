@@ -50,23 +50,23 @@ describe('What clients leave unread', () => {
     it(`is counted until they read it or go: beyond its share a key gets 503, and no other key does (${name})`, async () => {
       const { admission, port, status } = await serving(30 * MiB, listenerOf);
       const reader = await stalled(port, list('greedy', 1));
-      await until('bytes wait', () => admission.unsent > 0);
+      await until('bytes wait', () => admission.unsent > 0, 10_000);
       expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
       expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
       reader.socket.resume();
-      await until('none waits', () => admission.unsent === 0);
+      await until('none waits', () => admission.unsent === 0, 10_000);
       expect(await status('greedy')).to.equal(200);
       const leaver = await stalled(port, list('greedy', 1));
-      await until('bytes wait', () => admission.unsent > 0);
+      await until('bytes wait', () => admission.unsent > 0, 10_000);
       leaver.socket.destroy();
-      await until('none waits', () => admission.unsent === 0);
+      await until('none waits', () => admission.unsent === 0, 10_000);
     });
   }
 
   it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
     const { admission, port, status } = await serving(40 * MiB, createNodeListener);
     for (const key of ['one', 'two']) await stalled(port, list(key, 1));
-    await until('both wait', () => admission.unsent > 40 * MiB);
+    await until('both wait', () => admission.unsent > 40 * MiB, 10_000);
     expect([await status('one'), await status('two'), await status('three')]).to.deep.equal([503, 503, 200]);
   });
 
@@ -85,7 +85,7 @@ describe('What clients leave unread', () => {
     await connection.responses(1);
     connection.socket.pause();
     connection.send(head('GET /open'));
-    await until('they are counted', () => counted.mock.callCount() > 0);
+    await until('they are counted', () => counted.mock.callCount() > 0, 10_000);
     expect(counted.mock.calls.map(({ arguments: [keyId] }) => keyId)).to.deep.equal(['']);
   });
 
