@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
-import { ReplicaSet, until } from '../../build/test/adapters/mongodb/mongod.js';
+import { ReplicaSet } from '../../build/test/adapters/mongodb/mongod.js';
 import { MongoProxy } from '../../build/test/adapters/mongodb/mongo-proxy.js';
+import { until } from '../../build/test/until.js';
 import { Writers, mongodPath, serve } from './keyed-creates.mjs';
 
 const WRITERS = 8;
