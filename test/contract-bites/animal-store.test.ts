@@ -150,13 +150,14 @@ const creating = {
   ),
   // Looks in one step for what was created with a key, and creates in another.
   'creates one animal for twenty simultaneous calls with one idempotency key': (animalStore) => {
-    const made = new Map<string | undefined, CreatedPet>();
+    const made = new Map<string, CreatedPet>();
     return {
       async createPet(pet, { idempotencyKey, ...call } = {}) {
-        const earlier = made.get(idempotencyKey?.key);
+        if (!idempotencyKey) return animalStore.createPet(pet, call);
+        const earlier = made.get(idempotencyKey.key);
         if (earlier) return { ...earlier, replayed: true };
         const created = await animalStore.createPet(pet, call);
-        made.set(idempotencyKey?.key, created);
+        made.set(idempotencyKey.key, created);
         return created;
       },
     };

@@ -146,7 +146,10 @@ export function faultsOf<Port extends object>() {
     /** Rejects with its own errors. */
     alien,
 
-    /** For what a store promises of each call: its own errors after close, and nothing after its signal is aborted. */
+    /**
+     * Faults for the two promises about each call of a store: it rejects with its own errors after close, and ignores
+     * its signal, unless `others` has another fault for that. The name of a call begins with that of its operation.
+     */
     endings: <Call extends Name, Other extends string = never>(
       calls: readonly Call[],
       others?: Readonly<Record<Other, Fault<Port>>>,

@@ -135,13 +135,13 @@ const looksFirst: Fault<PetRepository> = (pets) => {
   const made = new Map<string, readonly [Pet, fingerprint: string]>();
   return {
     async add(given, { claim } = {}) {
-      const { key = '', fingerprint = '' } = claim ?? {};
-      const [earlier, fingerprintThen] = made.get(key) ?? [];
-      if (earlier && fingerprintThen !== fingerprint) throw new IdempotencyKeyReusedError();
+      if (!claim) return pets.add(given);
+      const [earlier, fingerprint] = made.get(claim.key) ?? [];
+      if (earlier && fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
       if (earlier) return { pet: earlier, replayed: true };
-      const { pet } = await pets.add(given);
-      made.set(key, [pet, fingerprint]);
-      return { pet, replayed: false };
+      const added = await pets.add(given);
+      made.set(claim.key, [added.pet, claim.fingerprint]);
+      return added;
     },
   };
 };

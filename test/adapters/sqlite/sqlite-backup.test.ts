@@ -305,6 +305,7 @@ describe('restoreSqliteStore', () => {
       const before = await stateOf(folder);
       await expectStoreFileError(restoreSqliteStore(file, backup), problem);
       expect(await stateOf(folder)).to.deep.equal(before);
+      expect(await readdir(folder)).to.deep.equal(['a.db']);
     });
   }
 

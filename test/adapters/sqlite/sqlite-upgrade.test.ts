@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
@@ -84,6 +85,7 @@ describe('openSqliteStore of an older version', () => {
     const before = await stateOf(folder);
     await expectStoreFileError(openSqliteStore(file), /cannot be used \(malformed JSON\)/);
     expect(await stateOf(folder)).to.deep.equal(before);
+    expect(await readdir(folder)).to.deep.equal(['animals.db']);
   });
 
   it('says that it upgrades before it does, not that it creates, and goes on if the listener fails', async () => {

@@ -9,10 +9,10 @@ import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
 import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
-import { UnavailableError } from '../../../src/domain/errors.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
+import { unavailable } from '../unavailable.js';
 
 /** In memory where that is possible: tests create hundreds of stores, and none of them needs a disk. */
 const parent = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
@@ -168,13 +168,6 @@ export const claimOn = (
   now,
 });
 
-/** Checks that a call cannot be served. Resolves to the cause. */
-export async function unavailable(call: Promise<unknown>): Promise<Error> {
-  const error = await rejection(call);
-  expect(error).to.be.instanceOf(UnavailableError);
-  return (error as { cause: Error }).cause;
-}
-
 /** Checks that a call is refused in one line that matches `problem`. */
 export async function expectStoreFileError(call: Promise<unknown>, problem: RegExp): Promise<unknown> {
   const error = await rejection(call);
@@ -183,4 +176,4 @@ export async function expectStoreFileError(call: Promise<unknown>, problem: RegE
   return error;
 }
 
-export { rejection };
+export { rejection, unavailable };
