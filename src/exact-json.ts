@@ -95,7 +95,8 @@ export function parse(text: string): unknown {
   throw new JsonSyntaxError(`Member ${pointer} is repeated`);
 }
 
-const numberFrom = (source: string): bigint | number => new JsonNumber(source).toInt64() ?? Number(source);
+const numberFrom = (source: string): bigint | number =>
+  new JsonNumber(source).toInt64() ?? Number(source);
 
 const WORDS = Object.entries({ true: true, false: false, null: null });
 const closing = (container: object): string => (Array.isArray(container) ? ']' : '}');
@@ -114,7 +115,8 @@ class Reader<Num> {
   #at = 0;
 
   constructor(text: string, maxDepth: number, toNumber: (source: string) => Num) {
-    if (typeof text !== 'string') throw new TypeError(`JSON is read from a string, not ${typeof text}`);
+    if (typeof text !== 'string')
+      throw new TypeError(`JSON is read from a string, not ${typeof text}`);
     this.#text = text;
     this.#maxDepth = maxDepth;
     this.#toNumber = toNumber;
@@ -193,7 +195,9 @@ class Reader<Num> {
   #noteDuplicate(): void {
     if (this.duplicates.length === MAX_DUPLICATES) return;
     const path = this.#open.map((container, depth) => {
-      const token = Array.isArray(container) ? String(container.length) : (this.#names[depth] ?? '');
+      const token = Array.isArray(container)
+        ? String(container.length)
+        : (this.#names[depth] ?? '');
       return `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     });
     this.duplicates.push(path.join(''));
@@ -207,7 +211,12 @@ class Reader<Num> {
     const name = this.#names[this.#open.length - 1] ?? '';
     // Assigning to an inherited name such as __proto__ could call a setter.
     if (name in container) {
-      Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(container, name, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
     } else container[name] = value;
   }
 
@@ -224,7 +233,11 @@ class Reader<Num> {
         escaped = true;
         at = ESCAPE.lastIndex;
       } else if (code >= 0x20) at += 1;
-      else throw this.#expected(Number.isNaN(code) ? 'a closing quote' : 'an escape for this character', at);
+      else
+        throw this.#expected(
+          Number.isNaN(code) ? 'a closing quote' : 'an escape for this character',
+          at,
+        );
     }
     this.#at = at + 1;
     if (!this.#building()) return '';
@@ -236,7 +249,8 @@ class Reader<Num> {
   #peek(): string | undefined {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.#text[this.#at];
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09)
+        return this.#text[this.#at];
       this.#at += 1;
     }
   }
@@ -260,18 +274,24 @@ export function stringify(value: unknown, space?: string | number): string {
 }
 
 /** In every supported Node.js and in browsers since 2025, but not in the compiler's library. */
-const { rawJSON = lacking } = JSON as typeof JSON & { readonly rawJSON?: (text: string) => unknown };
+const { rawJSON = lacking } = JSON as typeof JSON & {
+  readonly rawJSON?: (text: string) => unknown;
+};
 
 function lacking(): never {
-  throw new Error('This runtime lacks JSON.rawJSON: use a supported Node.js, or a browser since 2025');
+  throw new Error(
+    'This runtime lacks JSON.rawJSON: use a supported Node.js, or a browser since 2025',
+  );
 }
 
 function replaceNumber(this: unknown, name: string, value: unknown): unknown {
   // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
   const original: unknown = Object(this)[name];
   const number = typeof original === 'bigint' ? original : value;
-  if (typeof number === 'bigint' && !isInt64(number)) throw new RangeError('An integer is outside int64');
-  if (typeof number === 'number' && !Number.isFinite(number)) throw new RangeError(`JSON has no ${number}`);
+  if (typeof number === 'bigint' && !isInt64(number))
+    throw new RangeError('An integer is outside int64');
+  if (typeof number === 'number' && !Number.isFinite(number))
+    throw new RangeError(`JSON has no ${number}`);
   if (number instanceof JsonNumber) return rawJSON(number.text);
   return typeof number === 'bigint' ? rawJSON(String(number)) : number;
 }

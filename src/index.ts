@@ -15,7 +15,10 @@ export type {
   PetPage,
   PetQuery,
 } from './application/animal-store.js';
-export { createAnimalStore, type AnimalStoreDependencies } from './application/create-animal-store.js';
+export {
+  createAnimalStore,
+  type AnimalStoreDependencies,
+} from './application/create-animal-store.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {
   SCOPES,
@@ -27,7 +30,12 @@ export {
 export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
-export type { AddOptions, Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
+export type {
+  AddOptions,
+  Claim,
+  PetRange,
+  PetRepository,
+} from './application/ports/pet-repository.js';
 export type { CompleteStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
   AnimalStoreError,

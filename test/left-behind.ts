@@ -2,7 +2,8 @@ import { createHook } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 
 /** What stays until it is released: timers, also those that do not keep the process alive, and handles. */
-const KINDS = /^(?:Timeout|\w*(?:TCP|PIPE|TLS|PROCESS|SIGNAL|FSEVENT|STATWATCHER|MESSAGEPORT|WORKER)\w*)$/;
+const KINDS =
+  /^(?:Timeout|\w*(?:TCP|PIPE|TLS|PROCESS|SIGNAL|FSEVENT|STATWATCHER|MESSAGEPORT|WORKER)\w*)$/;
 
 /**
  * Names what `work` has made and not released by its end, each with its first place in `src`. What Node.js makes by

@@ -25,9 +25,13 @@ report();
 
 /** Every public part has a docstring, and every type an entry. */
 async function checkDocstrings() {
-  const { Application } = await import(createRequire(join(tools, 'package.json')).resolve('typedoc'));
+  const { Application } = await import(
+    createRequire(join(tools, 'package.json')).resolve('typedoc')
+  );
   const application = await Application.bootstrapWithPlugins({
-    entryPoints: entries.map(([, path]) => join(root, path.replace(/^\.\/build\/(.*)\.js$/, '$1.ts'))),
+    entryPoints: entries.map(([, path]) =>
+      join(root, path.replace(/^\.\/build\/(.*)\.js$/, '$1.ts')),
+    ),
     options: join(tools, 'typedoc.jsonc'),
   });
   const project = await application.convert();

@@ -21,6 +21,8 @@ if (existsSync(compiler)) {
   clearTimeout(notice);
   process.exitCode = status ?? 1;
 } else if (!existsSync(program)) {
-  console.error('Nothing is built and the compiler is not installed: run npm ci && npm run build once.');
+  console.error(
+    'Nothing is built and the compiler is not installed: run npm ci && npm run build once.',
+  );
   process.exitCode = 1;
 }

@@ -11,7 +11,9 @@ for (const script of process.argv.slice(2)) {
   const { status, stdout, stderr } = spawnSync('npm', ['run', '-s', script], options);
   const seconds = Math.round((performance.now() - began) / 1000);
   const [counts = ''] = /^\d+ passed, .*$/m.exec(stdout) ?? [];
-  console.log(`${status === 0 ? 'passed' : 'FAILED'} ${script.padEnd(14)} ${seconds} s  ${counts}`.trimEnd());
+  console.log(
+    `${status === 0 ? 'passed' : 'FAILED'} ${script.padEnd(14)} ${seconds} s  ${counts}`.trimEnd(),
+  );
   if (status === 0) continue;
   console.log(`${stdout}${stderr}`.split('\n').slice(-LINES_SHOWN).join('\n'));
   process.exit(1);

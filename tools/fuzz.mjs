@@ -70,7 +70,9 @@ async function fuzz(schemathesis, store, seed) {
 }
 
 const schemathesis = await install();
-const seeds = values.seeds.split(',').map((seed) => (seed === 'random' ? randomInt(2 ** 31) : Number(seed)));
+const seeds = values.seeds
+  .split(',')
+  .map((seed) => (seed === 'random' ? randomInt(2 ** 31) : Number(seed)));
 for (const seed of seeds) {
   for (const store of values.stores.split(',')) {
     if (!(await fuzz(schemathesis, store, seed))) process.exitCode = 1;

@@ -47,7 +47,12 @@ async function check(host, files, tarball) {
   const cwd = join(folder, host);
   await install(join('hosts', host), cwd, tarball);
   await cp(join(root, 'tools/hosts'), join(cwd, 'checks'), { recursive: true });
-  const options = { cwd, stdio: ['ignore', 'inherit', 'pipe'], timeout: 5 * MINUTE, killSignal: 'SIGKILL' };
+  const options = {
+    cwd,
+    stdio: ['ignore', 'inherit', 'pipe'],
+    timeout: 5 * MINUTE,
+    killSignal: 'SIGKILL',
+  };
   const child = spawn(process.execPath, ['checks/run.mjs', host, ...files], options);
   const said = [];
   child.stderr.on('data', (text) => said.push(text));

@@ -29,7 +29,9 @@ const SERVICES = {
 };
 
 const message = (line, ...headers) =>
-  [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${KEY}`, ...headers, '', ''].join('\r\n');
+  [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${KEY}`, ...headers, '', ''].join(
+    '\r\n',
+  );
 const get = (target) => ({ clients: 32, requests: [message(`GET ${target}`)] });
 const NEW_PET = '{"name":"Bella","categoryId":7}';
 const create = (...headers) => {
@@ -46,13 +48,15 @@ const OPERATIONS = {
   'list by status': get('/v1/pets?status=available&limit=20'),
 };
 
-const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
+const median = (numbers) =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
 /** CPU time of all threads of a process, in microseconds (Linux). */
 const cpuOf = (pid) =>
   readdirSync(`/proc/${pid}/task`).reduce(
     (sum, task) =>
-      sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1000,
+      sum +
+      Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1000,
     0,
   );
 
@@ -77,7 +81,8 @@ async function start(name, folder) {
       const counts = Object.entries(status);
       const requests = counts.reduce((sum, [, count]) => sum + count, 0);
       const hasFailed = requests === 0 || counts.some(([code]) => code < 200 || code >= 400);
-      const failure = hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
+      const failure =
+        hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
       return { cpu: (cpu() - before) / requests, rate: requests / seconds, p99, failure };
     },
     stop() {
@@ -129,14 +134,21 @@ async function measure(names, operations, rounds, report) {
 
 /** Whether no ratio to node-http is a quarter above the committed one. */
 async function isAsFastAsCommitted() {
-  const committed = JSON.parse(readFileSync(new URL('./measure-guard.json', import.meta.url), 'utf8'));
+  const committed = JSON.parse(
+    readFileSync(new URL('./measure-guard.json', import.meta.url), 'utf8'),
+  );
   let isFast = true;
-  await measure(['node-http', 'animal-store'], Object.keys(committed), 6, (operation, [, { ratio }]) => {
-    isFast &&= ratio <= committed[operation] * 1.25;
-    console.log(
-      `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
-    );
-  });
+  await measure(
+    ['node-http', 'animal-store'],
+    Object.keys(committed),
+    6,
+    (operation, [, { ratio }]) => {
+      isFast &&= ratio <= committed[operation] * 1.25;
+      console.log(
+        `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
+      );
+    },
+  );
   return isFast;
 }
 
@@ -152,8 +164,14 @@ const names = positionals.length > 0 ? positionals : ['animal-store'];
 const operations = Object.keys(OPERATIONS);
 if (values.guard) {
   // A busy machine gets three tries: what became slower fails all of them.
-  if (!(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted()) && !(await isAsFastAsCommitted())) {
-    console.error('The service became slower. If that is worth it, commit the new ratios and say why.');
+  if (
+    !(await isAsFastAsCommitted()) &&
+    !(await isAsFastAsCommitted()) &&
+    !(await isAsFastAsCommitted())
+  ) {
+    console.error(
+      'The service became slower. If that is worth it, commit the new ratios and say why.',
+    );
     process.exitCode = 1;
   }
 } else {

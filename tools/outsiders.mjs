@@ -27,8 +27,11 @@ async function tryOut(path, tarball) {
   const args = ['--test', '--test-force-exit', '--test-reporter=tap'];
   const { code, stdout } = await run(process.execPath, args, options).catch((error) => error);
   const count = (what) => new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1];
-  console.log(`${path}: ${count('pass')} passed, ${count('fail')} failed, ${count('skipped')} skipped`);
-  for (const reason of new Set(stdout.match(/(?<=# SKIP ).+/g))) console.log(`  skipped: ${reason}`);
+  console.log(
+    `${path}: ${count('pass')} passed, ${count('fail')} failed, ${count('skipped')} skipped`,
+  );
+  for (const reason of new Set(stdout.match(/(?<=# SKIP ).+/g)))
+    console.log(`  skipped: ${reason}`);
   if (code === undefined) return;
   console.error(stdout);
   process.exitCode = 1;

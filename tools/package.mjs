@@ -41,7 +41,10 @@ function emptyProject(name, ...files) {
 async function packed() {
   await import('./sbom.mjs'); // as npm's prepack does
   const { tarball, size, paths } = await pack(folder);
-  const targets = Object.values(manifest.exports).flatMap((path) => [path, path.replace(/\.js$/, '.d.ts')]);
+  const targets = Object.values(manifest.exports).flatMap((path) => [
+    path,
+    path.replace(/\.js$/, '.d.ts'),
+  ]);
   for (const path of [
     ...targets,
     ...Object.values(manifest.bin),
@@ -114,14 +117,17 @@ const { typescript, '@types/node': types } = manifest.devDependencies;
 await install(project, tarball, `typescript@${typescript}`, `@types/node@${types}`);
 await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: project });
 for (const [index, node] of nodes.entries()) {
-  console.log((await run(node, [QUIET, 'build/use.js', `use-${index}.db`], { cwd: project })).trim());
+  console.log(
+    (await run(node, [QUIET, 'build/use.js', `use-${index}.db`], { cwd: project })).trim(),
+  );
   await command(project, node, index);
 }
 
 // From a lock file of their own.
 const judges = emptyProject('judges', 'package.json', 'package-lock.json', '.npmrc');
 await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: judges });
-const judge = (name, ...args) => run(join(judges, 'node_modules/.bin', name), args, { cwd: judges });
+const judge = (name, ...args) =>
+  run(join(judges, 'node_modules/.bin', name), args, { cwd: judges });
 await judge('attw', tarball, '--profile', 'esm-only');
 assert.match(await judge('publint', 'run', tarball, '--strict'), /All good/);
 console.log('attw --profile esm-only and publint --strict: clean');

@@ -13,14 +13,17 @@ const TIME_LIMIT = 120_000;
 const BUILD = ['node_modules/typescript/bin/tsc', '--build'];
 // Without the configuration: it would add all specs.
 const MOCHA =
-  'node_modules/mocha/bin/mocha.js --no-config --exit --timeout 20000 --reporter json-stream'.split(' ');
+  'node_modules/mocha/bin/mocha.js --no-config --exit --timeout 20000 --reporter json-stream'.split(
+    ' ',
+  );
 const NO_CASE =
   'no case runs; cases on MongoDB need MONGODB_TEST_URI or MONGOMS_SYSTEM_BINARY (CONTRIBUTING.md)';
 /** For the temporary files of tests, which may be ended before they remove them. */
 using folder = mkdtempDisposableSync(join(tmpdir(), 'planted-'));
 
 const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
+for (const name of ['SIGINT', 'SIGTERM'])
+  process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
 
 /** Runs Node.js. Resolves to what it printed and how it ended; rejects after a signal. */
 async function run(args, signal) {
@@ -60,9 +63,13 @@ async function plant({ name, file, find, replace, ...selection }) {
   try {
     writeFileSync(file, text.split(find).join(replace));
     const byCompiler = (await compilerErrors()) !== '';
-    const { titles, failure } = byCompiler ? { titles: ['the compiler'] } : await runCases(selection);
+    const { titles, failure } = byCompiler
+      ? { titles: ['the compiler'] }
+      : await runCases(selection);
     const count = titles.length;
-    console.log(`${name}: ${count > 0 ? `caught (${count}): ${titles[0]}` : `NOT CAUGHT ${failure}`}`);
+    console.log(
+      `${name}: ${count > 0 ? `caught (${count}): ${titles[0]}` : `NOT CAUGHT ${failure}`}`,
+    );
     return count > 0;
   } finally {
     writeFileSync(file, text);
@@ -83,7 +90,9 @@ try {
   const errors = await compilerErrors();
   // A case that fails without a fault would seem to catch one.
   if (errors) throw new Error(`Without a fault:\n${errors}`);
-  for (const selection of new Set(faults.map(({ tests, grep }) => JSON.stringify({ tests, grep })))) {
+  for (const selection of new Set(
+    faults.map(({ tests, grep }) => JSON.stringify({ tests, grep })),
+  )) {
     const { titles, failure } = await runCases(JSON.parse(selection));
     if (failure) throw new Error(`Without a fault, ${selection}: ${titles[0] ?? failure}`);
   }

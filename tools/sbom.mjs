@@ -6,11 +6,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = ['sbom', '--sbom-format=cyclonedx', '--workspaces=false', '--loglevel=error'];
-const bill = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
+const bill = JSON.parse(
+  execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }),
+);
 const isDevelopment = ({ properties = [] }) =>
   properties.some(({ name }) => name === 'cdx:npm:package:development');
 bill.components = bill.components.filter((component) => !isDevelopment(component));
-const kept = new Set([bill.metadata.component, ...bill.components].map((component) => component['bom-ref']));
+const kept = new Set(
+  [bill.metadata.component, ...bill.components].map((component) => component['bom-ref']),
+);
 bill.dependencies = bill.dependencies
   .filter(({ ref }) => kept.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => kept.has(other)) }));

@@ -63,5 +63,14 @@ export async function startService(settings, { command: [program, ...args] = SER
     child.stderr.resume();
   };
   // `lines` are those of the log, but for successful requests.
-  return { url: new URL(url), pid: child.pid, lines, end, stop, ask, ignoreLog, [Symbol.asyncDispose]: stop };
+  return {
+    url: new URL(url),
+    pid: child.pid,
+    lines,
+    end,
+    stop,
+    ask,
+    ignoreLog,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -26,7 +26,8 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
   if (url === '' || url.startsWith('sqlite:')) {
     const file = resolve(url.slice('sqlite:'.length) || 'data/animal-store.db');
     // Too long for SQLite, so it cannot be opened. The flags of so many folders would not fit into a command line.
-    if (Buffer.byteLength(file) > 504) return ['--permission', ...NET, ...flags('--allow-fs-read', read)];
+    if (Buffer.byteLength(file) > 504)
+      return ['--permission', ...NET, ...flags('--allow-fs-read', read)];
     const given = dirname(file);
     createFolder(given);
     // The program reads what a link leads to by its own name.

@@ -33,7 +33,8 @@ app.use(async (context) => {
     context.body = stringify(await animalStore.getPet(id)); // as text: Koa's JSON.stringify refuses bigints
     context.type = 'application/json';
   } catch (error) {
-    if (isAnimalStoreError(error) && error.code === 'pet_not_found') context.throw(404, error.message);
+    if (isAnimalStoreError(error) && error.code === 'pet_not_found')
+      context.throw(404, error.message);
     throw error;
   }
 });

@@ -14,7 +14,8 @@ try {
     line += 1;
     const [, name, digits = ''] = /^(.*) (\S+)$/.exec(text) ?? [];
     const categoryId = parseInt64(digits);
-    if (categoryId === undefined) throw new SyntaxError('expected a name, a space and a whole number');
+    if (categoryId === undefined)
+      throw new SyntaxError('expected a name, a space and a whole number');
     const idempotencyKey = { scope: 'delivery', key: `${line} ${text}` };
     const { replayed } = await animals.createPet({ name, categoryId }, { idempotencyKey });
     if (!replayed) added += 1;

@@ -29,4 +29,6 @@ const server = await listen(http, { port: Number(PORT) });
 if (server.listening === false) await once(server, 'listening');
 const port = server.port ?? server.addr?.port ?? server.address().port; // Bun, Deno, Node.js
 console.log(`http://127.0.0.1:${port}${MOUNT_PATH}/v1/pets`);
-console.log(`curl http://127.0.0.1:${port}${MOUNT_PATH}/v1/pets -H "Authorization: Bearer ${API_KEY}"`);
+console.log(
+  `curl http://127.0.0.1:${port}${MOUNT_PATH}/v1/pets -H "Authorization: Bearer ${API_KEY}"`,
+);

@@ -76,7 +76,8 @@ export async function copyCatalogue(options: CopyOptions) {
     onProgress(done + (compared += batch.length));
   }
   requireSamePets([], (await copies.next()).value ?? []);
-  if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call))) throw differs('API keys');
+  if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call)))
+    throw differs('API keys');
   // Counted, not compared: their order is each store's own.
   let copiedClaims = 0;
   for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
@@ -87,14 +88,17 @@ export async function copyCatalogue(options: CopyOptions) {
 
 function copyable({ pets, apiKeys, transfer }: Store) {
   if (apiKeys && transfer) return { pets, apiKeys, transfer };
-  throw new CopyError('One of the stores does not support copying: it has no transfer or keeps no API keys.');
+  throw new CopyError(
+    'One of the stores does not support copying: it has no transfer or keeps no API keys.',
+  );
 }
 
 /** The batches that follow each other, where `read` returns the one after a record. */
 async function* batches<T>(
   read: (after: T | undefined) => Promise<readonly T[]>,
 ): AsyncGenerator<readonly T[]> {
-  for (let batch = await read(undefined); batch.length > 0; batch = await read(batch.at(-1))) yield batch;
+  for (let batch = await read(undefined); batch.length > 0; batch = await read(batch.at(-1)))
+    yield batch;
 }
 
 function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {

@@ -7,9 +7,21 @@ import {
   type Fault,
 } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
-import { NEW_PET_FIELDS, PET_RULES, statusFaults, unsavedPet, type UnsavedPet } from '../domain/pet.js';
+import {
+  NEW_PET_FIELDS,
+  PET_RULES,
+  statusFaults,
+  unsavedPet,
+  type UnsavedPet,
+} from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
-import type { AnimalStore, Call, ExperimentalAnimalStore, IdempotencyKey, PetQuery } from './animal-store.js';
+import type {
+  AnimalStore,
+  Call,
+  ExperimentalAnimalStore,
+  IdempotencyKey,
+  PetQuery,
+} from './animal-store.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -71,7 +83,9 @@ export function createAnimalStore({
   } satisfies AnimalStore);
 }
 
-const changingAnimals = (changes: PetChanges): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
+const changingAnimals = (
+  changes: PetChanges,
+): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
   async changeStatus(id, status, { from, signal } = {}) {
     const petId = requirePetId(id, { signal });
     const allowed = requireFrom(from);
@@ -142,7 +156,12 @@ export function requirePetId(id: bigint | number, { signal }: Call): bigint {
 /** How long an idempotency key is honoured, in milliseconds: 24 hours. */
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
-async function claimFor({ scope, key }: IdempotencyKey, pet: UnsavedPet, now: Date, sha256: Sha256) {
+async function claimFor(
+  { scope, key }: IdempotencyKey,
+  pet: UnsavedPet,
+  now: Date,
+  sha256: Sha256,
+) {
   requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
   const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
   return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };

@@ -1,6 +1,13 @@
 import { InvalidPetError } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
-import { MAX_GIVEN_ID, savedPet, unsavedPet, type NewPet, type Pet, type UnsavedPet } from '../domain/pet.js';
+import {
+  MAX_GIVEN_ID,
+  savedPet,
+  unsavedPet,
+  type NewPet,
+  type Pet,
+  type UnsavedPet,
+} from '../domain/pet.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { timeOf, type Clock } from './ports/clock.js';
@@ -40,7 +47,12 @@ export const addPets =
       const adding = batch.map(({ line, pet }) => {
         if (source === undefined) return pets.add(pet);
         // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-        const claim = { scope: source, key: String(line), fingerprint: fingerprintText(pet), keepUntil };
+        const claim = {
+          scope: source,
+          key: String(line),
+          fingerprint: fingerprintText(pet),
+          keepUntil,
+        };
         return pets.add(pet, { claim, now });
       });
       const results = await Promise.allSettled(adding);

@@ -33,7 +33,11 @@ export interface ManagedApiKeysOptions {
   /** Where keys are stored. Whoever opened it closes it. */
   readonly apiKeys: ApiKeyRepository;
   /** Makes a new key, with a random id if none is given: `apiKeyGenerator()` of `animal-store/api-keys`. */
-  readonly generate: (id?: string) => { readonly id: string; readonly key: string; readonly hash: string };
+  readonly generate: (id?: string) => {
+    readonly id: string;
+    readonly key: string;
+    readonly hash: string;
+  };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
@@ -94,7 +98,9 @@ export class ManagedApiKeys {
     const now = timeOf(this.#clock);
     const at = new Date(now.getTime() + after);
     const isDelay = Number.isInteger(after) && after >= 0 && !Number.isNaN(at.getTime());
-    requireValid({ after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more' });
+    requireValid({
+      after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more',
+    });
     const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
     return revoked && withoutHash(revoked, now);
   }
@@ -114,7 +120,10 @@ function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
 }
 
 /** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */
-export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: Date): ManagedApiKey['state'] {
+export function apiKeyState(
+  { revokedAt, expiresAt }: ApiKeyRecord,
+  now: Date,
+): ManagedApiKey['state'] {
   // Compared as "is it still before", so that an invalid date ends a key and never extends it.
   if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';

@@ -24,7 +24,9 @@ export interface Fault {
 
 /** The faults of fields or parameters: by name, the rule that each breaks, or `undefined`. */
 export const faultsOf = (broken: Readonly<Record<string, string | undefined>>): Fault[] =>
-  Object.entries(broken).flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
+  Object.entries(broken).flatMap(([field, message]) =>
+    message === undefined ? [] : [{ field, message }],
+  );
 
 /** @throws {InvalidParameterError} naming every parameter that breaks a rule. */
 export function requireValid(broken: Readonly<Record<string, string | undefined>>): void {
@@ -90,7 +92,10 @@ export class IdempotencyConflictError extends AnimalStoreError {
   readonly retryAfter: number;
 
   constructor(options?: ErrorOptions & { retryAfter?: number | undefined }) {
-    super('An earlier request with the same idempotency key is not decided yet: repeat it shortly.', options);
+    super(
+      'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
+      options,
+    );
     this.retryAfter = options?.retryAfter ?? 1;
   }
 }
@@ -101,7 +106,10 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
   readonly code = 'idempotency_key_reused';
 
   constructor(options?: ErrorOptions) {
-    super('The idempotency key was used before, for another animal: use a new one for each animal.', options);
+    super(
+      'The idempotency key was used before, for another animal: use a new one for each animal.',
+      options,
+    );
   }
 }
 
@@ -147,4 +155,6 @@ export type AnyAnimalStoreError =
 
 /** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */
 export const isAnimalStoreError = (value: unknown): value is AnyAnimalStoreError =>
-  value instanceof Error && 'code' in value && ANIMAL_STORE_ERROR_CODES.some((code) => code === value.code);
+  value instanceof Error &&
+  'code' in value &&
+  ANIMAL_STORE_ERROR_CODES.some((code) => code === value.code);

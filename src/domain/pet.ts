@@ -34,7 +34,8 @@ export type UnsavedPet = Omit<Pet, 'id'>;
  * Unicode's White_Space property, for a character class: `\s` differs between languages. Controls are escaped, because
  * generators of clients copy the pattern into source text; Go and PHP do not know `\u`.
  */
-const WHITE_SPACE = String.raw`\x09-\x0d \x85` + '\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
+const WHITE_SPACE =
+  String.raw`\x09-\x0d \x85` + '\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
 const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
 
 /**
@@ -65,7 +66,8 @@ export const PET_RULES = {
     if (Number.isInteger(categoryId)) return 'must be a bigint, or a number that is a safe integer';
     return `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
   },
-  status: (status) => (isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`),
+  status: (status) =>
+    isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
 } as const satisfies Readonly<Record<keyof UnsavedPet, (value: unknown) => string | undefined>>;
 
 /** The names of the fields that a caller gives. */
@@ -78,7 +80,10 @@ export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }
   // Of a long text no more is counted than necessary.
   const counted = typeof name === 'string' ? name.slice(0, 2 * MAX_NAME_LENGTH + 1) : '';
   if (counted.length > MAX_NAME_LENGTH && Array.from(counted).length > MAX_NAME_LENGTH) {
-    faults.unshift({ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` });
+    faults.unshift({
+      field: 'name',
+      message: `must not be longer than ${MAX_NAME_LENGTH} characters`,
+    });
   }
   return faults;
 }
@@ -106,7 +111,8 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
 }
 
 function checkedPet(pet: NewPet, faultsOf: typeof petFaults): UnsavedPet {
-  if (Object(pet) !== pet) throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
+  if (Object(pet) !== pet)
+    throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = pet;
   const faults = faultsOf({ name, categoryId, status });

@@ -15,7 +15,9 @@ const KEY = 'a-key-of-these-tests';
 
 /** A service on this store, used, and stopped. */
 async function useService(storeUrl: string): Promise<void> {
-  const container = await createContainer(readSettings({ STORE_URL: storeUrl, API_KEYS: KEY, PORT: '0' }));
+  const container = await createContainer(
+    readSettings({ STORE_URL: storeUrl, API_KEYS: KEY, PORT: '0' }),
+  );
   const service = await startService(container);
   const authorization = `Authorization: Bearer ${KEY}`;
   const body = '{"name":"Rex","categoryId":7}';
@@ -70,7 +72,8 @@ describe('Nothing is left', () => {
   it('of calls of a client: answered, failed, late and aborted', async () => {
     const respond: Record<string, () => Promise<Response>> = {
       1: async () => answer('{"id":1,"name":"Rex","categoryId":7,"status":"sold"}'),
-      2: async () => answer('{"code":"pet_not_found","message":"No such animal.","status":404}', 404),
+      2: async () =>
+        answer('{"code":"pet_not_found","message":"No such animal.","status":404}', 404),
     };
     const fetch = (url: string, { signal }: RequestInit) =>
       respond[url.split('/').at(-1) ?? '']?.() ??
@@ -78,7 +81,12 @@ describe('Nothing is left', () => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
     const left = await leftBehind(async () => {
-      const client = new AnimalStoreClient({ baseUrl: 'http://a/v1', apiKey: KEY, fetch, callDeadline: 50 });
+      const client = new AnimalStoreClient({
+        baseUrl: 'http://a/v1',
+        apiKey: KEY,
+        fetch,
+        callDeadline: 50,
+      });
       const aborted = new AbortController();
       const calls = [client.getPet(1), client.getPet(2), client.getPet(3)];
       calls.push(client.getPet(4, { signal: aborted.signal }));

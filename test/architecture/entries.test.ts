@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { createAnimalStore, savedPet, type PetRepository, type UnsavedPet } from '../../src/index.js';
+import {
+  createAnimalStore,
+  savedPet,
+  type PetRepository,
+  type UnsavedPet,
+} from '../../src/index.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 
@@ -53,7 +58,8 @@ const namesIn = ({ loaded }: Effects, name: RegExp): string[] => [
   ...new Set(loaded.flatMap((url) => name.exec(url)?.[1] ?? [])),
 ];
 const packagesIn = (effects: Effects) => namesIn(effects, /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/);
-const foldersIn = (effects: Effects) => namesIn(effects, /\/build\/src\/(adapters\/[^/]+|bootstrap)\//);
+const foldersIn = (effects: Effects) =>
+  namesIn(effects, /\/build\/src\/(adapters\/[^/]+|bootstrap)\//);
 
 /** The entries, with the folders and packages that they load. Those that are found show that the search works. */
 const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
@@ -76,7 +82,8 @@ describe('Importing', () => {
       if (['./koa', './mongodb'].includes(entry)) {
         // Their packages bring others.
         expect(packagesIn(effects)).to.include.members(packages);
-        for (const other of ['inversify', 'pino']) expect(packagesIn(effects)).to.not.include(other);
+        for (const other of ['inversify', 'pino'])
+          expect(packagesIn(effects)).to.not.include(other);
       } else {
         expect(packagesIn(effects)).to.deep.equal(packages);
         expect(effects.environment).to.deep.equal([]);
@@ -108,7 +115,9 @@ describe('Importing', () => {
   });
 
   it('the HTTP interface loads nothing for the OpenAPI document and the docs page before one is asked for', async () => {
-    const effects = await importing(new URL('build/src/adapters/http/http-interface.js', ROOT).href);
+    const effects = await importing(
+      new URL('build/src/adapters/http/http-interface.js', ROOT).href,
+    );
     expect(packagesIn(effects)).to.deep.equal([]);
     for (const url of effects.loaded) expect(url).to.not.match(/open-api-document|docs-page/);
   });
@@ -126,7 +135,10 @@ const sound: PetRepository = {
 // The build fails where the compiler finds no error.
 describe('The public types', () => {
   it('let the least adapter that is sound compile, and refuse one that is not', async () => {
-    const { pet } = await createAnimalStore({ pets: sound }).createPet({ name: 'Fido', categoryId: 1 });
+    const { pet } = await createAnimalStore({ pets: sound }).createPet({
+      name: 'Fido',
+      categoryId: 1,
+    });
     expect(pet.name).to.equal('Fido');
     // @ts-expect-error: an animal does not change
     expect(() => (pet.name = 'Rex')).to.throw(TypeError);

@@ -64,7 +64,10 @@ describe('The architecture', () => {
       ['src/bootstrap/main.ts', "import '../../test/contract/contract.js';"],
       ['src/bootstrap/service/container.ts', "import { note } from '../commands/command-line.js';"],
       ['test/contract/planted.ts', "import '../../src/adapters/memory/memory-pet-repository.js';"],
-      ['test/contract/http/planted.ts', "import '../../../src/adapters/http/koa/animal-store-router.js';"],
+      [
+        'test/contract/http/planted.ts',
+        "import '../../../src/adapters/http/koa/animal-store-router.js';",
+      ],
       [domain, "import { hash } from 'node:crypto';", RULES.node.law],
       [domain, "import fs from 'fs';", RULES.home.law],
       [memory, "import { DatabaseSync } from 'node:sqlite';", RULES.home.law],
@@ -81,7 +84,10 @@ describe('The architecture', () => {
     for (const [path, line, law = lawOf(path)] of PLANTED) {
       it(`${line || 'a module'} in ${path}: ${law}`, () => {
         const planted = readModule(path, `${tree.get(path) ?? ''}\n${line}\n`);
-        const found = findViolations([...modules.filter((module) => module.path !== path), planted]);
+        const found = findViolations([
+          ...modules.filter((module) => module.path !== path),
+          planted,
+        ]);
         // An import that points outwards closes a cycle as well.
         const broken = found.filter((other) => other.law === law || other.law !== RULES.cycle.law);
         expect(broken.map((violation) => violation.law)).to.deep.equal([law]);

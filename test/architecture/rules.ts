@@ -102,9 +102,10 @@ export const LAYERS: readonly LayerRule[] = [
   },
 ];
 
-const OF_NODE = 'process Buffer require __dirname __filename global NodeJS setImmediate clearImmediate'.split(
-  ' ',
-);
+const OF_NODE =
+  'process Buffer require __dirname __filename global NodeJS setImmediate clearImmediate'.split(
+    ' ',
+  );
 
 /** The rules beside those of the layers. */
 export const RULES = {
@@ -145,7 +146,15 @@ export const RULES = {
   globals: {
     law: 'the inner layers run anywhere, print nothing and wait for nothing',
     places: [/^src\/(?:domain|application)\//, /^src\/(?:exact-json|index)\.ts$/],
-    names: new Set([...OF_NODE, 'module', 'globalThis', 'setTimeout', 'setInterval', 'console', 'fetch']),
+    names: new Set([
+      ...OF_NODE,
+      'module',
+      'globalThis',
+      'setTimeout',
+      'setInterval',
+      'console',
+      'fetch',
+    ]),
   },
 
   /** Names that only Node.js has, for what other runtimes are to run too; timers and streams are there everywhere. */

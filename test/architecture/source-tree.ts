@@ -44,7 +44,9 @@ export function readModule(path: string, source: string): Module {
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest),
     ...module.staticExports.flatMap(({ entries }) => entries[0]?.moduleRequest ?? []),
     ...module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
-    ...nodes.flatMap(({ type, source: from }) => (type === 'TSImportType' && isNode(from) ? [from] : [])),
+    ...nodes.flatMap(({ type, source: from }) =>
+      type === 'TSImportType' && isNode(from) ? [from] : [],
+    ),
   ];
   const imports = requests.map(({ start, end }): Import => {
     const specifier = /^(['"])(?<text>.*)\1$/s.exec(source.slice(start, end))?.groups?.['text'];

@@ -25,10 +25,13 @@ const violation = ({ law }: { readonly law: string }, where: string, what: strin
   message: `${where}: ${what}, but ${law}`,
 });
 
-const layerOf = (path: string): LayerRule | undefined => LAYERS.find(({ place }) => place.test(path));
+const layerOf = (path: string): LayerRule | undefined =>
+  LAYERS.find(({ place }) => place.test(path));
 
 const placeViolations = ({ path }: Module): Violation[] =>
-  layerOf(path) === undefined ? [violation(RULES.place, path, 'no rule says what it may import')] : [];
+  layerOf(path) === undefined
+    ? [violation(RULES.place, path, 'no rule says what it may import')]
+    : [];
 
 function importViolations({ path, imports }: Module): Violation[] {
   return imports.flatMap(({ specifier, target, line }) => {
@@ -57,14 +60,21 @@ function mayImport({ place, mayImport }: LayerRule, path: string, target: string
 }
 
 /** Packages, their subpaths included, and modules of Node.js. */
-function outsideViolations(path: string, specifier: string, where: string, what: string): Violation[] {
+function outsideViolations(
+  path: string,
+  specifier: string,
+  where: string,
+  what: string,
+): Violation[] {
   const [name = specifier] = specifier.startsWith('node:')
     ? [specifier]
     : (/^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? []);
   const home = RULES.home.homes.get(name);
   if (home) return home.test(path) ? [] : [violation(RULES.home, where, what)];
   if (!specifier.startsWith('node:')) return [violation(RULES.home, where, what)];
-  return RULES.node.places.some((place) => place.test(path)) ? [] : [violation(RULES.node, where, what)];
+  return RULES.node.places.some((place) => place.test(path))
+    ? []
+    : [violation(RULES.node, where, what)];
 }
 
 const namesViolations = (
@@ -85,10 +95,12 @@ function cycleViolations(modules: readonly Module[]): Violation[] {
   const found: Violation[] = [];
   const visit = (path: string): void => {
     const start = way.indexOf(path);
-    if (start !== -1) found.push(violation(RULES.cycle, path, [...way.slice(start), path].join(' -> ')));
+    if (start !== -1)
+      found.push(violation(RULES.cycle, path, [...way.slice(start), path].join(' -> ')));
     if (start !== -1 || done.has(path)) return;
     way.push(path);
-    for (const { target = '' } of byPath.get(path)?.imports ?? []) if (byPath.has(target)) visit(target);
+    for (const { target = '' } of byPath.get(path)?.imports ?? [])
+      if (byPath.has(target)) visit(target);
     way.pop();
     done.add(path);
   };

@@ -4,7 +4,15 @@ import type { Page } from 'playwright-core';
 import { docsPage } from '../../src/adapters/http/docs-page/docs-page.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../src/adapters/http/http-settings.js';
 import type { Service } from '../../src/bootstrap/service/start-service.js';
-import { KEY, describeInChromium, fieldOf, keyField, operationOn, send, startStore } from './fixtures.js';
+import {
+  KEY,
+  describeInChromium,
+  fieldOf,
+  keyField,
+  operationOn,
+  send,
+  startStore,
+} from './fixtures.js';
 
 const LARGEST = '9223372036854775807';
 
@@ -38,16 +46,23 @@ describeInChromium('The docs page', (browser) => {
     await keyField(page).fill(KEY);
     expect((await send(page, 'listPets')).outcome).to.equal('200 OK');
     expect(complaints).to.deep.equal([]);
-    expect(requests.filter((url) => !url.startsWith(new URL('/', service.url).href))).to.deep.equal([]);
+    expect(requests.filter((url) => !url.startsWith(new URL('/', service.url).href))).to.deep.equal(
+      [],
+    );
     expect(requests).to.include(`${service.docsUrl}/exact-json.js`);
   });
 
   it('sends no cookies', async () => {
-    await page.context().addCookies([{ name: 'session', value: 'of-the-browser', url: service.url }]);
+    await page
+      .context()
+      .addCookies([{ name: 'session', value: 'of-the-browser', url: service.url }]);
     const loaded = (await page.goto(service.docsUrl))?.request();
     expect(await loaded?.allHeaders(), 'the cookie is valid').to.include.keys('cookie');
     await keyField(page).fill(KEY);
-    const [request] = await Promise.all([page.waitForRequest(/\/v1\/pets$/), send(page, 'listPets')]);
+    const [request] = await Promise.all([
+      page.waitForRequest(/\/v1\/pets$/),
+      send(page, 'listPets'),
+    ]);
     const headers = await request.allHeaders();
     expect(headers)
       .to.include({ authorization: `Bearer ${KEY}` })
@@ -67,7 +82,9 @@ describeInChromium('The docs page', (browser) => {
   });
 
   it('shows a response that is not JSON as it came, and says so when there is none', async () => {
-    await page.route('**/v1/pets', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1> 1' }));
+    await page.route('**/v1/pets', (route) =>
+      route.fulfill({ status: 502, body: '<h1>Bad</h1> 1' }),
+    );
     const { outcome, body } = await send(page, 'listPets');
     expect([outcome, body]).to.deep.equal(['502 Bad Gateway', '<h1>Bad</h1> 1']);
     await page.route('**/v1/pets', (route) => route.abort());
@@ -141,7 +158,9 @@ describeInChromium('The docs page', (browser) => {
       const { violations }: axe.AxeResults = await page.evaluate(
         `axe.run({ resultTypes: ['violations']${only} })`,
       );
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal([]);
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal(
+        [],
+      );
     }
   });
 

@@ -10,7 +10,9 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** The program that `CHROMIUM` names, else the first Chromium on the path. */
 const executablePath = [
   process.env['CHROMIUM'] ?? [],
-  (process.env['PATH'] ?? '').split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name))),
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name))),
 ]
   .flat()
   .find((file) => existsSync(file));
@@ -50,10 +52,18 @@ export function describeInChromium(title: string, body: (browser: () => Browser)
 export const KEY = 'a-key-of-the-browser-tests';
 
 /** Starts a service with an empty store, on a free port. */
-export const startStore = async (settings: Readonly<Record<string, string>> = {}): Promise<Service> =>
+export const startStore = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> =>
   startService(
     await createContainer(
-      readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY, LOG_LEVEL: 'silent', ...settings }),
+      readSettings({
+        PORT: '0',
+        STORE_URL: 'memory:',
+        API_KEYS: KEY,
+        LOG_LEVEL: 'silent',
+        ...settings,
+      }),
     ),
   );
 
@@ -63,7 +73,8 @@ export const keyField = (page: Page): Locator => page.getByLabel('API key');
 export const operationOn = (page: Page, id: string): Locator => page.locator(`#${id}`);
 
 /** The field of a parameter, or of the body. */
-export const fieldOf = (page: Page, id: string, name: string): Locator => page.locator(`#${id}-${name}`);
+export const fieldOf = (page: Page, id: string, name: string): Locator =>
+  page.locator(`#${id}-${name}`);
 
 /** Sends a request by the Send button, and returns the response that the page shows. */
 export async function send(page: Page, id: string) {

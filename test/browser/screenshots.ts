@@ -8,7 +8,10 @@ const PICTURE = new URL('../../../docs/images/docs-try-1280-light.png', import.m
 const service = await startStore({ PORT: process.env['PORT'] ?? '8080' });
 const browser = await launchChromium();
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, colorScheme: 'light' });
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 760 },
+    colorScheme: 'light',
+  });
   await page.goto(service.docsUrl);
   await keyField(page).fill(KEY);
   await send(page, 'createPet');

@@ -19,7 +19,9 @@ const { asks, returns, rejects, deaf, hasty } = faultsOf<ExperimentalAnimalStore
 
 /** Changes an animal, if it is an object. */
 const createsOther = (change: (pet: NewPet) => NewPet): Fault<ExperimentalAnimalStore> =>
-  asks({ createPet: (pet, call) => [typeof pet === 'object' && pet !== null ? change(pet) : pet, call] });
+  asks({
+    createPet: (pet, call) => [typeof pet === 'object' && pet !== null ? change(pet) : pet, call],
+  });
 
 /** Changes an idempotency key, if its parts are texts. */
 const keysOther = (
@@ -45,7 +47,10 @@ const reading = {
   }),
   // Cuts a limit that is too large.
   'refuses every invalid limit, and names it': asks({
-    listPets: ({ limit = 20, ...query } = {}, call) => [{ ...query, limit: limit > 100 ? 100 : limit }, call],
+    listPets: ({ limit = 20, ...query } = {}, call) => [
+      { ...query, limit: limit > 100 ? 100 : limit },
+      call,
+    ],
   }),
   // Lists everything for an unknown status.
   'refuses every invalid status, and names it': asks({
@@ -56,12 +61,17 @@ const reading = {
   }),
   'fills every page but the last, which has no next, with a filter or without': [
     hasNext,
-    returns({ listPets: ({ next, ...page }) => (next === undefined ? page : { ...page, next: next + 1n }) }),
+    returns({
+      listPets: ({ next, ...page }) => (next === undefined ? page : { ...page, next: next + 1n }),
+    }),
     // Filters after it limited.
     (animalStore) => ({
       async listPets({ status, ...query } = {}, call) {
         const page = await animalStore.listPets(query, call);
-        return { ...page, pets: page.pets.filter((pet) => status === undefined || pet.status === status) };
+        return {
+          ...page,
+          pets: page.pets.filter((pet) => status === undefined || pet.status === status),
+        };
       },
     }),
   ],
@@ -77,7 +87,10 @@ const reading = {
   // Begins at the animal, not behind it.
   'begins a page behind any id, also of an animal that the filter leaves out': asks({
     listPets: ({ after, ...query } = {}, call) => [
-      { ...query, after: after !== undefined && after > 0n && after < INT64_MAX ? after - 1n : after },
+      {
+        ...query,
+        after: after !== undefined && after > 0n && after < INT64_MAX ? after - 1n : after,
+      },
       call,
     ],
   }),
@@ -95,7 +108,10 @@ const reading = {
       getPet: deaf('getPet'),
       'getPet with an id outside int64': deaf('getPet'),
     },
-    (call, fault) => [`rejects with the reason of an aborted signal, and stores nothing: ${call}`, fault],
+    (call, fault) => [
+      `rejects with the reason of an aborted signal, and stores nothing: ${call}`,
+      fault,
+    ],
   ),
   'gets each animal by its id, as a bigint or as a number': asks({
     getPet: (id, call) => [BigInt.asIntN(4, BigInt(id)), call],
@@ -107,10 +123,15 @@ const reading = {
 } satisfies AnimalStoreBites;
 
 const creating = {
-  'creates an animal without a status, as available': createsOther((pet) => ({ status: 'pending', ...pet })),
+  'creates an animal without a status, as available': createsOther((pet) => ({
+    status: 'pending',
+    ...pet,
+  })),
   'creates an animal with every field': createsOther((pet) => ({ ...pet, status: undefined })),
   'creates an animal with the bigint [9007199254740993] as categoryId': createsOther((pet) =>
-    typeof pet.categoryId === 'bigint' ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) } : pet,
+    typeof pet.categoryId === 'bigint'
+      ? { ...pet, categoryId: BigInt(Number(pet.categoryId)) }
+      : pet,
   ),
   'refuses every invalid categoryId, names the field, and stores nothing': createsOther((pet) =>
     typeof pet.categoryId === 'string' ? { ...pet, categoryId: BigInt(pet.categoryId) } : pet,
@@ -126,28 +147,30 @@ const creating = {
   // Names only the first fault.
   'names every fault of an animal in one message': rejects({
     createPet(error) {
-      throw error instanceof InvalidPetError ? new InvalidPetError(error.faults.slice(0, 1)) : error;
+      throw error instanceof InvalidPetError
+        ? new InvalidPetError(error.faults.slice(0, 1))
+        : error;
     },
   }),
   'assigns ids itself and drops unknown fields': returns({
     createPet: (created, pet) => ({ ...created, pet: { ...pet, ...created.pet } }),
   }),
-  'creates once for an idempotency key and replays the animal as it was created': keysOther(() => undefined),
+  'creates once for an idempotency key and replays the animal as it was created': keysOther(
+    () => undefined,
+  ),
   'recognises the same animal in another spelling': keysOther((key, pet) =>
     typeof pet.categoryId === 'number' ? { ...key, key: 'number' } : key,
   ),
-  'refuses an idempotency key that was used for an animal with another name, and stores nothing': keysOther(
-    (key, pet) => ({ ...key, key: `${key.key} ${pet.name}` }),
-  ),
+  'refuses an idempotency key that was used for an animal with another name, and stores nothing':
+    keysOther((key, pet) => ({ ...key, key: `${key.key} ${pet.name}` })),
   'refuses an idempotency key that was used for an animal with another status, and stores nothing':
     keysWithout({ status: undefined }),
   'separates equal idempotency keys of different scopes': keysOther((key) => ({
     ...key,
     scope: 'everybody',
   })),
-  'refuses idempotency keys that are empty, too long or not storable, and stores nothing': keysOther(
-    (key) => ({ ...key, key: key.key.slice(0, 255) }),
-  ),
+  'refuses idempotency keys that are empty, too long or not storable, and stores nothing':
+    keysOther((key) => ({ ...key, key: key.key.slice(0, 255) })),
   // Looks in one step for what was created with a key, and creates in another.
   'creates one animal for twenty simultaneous calls with one idempotency key': (animalStore) => {
     const made = new Map<string, CreatedPet>();
@@ -162,11 +185,16 @@ const creating = {
       },
     };
   },
-  'takes idempotency keys of 1 to 255 characters': keysOther((key) => ({ ...key, key: `key ${key.key}` })),
-  'refuses scopes that are empty, too long or not storable, and stores nothing': keysOther((key) => ({
+  'takes idempotency keys of 1 to 255 characters': keysOther((key) => ({
     ...key,
-    scope: key.scope.slice(0, 255),
+    key: `key ${key.key}`,
   })),
+  'refuses scopes that are empty, too long or not storable, and stores nothing': keysOther(
+    (key) => ({
+      ...key,
+      scope: key.scope.slice(0, 255),
+    }),
+  ),
   'refuses every invalid name, names the field, and stores nothing': createsOther((pet) => ({
     ...pet,
     name: pet.name === '' ? 'nameless' : pet.name,
@@ -207,8 +235,10 @@ const changing = {
   'refuses an id that is no integer and an unknown `from`: changeStatus': asks({
     changeStatus: (id, status, call) => [id, status, { ...call, from: call?.from ?? undefined }],
   }),
-  'rejects with the reason of an aborted signal, and changes nothing: removePet': hasty('removePet'),
-  'rejects with the reason of an aborted signal, and changes nothing: changeStatus': deaf('changeStatus'),
+  'rejects with the reason of an aborted signal, and changes nothing: removePet':
+    hasty('removePet'),
+  'rejects with the reason of an aborted signal, and changes nothing: changeStatus':
+    deaf('changeStatus'),
   'rejects with pet_not_found for an id that no animal has: changeStatus': asks({
     changeStatus: (id, ...rest) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, ...rest],
   }),
@@ -230,7 +260,10 @@ bites(
   animalStoreContract,
   (fault?: Fault<ExperimentalAnimalStore>) => async () => {
     const store = openMemoryStore();
-    return { animalStore: withFault(createAnimalStore(store), fault), dispose: () => store.close() };
+    return {
+      animalStore: withFault(createAnimalStore(store), fault),
+      dispose: () => store.close(),
+    };
   },
   broken,
   idleFaults(createAnimalStore(openMemoryStore())),

@@ -22,7 +22,9 @@ const judgesOther = (change: (credential: string) => string): Fault<Authenticato
 
 /** Accepts a text that belongs to a valid credential by this rule. */
 const accepts = (rule: (valid: string, sent: string) => boolean): Fault<Authenticator> =>
-  judgesOther((sent) => accepted.find(({ credential }) => rule(credential, sent))?.credential ?? sent);
+  judgesOther(
+    (sent) => accepted.find(({ credential }) => rule(credential, sent))?.credential ?? sent,
+  );
 
 const returnsOther = (
   change: (principal: Principal, credential: string) => Principal,
@@ -39,14 +41,18 @@ const sum = (text: string): number =>
   Array.from(text).reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0) % 64;
 
 const broken: Bites<AuthenticatorCase, Fault<Authenticator>> = {
-  'accepts a valid credential with its key id and scopes, every time': returnsOther((principal) => ({
-    ...principal,
-    scopes: new Set(['pets:read', 'pets:write']),
-  })),
+  'accepts a valid credential with its key id and scopes, every time': returnsOther(
+    (principal) => ({
+      ...principal,
+      scopes: new Set(['pets:read', 'pets:write']),
+    }),
+  ),
   'refuses an invalid credential with its reason, every time': returns({
     authenticate: (result) => (result.ok ? result : { ...result, reason: 'unknown' }),
   }),
-  'refuses any odd text, however long': judgesOther((sent) => decodeURIComponent(encodeURIComponent(sent))),
+  'refuses any odd text, however long': judgesOther((sent) =>
+    decodeURIComponent(encodeURIComponent(sent)),
+  ),
   'refuses a valid credential in disguise': [
     judgesOther((sent) => sent.trim()),
     accepts((valid, sent) => valid.toLowerCase() === sent.toLowerCase()),
@@ -54,23 +60,29 @@ const broken: Bites<AuthenticatorCase, Fault<Authenticator>> = {
   'refuses every truncation of a valid credential, from either end': accepts(
     (valid, sent) => sent.length > 9 && valid.startsWith(sent),
   ),
-  'refuses a valid credential with any one character changed, removed, doubled or inserted': accepts(
-    (valid, sent) => sum(valid) === sum(sent),
+  'refuses a valid credential with any one character changed, removed, doubled or inserted':
+    accepts((valid, sent) => sum(valid) === sum(sent)),
+  'refuses the id of a key, which is not secret': accepts((valid, sent) =>
+    valid.includes(`_${sent}_`),
   ),
-  'refuses the id of a key, which is not secret': accepts((valid, sent) => valid.includes(`_${sent}_`)),
   'compares whole digests: refuses one that begins as that of a valid credential': accepts(
     (valid, sent) => sha256(valid).slice(0, 8) === sha256(sent).slice(0, 8),
   ),
   // Trusts the checksum of a key.
-  'compares whole digests: refuses one that differs from the stored hash in any one digit': returns({
-    authenticate: (result, credential) =>
-      readApiKeyId(credential) === undefined ? result : { ok: true, principal: NOBODY },
-  }),
+  'compares whole digests: refuses one that differs from the stored hash in any one digit': returns(
+    {
+      authenticate: (result, credential) =>
+        readApiKeyId(credential) === undefined ? result : { ok: true, principal: NOBODY },
+    },
+  ),
   'puts no credential into a result': returnsOther((principal, credential) => ({
     ...principal,
     keyId: credential,
   })),
-  'returns scopes that can be changed without changing a later result': remembers('authenticate', () => true),
+  'returns scopes that can be changed without changing a later result': remembers(
+    'authenticate',
+    () => true,
+  ),
   // Keeps the credential between two steps.
   'does not mix up simultaneous calls': (authenticator) => {
     let current = '';
@@ -88,7 +100,9 @@ const broken: Bites<AuthenticatorCase, Fault<Authenticator>> = {
     // Hides the credential in the cause of an error.
     rejects({
       authenticate(_, credential) {
-        throw new UnavailableError('reading a key', { cause: new Error(`no row for ${credential}`) });
+        throw new UnavailableError('reading a key', {
+          cause: new Error(`no row for ${credential}`),
+        });
       },
     }),
   ],

@@ -39,7 +39,9 @@ class Recorder {
   readonly after = (body: () => Promise<void>): void => void this.#afters.push(body);
 
   /** Runs the tests. `contextOf` makes the context of each, which may add to its line. */
-  async run(contextOf: (line: { text: string }) => { self?: unknown; context?: unknown }): Promise<string[]> {
+  async run(
+    contextOf: (line: { text: string }) => { self?: unknown; context?: unknown },
+  ): Promise<string[]> {
     const ran: string[] = [];
     for (const { title, body } of this.#tests) {
       const line = { text: title };
@@ -117,7 +119,9 @@ describe('bindContract', () => {
     const recorder = new Recorder();
     bindContract(contract, open, recorder);
     const [first] = await recorder.run(() => ({ self: {} }));
-    expect(first).to.equal('opens: threw This test runner cannot skip a running test: use runContract');
+    expect(first).to.equal(
+      'opens: threw This test runner cannot skip a running test: use runContract',
+    );
   });
 
   it('disposes of shared subjects after all tests, and needs `after` for it', async () => {
@@ -127,13 +131,18 @@ describe('bindContract', () => {
       sharesSubjects: true,
       cases: ['one', 'two'].map((name) => ({ name, run: async () => void events.push(name) })),
     };
-    const opening = async (): Promise<Subject> => ({ dispose: async () => void events.push('dispose') });
+    const opening = async (): Promise<Subject> => ({
+      dispose: async () => void events.push('dispose'),
+    });
     const recorder = new Recorder();
     bindContract(sharing, opening, recorder);
     await recorder.run(() => ({ context: { skip() {} } }));
     expect(events).to.deep.equal(['one', 'two', 'dispose']);
     const { describe: group, it: test } = recorder;
-    expect(() => bindContract(sharing, opening, { describe: group, it: test })).to.throw(TypeError, 'after');
+    expect(() => bindContract(sharing, opening, { describe: group, it: test })).to.throw(
+      TypeError,
+      'after',
+    );
   });
 
   it('throws errors whose bigints reporters can write as JSON', async () => {

@@ -8,7 +8,9 @@ import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
 /** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
-export type Bites<Id extends string, Fault> = Readonly<Record<Id, Fault | readonly [Fault, ...Fault[]]>>;
+export type Bites<Id extends string, Fault> = Readonly<
+  Record<Id, Fault | readonly [Fault, ...Fault[]]>
+>;
 
 /** Enough to show what goes wrong with thousands of animals. */
 const ANIMALS = 1500;
@@ -65,13 +67,18 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
 /** Each fault alone, with the name of its case and its number among those of the case. */
 const listed = <Fault>(faults: Bites<string, Fault>) =>
   Object.entries(faults).flatMap(([name, ones]) =>
-    [ones].flat().map((one, index) => [name, one as Fault, index === 0 ? '' : ` (${index + 1})`] as const),
+    [ones]
+      .flat()
+      .map((one, index) => [name, one as Fault, index === 0 ? '' : ` (${index + 1})`] as const),
   );
 
 /** What replaces operations of a port. The others stay those of an adapter that keeps its promises. */
 export type Fault<Port> = (port: Port) => Partial<Port>;
 
-type Operation<Port, Name extends keyof Port> = Extract<Port[Name], (...args: never[]) => Promise<unknown>>;
+type Operation<Port, Name extends keyof Port> = Extract<
+  Port[Name],
+  (...args: never[]) => Promise<unknown>
+>;
 type Args<Port, Name extends keyof Port> = Parameters<Operation<Port, Name>>;
 type Result<Port, Name extends keyof Port> = Awaited<ReturnType<Operation<Port, Name>>>;
 
@@ -95,7 +102,11 @@ export function faultsOf<Port extends object>() {
   /** Replaces the operations that `changes` has a function for. */
   const changed = (
     changes: object,
-    replace: (operation: AnyOperation, args: unknown[], change: (...args: unknown[]) => unknown) => unknown,
+    replace: (
+      operation: AnyOperation,
+      args: unknown[],
+      change: (...args: unknown[]) => unknown,
+    ) => unknown,
   ) =>
     replaced(Object.keys(changes), (operation, args, name) =>
       replace(operation, args, Reflect.get(changes, name) as AnyOperation),
@@ -108,17 +119,26 @@ export function faultsOf<Port extends object>() {
       }),
     );
 
-  const deaf = (name: Name) => replaced([name], (operation, args) => operation(...args.map(withoutSignal)));
+  const deaf = (name: Name) =>
+    replaced([name], (operation, args) => operation(...args.map(withoutSignal)));
 
   return {
     /** Changes the arguments of operations. */
-    asks: (changes: { readonly [Name in keyof Port]?: (...args: Args<Port, Name>) => Args<Port, Name> }) =>
+    asks: (changes: {
+      readonly [Name in keyof Port]?: (...args: Args<Port, Name>) => Args<Port, Name>;
+    }) =>
       changed(changes, (operation, args, change) => operation(...(change(...args) as unknown[]))),
 
     /** Changes the results of operations. */
     returns: (changes: {
-      readonly [Name in keyof Port]?: (result: Result<Port, Name>, ...args: Args<Port, Name>) => unknown;
-    }) => changed(changes, async (operation, args, change) => change(await operation(...args), ...args)),
+      readonly [Name in keyof Port]?: (
+        result: Result<Port, Name>,
+        ...args: Args<Port, Name>
+      ) => unknown;
+    }) =>
+      changed(changes, async (operation, args, change) =>
+        change(await operation(...args), ...args),
+      ),
 
     /** Changes the errors of operations: returns or throws instead. */
     rejects: (changes: {
@@ -139,7 +159,8 @@ export function faultsOf<Port extends object>() {
     hasty: (name: Name) =>
       replaced([name], async (operation, args) => {
         const result = await operation(...args.map(withoutSignal));
-        for (const arg of args) (arg as { signal?: AbortSignal } | undefined)?.signal?.throwIfAborted();
+        for (const arg of args)
+          (arg as { signal?: AbortSignal } | undefined)?.signal?.throwIfAborted();
         return result;
       }),
 
@@ -206,7 +227,8 @@ export function faultsOf<Port extends object>() {
       },
 
     /** Works in a later turn, as with a disk. */
-    slow: (...names: Name[]) => replaced(names, (operation, args) => delay(2).then(() => operation(...args))),
+    slow: (...names: Name[]) =>
+      replaced(names, (operation, args) => delay(2).then(() => operation(...args))),
 
     /** Calls these operations on another port. */
     elsewhere:
@@ -229,7 +251,8 @@ export const keepsSnapshot =
     Port extends { findById(id: Item['id']): Promise<Item | undefined> },
   >(
     all: (port: Port) => Promise<readonly Item[]>,
-    sees: (stored: Item | undefined, kept: Item | undefined) => Item | undefined = (_, kept) => kept,
+    sees: (stored: Item | undefined, kept: Item | undefined) => Item | undefined = (_, kept) =>
+      kept,
   ): Fault<Port> =>
   (port) => {
     let snapshot: Promise<readonly Item[]> | undefined;
@@ -267,7 +290,10 @@ export const closesOnce = (port: { close(): Promise<void> }) => {
 /** For each operation of a port: a fault by which it does nothing. */
 export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
   Object.fromEntries(
-    Object.keys(port).map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
+    Object.keys(port).map((name) => [
+      name,
+      () => ({ [name]: async () => undefined }) as Partial<Port>,
+    ]),
   );
 
 /** The port with operations replaced. */
@@ -347,5 +373,12 @@ function handleOn(memory: CompleteStore): CompleteStore {
       },
     });
   const [pets, apiKeys] = [port('pets'), port('apiKeys')];
-  return { pets, apiKeys, transfer: port('transfer'), changes: port('changes'), location: '', close };
+  return {
+    pets,
+    apiKeys,
+    transfer: port('transfer'),
+    changes: port('changes'),
+    location: '',
+    close,
+  };
 }

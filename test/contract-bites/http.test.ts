@@ -41,15 +41,22 @@ const bodied = (change: (body: Buffer) => Buffer | string): OpenHttp =>
     const body = Buffer.from(change(Buffer.from(await request.arrayBuffer())));
     const headers = new Headers(request.headers);
     if (headers.has('content-length')) headers.set('Content-Length', String(body.length));
-    return new Request(request.url, { method: request.method, headers, body: new Uint8Array(body) });
+    return new Request(request.url, {
+      method: request.method,
+      headers,
+      body: new Uint8Array(body),
+    });
   });
 
 /** Changes responses. */
-const answered = (change: (response: Response, request: Request) => Response | Promise<Response>): OpenHttp =>
-  handled((handle) => async (request) => change(await handle(request), request));
+const answered = (
+  change: (response: Response, request: Request) => Response | Promise<Response>,
+): OpenHttp => handled((handle) => async (request) => change(await handle(request), request));
 
 /** Changes the headers of responses. */
-const headed = (change: (headers: Headers, response: Response, request: Request) => void): OpenHttp =>
+const headed = (
+  change: (headers: Headers, response: Response, request: Request) => void,
+): OpenHttp =>
   answered((response, request) => {
     const headers = new Headers(response.headers);
     change(headers, response, request);
@@ -67,7 +74,9 @@ const written = (change: (text: string, response: Response) => string | Buffer):
   });
 
 /** A request listener with a fault around it. */
-const listened = (fault: (listener: RequestListener, http: HttpInterface) => RequestListener): OpenHttp =>
+const listened = (
+  fault: (listener: RequestListener, http: HttpInterface) => RequestListener,
+): OpenHttp =>
   listenerSubjects((http) => {
     const handle = createKoaApp(http).callback();
     return fault((request, response) => void handle(request, response), http);
@@ -76,8 +85,8 @@ const listened = (fault: (listener: RequestListener, http: HttpInterface) => Req
 /** What a transport may do to requests. */
 const requests = {
   // Drops the second of two headers.
-  'answers 401 invalid_api_key to a list with two Authorization headers, the first of them valid': listened(
-    (listener) => (request, response) => {
+  'answers 401 invalid_api_key to a list with two Authorization headers, the first of them valid':
+    listened((listener) => (request, response) => {
       const seen = new Set<string>();
       const raw = request.rawHeaders.splice(0);
       for (let index = 0; index < raw.length; index += 2) {
@@ -86,8 +95,7 @@ const requests = {
         seen.add(name.toLowerCase());
       }
       listener(request, response);
-    },
-  ),
+    }),
   'answers 404 at /v1/pets%2F1': routed((path) => path.replace('%2F', '/')),
   'answers 404 at /v1//pets': routed((path) => path.replaceAll(/\/+/g, '/')),
   'answers 404 at /v1/%ZZ': routed((path) => encodeURI(decodeURI(path))),
@@ -104,7 +112,9 @@ const requests = {
   // Lets a header change the method.
   'does not let a header change the method': requested((request) => {
     const method = request.headers.get('x-http-method-override');
-    return method === null ? request : new Request(request.url, { method, headers: request.headers });
+    return method === null
+      ? request
+      : new Request(request.url, { method, headers: request.headers });
   }),
   // It leaves numbers alone that it would change.
   'refuses a second member name': bodied((body) =>
@@ -127,10 +137,14 @@ const responses = {
   'sends the Content-Length of every body, for HEAD too': headed((headers, _, { method }) => {
     if (method === 'HEAD') headers.set('Content-Length', '0');
   }),
-  'lists animals as a bare array, with a link to the next page': headed((headers) => headers.delete('Link')),
-  'says on every response of getPet that it is deprecated, and on no other': headed((headers, { status }) => {
-    if (status === 404) headers.delete('Deprecation');
-  }),
+  'lists animals as a bare array, with a link to the next page': headed((headers) =>
+    headers.delete('Link'),
+  ),
+  'says on every response of getPet that it is deprecated, and on no other': headed(
+    (headers, { status }) => {
+      if (status === 404) headers.delete('Deprecation');
+    },
+  ),
   'stores a categoryId of 9007199254740993': written((text) => JSON.stringify(JSON.parse(text))),
   'lets only clients cache, and only what a GET returned': headed((headers, _, { method }) => {
     if (method === 'GET') headers.set('Cache-Control', 'public, max-age=60');
@@ -150,10 +164,12 @@ const responses = {
     headers.set('X-Powered-By', 'Express'),
   ),
   // Closes the connection after every response.
-  'keeps the connection open after an animal that is refused': listened((listener) => (request, response) => {
-    response.setHeader('Connection', 'close');
-    listener(request, response);
-  }),
+  'keeps the connection open after an animal that is refused': listened(
+    (listener) => (request, response) => {
+      response.setHeader('Connection', 'close');
+      listener(request, response);
+    },
+  ),
 } satisfies Partial<Bites<HttpCase, OpenHttp>>;
 
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {

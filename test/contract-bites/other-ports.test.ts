@@ -1,6 +1,12 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
-import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../src/application/ports/api-key-repository.js';
+import type {
+  CatalogueTransfer,
+  PetClaim,
+} from '../../src/application/ports/catalogue-transfer.js';
 import type { Pet } from '../../src/domain/pet.js';
 import {
   apiKeyRepositoryContract,
@@ -57,7 +63,10 @@ const slowKeys = { apiKeys: key.slow('add', 'revoke') };
 
 storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
   ...inPort('apiKeys', {
-    'stores a key exactly: every field': addsOther((apiKey) => ({ ...apiKey, expiresAt: undefined })),
+    'stores a key exactly: every field': addsOther((apiKey) => ({
+      ...apiKey,
+      expiresAt: undefined,
+    })),
     'stores a key exactly: the time 1970-01-01T00:00:00.999Z': addsOther((apiKey) => ({
       ...apiKey,
       createdAt: new Date(0),
@@ -65,7 +74,9 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
     'resolves to undefined for an id that no key has': key.asks({
       findById: (id, call) => [id.toLowerCase(), call],
     }),
-    'resolves to false for an id that is taken, and changes nothing': key.returns({ add: () => true }),
+    'resolves to false for an id that is taken, and changes nothing': key.returns({
+      add: () => true,
+    }),
     // Looks for the id in one step, and adds in another.
     'gives an id to one of twenty simultaneous adds, and stores that one': (apiKeys) => ({
       async add(apiKey, call) {
@@ -74,7 +85,10 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
         return found === undefined;
       },
     }),
-    'closes the whole store, and may be closed twice': [() => ({ close: async () => {} }), closesOnce],
+    'closes the whole store, and may be closed twice': [
+      () => ({ close: async () => {} }),
+      closesOnce,
+    ],
     'shows a change to the next read, even one that found nothing or another key just before': [
       remembersAbsence,
       remembersKeys,
@@ -83,9 +97,11 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
       key.returns({ list: (apiKeys) => apiKeys.slice(0, 100) }),
       key.returns({ list: (apiKeys) => apiKeys.toReversed() }),
     ],
-    'lists keys that were created at the same time in the order of the code units of their ids': key.returns({
-      list: (all) => all.toSorted((one, other) => Buffer.from(one.id).compare(Buffer.from(other.id))),
-    }),
+    'lists keys that were created at the same time in the order of the code units of their ids':
+      key.returns({
+        list: (all) =>
+          all.toSorted((one, other) => Buffer.from(one.id).compare(Buffer.from(other.id))),
+      }),
     'stores its own copy of a key: changing the argument changes nothing, even before `add` ends':
       key.late('add'),
     'returns copies, including dates and scopes: changing a result changes nothing': remembersKeys,
@@ -95,12 +111,14 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
     'revokes a key at an instant in the past, and changes nothing else': key.returns({
       revoke: (apiKey) => apiKey && { ...apiKey, revokedAt: undefined },
     }),
-    'keeps the earliest instant of several revocations, so that a retry changes nothing': key.returns({
-      revoke: (apiKey, _, at) => apiKey && { ...apiKey, revokedAt: at },
-    }),
-    'resolves to undefined for a revocation of an id that no key has, and stores nothing': key.returns({
-      revoke: (apiKey, id) => apiKey ?? { id },
-    }),
+    'keeps the earliest instant of several revocations, so that a retry changes nothing':
+      key.returns({
+        revoke: (apiKey, _, at) => apiKey && { ...apiKey, revokedAt: at },
+      }),
+    'resolves to undefined for a revocation of an id that no key has, and stores nothing':
+      key.returns({
+        revoke: (apiKey, id) => apiKey ?? { id },
+      }),
     'copies the instant of a revocation, and returns a copy of the key': key.late('revoke'),
     ...key.endings(['add', 'list', 'revoke'], { findById: remembersKeys }),
   }),
@@ -110,7 +128,10 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
   'shows each key and its revocation at once to another handle that reads all the time': [
     { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys) } },
     // Reads what is not in its snapshot from the store.
-    { first: slowKeys, another: { apiKeys: keepsSnapshot(allKeys, (stored, kept) => kept ?? stored) } },
+    {
+      first: slowKeys,
+      another: { apiKeys: keepsSnapshot(allKeys, (stored, kept) => kept ?? stored) },
+    },
   ],
   'keeps the earliest instant of twenty simultaneous revocations, through two handles if shared': {
     first: { apiKeys: revokesInTwoSteps },
@@ -136,8 +157,8 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
       move.returns({ survey: ({ lastId }) => ({ pets: Number(lastId), lastId }) }),
       move.returns({ survey: ({ pets, lastId }) => ({ pets, lastId: BigInt(Number(lastId)) }) }),
     ],
-    'stores written animals under their ids exactly, for every way of reading': writesOther((pets) =>
-      pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
+    'stores written animals under their ids exactly, for every way of reading': writesOther(
+      (pets) => pets.map((pet) => ({ ...pet, id: BigInt(Number(pet.id)) })),
     ),
     'stores every animal of a batch of 1,001, in any order, also below those that are stored': [
       writesOther((pets) => pets.slice(0, 1000)),
@@ -172,17 +193,21 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
       readClaims: (range, call) => [{ ...range, now: new Date(0) }, call],
     }),
     // Orders claims by their keys only.
-    'reads every live claim exactly once in batches of the limit, whatever its texts': (transfer) => ({
+    'reads every live claim exactly once in batches of the limit, whatever its texts': (
+      transfer,
+    ) => ({
       readClaims: async ({ after, limit, now }, call) =>
         (await transfer.readClaims({ limit: Infinity, now }, call))
           .filter((claim) => after === undefined || claim.key > after.key)
           .toSorted((one, other) => (one.key < other.key ? -1 : 1))
           .slice(0, limit),
     }),
-    'honours a written claim: replays the animal, and refuses another fingerprint': claimsOther((claim) => ({
-      ...claim,
-      fingerprint: 'another fingerprint',
-    })),
+    'honours a written claim: replays the animal, and refuses another fingerprint': claimsOther(
+      (claim) => ({
+        ...claim,
+        fingerprint: 'another fingerprint',
+      }),
+    ),
     'lets a written claim lapse at its keepUntil': claimsOther((claim) => ({
       ...claim,
       keepUntil: new Date(1e14),
@@ -210,7 +235,8 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
   },
 });
 
-type FactoryFault = 'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
+type FactoryFault =
+  'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
 
 /** A place for one store in memory, whose handles close alone. */
 const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubject> => {
@@ -222,7 +248,10 @@ const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubj
       const isMissing = mustExist && (!exists || fault === 'rejects always');
       exists ||= !isMissing || fault === 'creates it, then rejects';
       if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
-      return { pets: fault === 'opens another' ? openMemoryStore().pets : pets, close: async () => {} };
+      return {
+        pets: fault === 'opens another' ? openMemoryStore().pets : pets,
+        close: async () => {},
+      };
     },
     dispose: () => pets.close(),
   };

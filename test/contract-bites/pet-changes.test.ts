@@ -39,7 +39,12 @@ const comparesFirst: ChangesFault = (changes, { pets }) => ({
   async changeStatus(id, status, from, call) {
     const found = await pets.findById(id, call);
     await later();
-    return changes.changeStatus(id, status, found && from.includes(found.status) ? PET_STATUSES : from, call);
+    return changes.changeStatus(
+      id,
+      status,
+      found && from.includes(found.status) ? PET_STATUSES : from,
+      call,
+    );
   },
 });
 
@@ -47,7 +52,8 @@ const comparesFirst: ChangesFault = (changes, { pets }) => ({
 const revives: PetsFault = (pets, { transfer }) => ({
   async add(...given) {
     const added = await pets.add(...given);
-    if (added.replayed && !(await pets.findById(added.pet.id))) await transfer.writePets([added.pet]);
+    if (added.replayed && !(await pets.findById(added.pet.id)))
+      await transfer.writePets([added.pet]);
     return added;
   },
 });
@@ -75,7 +81,12 @@ const changing = {
     changeStatus: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }),
   }),
   'changes any status to any, also to the same': asks({
-    changeStatus: (id, status, from, call) => [id, status, from.filter((each) => each !== status), call],
+    changeStatus: (id, status, from, call) => [
+      id,
+      status,
+      from.filter((each) => each !== status),
+      call,
+    ],
   }),
   'changes only from one of the statuses, and else names the one it is': [
     asks({ changeStatus: (id, status, _, call) => [id, status, PET_STATUSES, call] }),
@@ -109,7 +120,8 @@ const changing = {
     async changeStatus(id, status, from, call) {
       const changed = await changes.changeStatus(id, status, from, call);
       await later();
-      if (from.includes('available')) await changes.changeStatus(id, status, from, call).catch(() => {});
+      if (from.includes('available'))
+        await changes.changeStatus(id, status, from, call).catch(() => {});
       return changed;
     },
   }),

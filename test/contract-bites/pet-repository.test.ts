@@ -35,10 +35,16 @@ const addsWith = (change: (options: AddOptions) => AddOptions): Fault<PetReposit
   asks({ add: (pet, options = {}) => [pet, change(options)] });
 
 const claimsOther = (change: (claim: Claim) => Partial<Claim>): Fault<PetRepository> =>
-  addsWith(({ claim, ...options }) => ({ ...options, claim: claim && { ...claim, ...change(claim) } }));
+  addsWith(({ claim, ...options }) => ({
+    ...options,
+    claim: claim && { ...claim, ...change(claim) },
+  }));
 
 const addsAtOther = (milliseconds: number): Fault<PetRepository> =>
-  addsWith(({ now, ...options }) => ({ ...options, now: now && new Date(now.getTime() + milliseconds) }));
+  addsWith(({ now, ...options }) => ({
+    ...options,
+    now: now && new Date(now.getTime() + milliseconds),
+  }));
 
 const otherPets = (): PetRepository => openMemoryStore().pets;
 const remembersAnimals = remembers('findById', (found) => found !== undefined);
@@ -51,7 +57,9 @@ const everything = (pets: PetRepository): Promise<readonly Pet[]> =>
 const reading = {
   'returns every field of an animal, with the type that the port says, in every way to get one': [
     returns({ list: (page) => page.map((pet) => ({ ...pet, id: Number(pet.id) })) }),
-    returns({ findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId } }),
+    returns({
+      findById: (pet) => pet && { id: pet.id, name: pet.name, categoryId: pet.categoryId },
+    }),
   ],
   'shows a new animal to the next read, even one that found nothing or another list just before': [
     remembersAbsence,
@@ -84,16 +92,20 @@ const reading = {
     ...range,
     status: undefined,
   })),
-  'starts after the given id, whether or not an animal has it': listsOther(({ after = 1n, ...range }) => ({
-    ...range,
-    after: after - 1n,
-  })),
+  'starts after the given id, whether or not an animal has it': listsOther(
+    ({ after = 1n, ...range }) => ({
+      ...range,
+      after: after - 1n,
+    }),
+  ),
   'finds each animal by its own id, and none by an id that was not assigned': asks({
     findById: (id, call) => [BigInt.asIntN(32, id), call],
   }),
 } satisfies PetBites;
 
-const assignsLower = returns({ add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }) });
+const assignsLower = returns({
+  add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }),
+});
 
 const readsOptionsLate: Fault<PetRepository> = (pets) => ({
   add: ({ ...pet }, options) => Promise.resolve().then(() => pets.add(pet, options)),
@@ -103,8 +115,12 @@ const adding = {
   'stores the categoryId exactly: 9007199254740993': addsOther(({ categoryId }) => ({
     categoryId: BigInt(Number(categoryId)),
   })),
-  'stores the name exactly: leading and trailing spaces': addsOther(({ name }) => ({ name: name.trim() })),
-  'stores the name exactly: 1,000 characters': addsOther(({ name }) => ({ name: name.slice(0, 255) })),
+  'stores the name exactly: leading and trailing spaces': addsOther(({ name }) => ({
+    name: name.trim(),
+  })),
+  'stores the name exactly: 1,000 characters': addsOther(({ name }) => ({
+    name: name.slice(0, 255),
+  })),
   'stores the status exactly: sold': addsOther(() => ({ status: 'available' })),
   'assigns positive ids, each greater than every earlier one': assignsLower,
   // Takes the number of animals as the next id.
@@ -163,23 +179,25 @@ const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
 
 const claiming = {
   'stores one animal for a claim and replays it as it was created': ignoresClaims,
-  'refuses a claim with another fingerprint, stores nothing, and still replays the first': claimsOther(
-    () => ({ fingerprint: '' }),
-  ),
+  'refuses a claim with another fingerprint, stores nothing, and still replays the first':
+    claimsOther(() => ({ fingerprint: '' })),
   'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised': [
     claimsOther(() => ({ key: '' })),
     claimsOther(({ scope, key }) => ({ scope: '', key: `${scope}:${key}` })),
     claimsOther(({ scope }) => ({ scope: scope.slice(0, 254) })),
   ],
-  'stores one animal for twenty simultaneous equal claims, and reports it as new at most once': looksFirst,
-  'stores one animal for twenty simultaneous claims of one key with different fingerprints': looksFirst,
+  'stores one animal for twenty simultaneous equal claims, and reports it as new at most once':
+    looksFirst,
+  'stores one animal for twenty simultaneous claims of one key with different fingerprints':
+    looksFirst,
   'honours a claim until its keepUntil by `now`, whatever the clock of the machine says': addsWith(
     ({ now = new Date(), ...options }) => ({
       ...options,
       now: new Date(Math.max(now.getTime(), Date.now())),
     }),
   ),
-  'forgets a claim at its keepUntil: a call with the same or another fingerprint creates': addsAtOther(-1),
+  'forgets a claim at its keepUntil: a call with the same or another fingerprint creates':
+    addsAtOther(-1),
   'honours a claim until one millisecond before its keepUntil, which a replay does not prolong': [
     addsAtOther(1),
     // Prolongs a claim by replaying it.
@@ -210,15 +228,16 @@ const claiming = {
     };
   },
   // Lets all claims lapse after a day.
-  'lets each of many claims lapse at its own time, whatever the order in which they were made': addsWith(
-    ({ claim, now = new Date(), ...call }) => ({
+  'lets each of many claims lapse at its own time, whatever the order in which they were made':
+    addsWith(({ claim, now = new Date(), ...call }) => ({
       ...call,
       now,
       claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
-    }),
-  ),
+    })),
   // Removes with a lapsed claim the one that was made again in its place.
-  'keeps a claim that was made again while lapsed claims around it were still to be removed': (pets) => {
+  'keeps a claim that was made again while lapsed claims around it were still to be removed': (
+    pets,
+  ) => {
     let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
     const removed = new Map<string, number>();
     return {
@@ -258,34 +277,35 @@ const ending = {
   'resolves a read that is aborted in progress, or rejects it with the reason': cutsOff,
   'finishes calls that are in progress at close, or rejects them with service_unavailable': cutsOff,
   // Keeps a claim in progress for ever whose add was aborted.
-  'ends an add that is aborted in progress, with or without it; others go on, its claim can be made': [
-    (pets) => {
-      const inProgress = new Set<string>();
-      return {
-        async add(pet, { claim, signal, ...options } = {}) {
-          const { key = '' } = claim ?? {};
-          if (inProgress.has(key)) throw new IdempotencyConflictError();
-          if (claim) inProgress.add(key);
-          await Promise.resolve();
-          signal?.throwIfAborted();
-          inProgress.delete(key);
-          return pets.add(pet, { ...options, claim });
-        },
-      };
-    },
-    // Ends other adds with an aborted one.
-    (pets) => {
-      let aborted: AbortSignal | undefined;
-      return {
-        async add(pet, options) {
-          aborted ??= options?.signal;
-          await Promise.resolve();
-          aborted?.throwIfAborted();
-          return pets.add(pet, options);
-        },
-      };
-    },
-  ],
+  'ends an add that is aborted in progress, with or without it; others go on, its claim can be made':
+    [
+      (pets) => {
+        const inProgress = new Set<string>();
+        return {
+          async add(pet, { claim, signal, ...options } = {}) {
+            const { key = '' } = claim ?? {};
+            if (inProgress.has(key)) throw new IdempotencyConflictError();
+            if (claim) inProgress.add(key);
+            await Promise.resolve();
+            signal?.throwIfAborted();
+            inProgress.delete(key);
+            return pets.add(pet, { ...options, claim });
+          },
+        };
+      },
+      // Ends other adds with an aborted one.
+      (pets) => {
+        let aborted: AbortSignal | undefined;
+        return {
+          async add(pet, options) {
+            aborted ??= options?.signal;
+            await Promise.resolve();
+            aborted?.throwIfAborted();
+            return pets.add(pet, options);
+          },
+        };
+      },
+    ],
 } satisfies PetBites;
 
 /** The animals that a store acknowledges and loses. */
@@ -328,7 +348,9 @@ const handles = {
   'has every animal exactly as before after closing and opening again': {
     reopened: { pets: elsewhere(otherPets, 'findById', 'list') },
   },
-  'assigns greater ids after closing and opening again': { reopened: { pets: elsewhere(otherPets, 'add') } },
+  'assigns greater ids after closing and opening again': {
+    reopened: { pets: elsewhere(otherPets, 'add') },
+  },
   'replays every claim from before closing and opening again exactly, and refuses it for another fingerprint':
     { reopened: { pets: claimsOther(({ scope }) => ({ scope: scope.toLowerCase() })) } },
   'replays every claim from another handle exactly, and refuses it for another fingerprint': {
@@ -351,7 +373,9 @@ const handles = {
     first: { pets: showsLater },
     another: { pets: showsLater },
   },
-  'assigns distinct ids to simultaneous writers on two handles': { another: { pets: assignsLower } },
+  'assigns distinct ids to simultaneous writers on two handles': {
+    another: { pets: assignsLower },
+  },
   'stays open when another handle is closed': {
     first: {
       pets(pets) {

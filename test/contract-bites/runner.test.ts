@@ -16,7 +16,10 @@ class Counters {
   };
 }
 
-const contractOf = (...cases: ContractCase<Counter>[]): Contract<Counter> => ({ port: 'Counter', cases });
+const contractOf = (...cases: ContractCase<Counter>[]): Contract<Counter> => ({
+  port: 'Counter',
+  cases,
+});
 
 const counts: ContractCase<Counter> = {
   name: 'starts at 0',
@@ -25,7 +28,10 @@ const counts: ContractCase<Counter> = {
     counter.count += 1;
   },
 };
-const fails: ContractCase<Counter> = { name: 'fails', run: () => Promise.reject(new Error('broken')) };
+const fails: ContractCase<Counter> = {
+  name: 'fails',
+  run: () => Promise.reject(new Error('broken')),
+};
 const never: ContractCase<Counter> = { name: 'never ends', run: () => new Promise(() => {}) };
 
 const noDisk = (): Promise<never> => Promise.reject(new Error('no disk'));
@@ -46,7 +52,11 @@ describe('runContract', () => {
   it('gives every case a new subject, and disposes of each', async () => {
     const counters = new Counters();
     const inapplicable = { name: 'does not apply', unless: () => 'it is a counter', run: noDisk };
-    const results = await run([counts, inapplicable, fails, { ...counts, name: 'again' }], {}, counters.open);
+    const results = await run(
+      [counts, inapplicable, fails, { ...counts, name: 'again' }],
+      {},
+      counters.open,
+    );
     expect(outcomes(results)).to.deep.equal([
       'starts at 0: passed',
       'does not apply: skipped, it is a counter',
@@ -57,7 +67,9 @@ describe('runContract', () => {
   });
 
   it('fails every case whose subject does not open or close, and reports the first error', async () => {
-    expect(outcomes(await run([counts], {}, noDisk))).to.deep.equal(['starts at 0: Error: no disk']);
+    expect(outcomes(await run([counts], {}, noDisk))).to.deep.equal([
+      'starts at 0: Error: no disk',
+    ]);
     const undisposable = async (): Promise<Counter> => ({ count: 0, dispose: noDisk });
     expect(outcomes(await run([counts, fails], {}, undisposable))).to.deep.equal([
       'starts at 0: Error: no disk',
@@ -79,7 +91,9 @@ describe('runContract', () => {
     const counters = new Counters();
     const later = Promise.withResolvers<void>();
     const results = await run([counts], { timeLimit: 10 }, () => later.promise.then(counters.open));
-    expect(outcomes(results)).to.deep.equal(['starts at 0: Error: the subject did not open within 0.01 s']);
+    expect(outcomes(results)).to.deep.equal([
+      'starts at 0: Error: the subject did not open within 0.01 s',
+    ]);
     later.resolve();
     while (counters.disposed === 0) await Promise.resolve();
   });
@@ -115,13 +129,16 @@ describe('runContract', () => {
       cases: (['small', 'large', 'small'] as const).map((given, index) => ({
         name: `case ${index + 1}`,
         given,
-        run: async (counter) => void counted.push(`${given} ${(counter.count += 1)} ${counters.disposed}`),
+        run: async (counter) =>
+          void counted.push(`${given} ${(counter.count += 1)} ${counters.disposed}`),
       })),
     };
     await runContract(contract, counters.open);
     expect(counted).to.deep.equal(['small 1 0', 'large 1 0', 'small 2 0']);
     expect(counters).to.include({ opened: 2, disposed: 2 });
-    const halved = await runContract(contract, (given) => (given === 'small' ? noDisk() : counters.open()));
+    const halved = await runContract(contract, (given) =>
+      given === 'small' ? noDisk() : counters.open(),
+    );
     expect(halved.map(({ outcome }) => outcome)).to.deep.equal(['failed', 'passed', 'failed']);
   });
 });

@@ -1,4 +1,7 @@
-import type { ApiKeyRecord, ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
@@ -32,26 +35,49 @@ function spoil(apiKey: ApiKeyRecord | undefined): void {
 }
 
 /** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
-const TIMES = [0, 1, 999, 1000, 2 ** 31 * 1000, 2 ** 32 * 1000 + 1, Date.UTC(9999, 11, 31, 23, 59, 59, 999)];
+const TIMES = [
+  0,
+  1,
+  999,
+  1000,
+  2 ** 31 * 1000,
+  2 ** 32 * 1000 + 1,
+  Date.UTC(9999, 11, 31, 23, 59, 59, 999),
+];
 
 const STORED: Readonly<Record<string, ApiKeyRecord>> = {
   'every field': fullApiKey(),
   'no optional field': sampleApiKey(),
   'an empty name': sampleApiKey({ name: '' }),
   'no scopes': sampleApiKey({ scopes: [] }),
-  'scopes that no version knows': sampleApiKey({ scopes: ['pets:groom', 'pets:read', ' a "b" , é'] }),
+  'scopes that no version knows': sampleApiKey({
+    scopes: ['pets:groom', 'pets:read', ' a "b" , é'],
+  }),
   ...Object.fromEntries(
     TIMES.map((time) => [
       `the time ${new Date(time).toISOString()}`,
-      sampleApiKey({ createdAt: new Date(time), expiresAt: new Date(time), revokedAt: new Date(time) }),
+      sampleApiKey({
+        createdAt: new Date(time),
+        expiresAt: new Date(time),
+        revokedAt: new Date(time),
+      }),
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries(TRICKY_NAMES).map(([what, name]) => [`a name with ${what}`, sampleApiKey({ name })]),
+    Object.entries(TRICKY_NAMES).map(([what, name]) => [
+      `a name with ${what}`,
+      sampleApiKey({ name }),
+    ]),
   ),
 };
 
-const ODD_IDS = ['', 'k1 ', ' k1', 'x'.repeat(1000), ...words('k K1 k10 % * __proto__ constructor')];
+const ODD_IDS = [
+  '',
+  'k1 ',
+  ' k1',
+  'x'.repeat(1000),
+  ...words('k K1 k10 % * __proto__ constructor'),
+];
 
 const EXACT = each(STORED, (what, apiKey) => [
   `stores a key exactly: ${what}`,
@@ -81,7 +107,9 @@ const STORING = promises({
     assert.equal(winners.length, 1);
     assert.deepEqual(await apiKeys.list(), winners);
   },
-  async 'shows a change to the next read, even one that found nothing or another key just before'(apiKeys) {
+  async 'shows a change to the next read, even one that found nothing or another key just before'(
+    apiKeys,
+  ) {
     assert.equal(await apiKeys.findById('k1'), undefined);
     assert.deepEqual(await apiKeys.list(), []);
     await apiKeys.add(sampleApiKey());
@@ -91,7 +119,9 @@ const STORING = promises({
     assert.deepEqual(await apiKeys.findById('k1'), revoked);
     assert.deepEqual(await apiKeys.list(), [revoked]);
   },
-  async 'lists hundreds of keys in ascending order of creation, whatever the order of the adds'(apiKeys) {
+  async 'lists hundreds of keys in ascending order of creation, whatever the order of the adds'(
+    apiKeys,
+  ) {
     const records = times(300, (number) =>
       sampleApiKey({ id: `k${500 - number}`, createdAt: new Date(999_999_999_900 + number) }),
     );
@@ -99,8 +129,28 @@ const STORING = promises({
     await addKeys(apiKeys, shuffled);
     assert.deepEqual(await apiKeys.list(), records);
   },
-  async 'lists keys that were created at the same time in the order of the code units of their ids'(apiKeys) {
-    const ids = ['-', '0', '00', '10', '9', 'A', 'AB', 'B', 'Z', '_', 'a', 'aB', 'ab', 'b', 'z', '🦊', '～'];
+  async 'lists keys that were created at the same time in the order of the code units of their ids'(
+    apiKeys,
+  ) {
+    const ids = [
+      '-',
+      '0',
+      '00',
+      '10',
+      '9',
+      'A',
+      'AB',
+      'B',
+      'Z',
+      '_',
+      'a',
+      'aB',
+      'ab',
+      'b',
+      'z',
+      '🦊',
+      '～',
+    ];
     const records = ids.map((id) => sampleApiKey({ id }));
     await addKeys(apiKeys, [...records.slice(7).toReversed(), ...records.slice(0, 7)]);
     assert.deepEqual(await apiKeys.list(), records);
@@ -136,7 +186,9 @@ const REVOKING = promises({
       assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey());
     },
   ]),
-  async 'keeps the earliest instant of several revocations, so that a retry changes nothing'(apiKeys) {
+  async 'keeps the earliest instant of several revocations, so that a retry changes nothing'(
+    apiKeys,
+  ) {
     await apiKeys.add(sampleApiKey());
     for (const [at, earliest] of [
       [2000, 2000],
@@ -150,7 +202,9 @@ const REVOKING = promises({
       assert.deepEqual(await apiKeys.findById('k1'), expected);
     }
   },
-  async 'resolves to undefined for a revocation of an id that no key has, and stores nothing'(apiKeys) {
+  async 'resolves to undefined for a revocation of an id that no key has, and stores nothing'(
+    apiKeys,
+  ) {
     await apiKeys.add(sampleApiKey());
     for (const id of ODD_IDS) assert.equal(await apiKeys.revoke(id, new Date(5)), undefined, id);
     assert.deepEqual(await apiKeys.list(), [sampleApiKey()]);
@@ -171,7 +225,8 @@ const REVOKING = promises({
     await apiKeys.add(sampleApiKey());
     const instants = times(10, (number) => new Date(1000 + ((number * 7 + 3) % 10)));
     await Promise.all(instants.flatMap((at) => handles.map((handle) => handle.revoke('k1', at))));
-    for (const handle of handles) assert.deepEqual((await handle.findById('k1'))?.revokedAt, new Date(1000));
+    for (const handle of handles)
+      assert.deepEqual((await handle.findById('k1'))?.revokedAt, new Date(1000));
   },
   async 'closes the whole store, and may be closed twice'(apiKeys, { pets }) {
     await Promise.all([apiKeys.close(), apiKeys.close()]);

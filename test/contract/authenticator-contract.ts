@@ -1,4 +1,8 @@
-import type { Authentication, Authenticator, Scope } from '../../src/application/ports/authenticator.js';
+import type {
+  Authentication,
+  Authenticator,
+  Scope,
+} from '../../src/application/ports/authenticator.js';
 import assert from 'node:assert/strict';
 import {
   casesOf,
@@ -42,7 +46,10 @@ export const DIGEST_TWINS = {
   refused: 'a-static-key-with-a-twin-10mx3',
 } as const;
 
-function expectedResults({ accepted, refused }: AuthenticatorSubject): ReadonlyMap<string, Authentication> {
+function expectedResults({
+  accepted,
+  refused,
+}: AuthenticatorSubject): ReadonlyMap<string, Authentication> {
   return new Map<string, Authentication>([
     ...accepted.map(
       ({ credential, keyId, scopes }) =>
@@ -69,7 +76,9 @@ const disguises = (credential: string): readonly string[] => [
   credential + credential,
   credential.toUpperCase(),
   credential.toLowerCase(),
-  credential.replace(/[!-~]/gu, (character) => String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
+  credential.replace(/[!-~]/gu, (character) =>
+    String.fromCodePoint(character.charCodeAt(0) + 0xfee0),
+  ),
   Array.from(credential).toReversed().join(''),
 ];
 
@@ -87,7 +96,9 @@ function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];
   seen.add(value);
-  const inside: unknown[] = Object.getOwnPropertyNames(value).map((name) => Reflect.get(value, name));
+  const inside: unknown[] = Object.getOwnPropertyNames(value).map((name) =>
+    Reflect.get(value, name),
+  );
   if (value instanceof Set || value instanceof Map) inside.push(...value);
   return inside.flatMap((part) => textsOf(part, seen));
 }
@@ -100,7 +111,10 @@ const flipDigitAt =
 const promises = promisesOf<ContractCase<AuthenticatorSubject>['run']>();
 
 const JUDGING = promises({
-  async 'accepts a valid credential with its key id and scopes, every time'({ authenticator, accepted }) {
+  async 'accepts a valid credential with its key id and scopes, every time'({
+    authenticator,
+    accepted,
+  }) {
     assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
     for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
       const expected = { ok: true, principal: { keyId, scopes: new Set(scopes) } };
@@ -123,7 +137,11 @@ const JUDGING = promises({
       assert.ok(texts.length > 0);
       const results = await Promise.all(texts.map((text) => authenticator.authenticate(text)));
       for (const [index, result] of results.entries()) {
-        assert.equal(result.ok, false, `${JSON.stringify(texts[index]).slice(0, 200)} was accepted`);
+        assert.equal(
+          result.ok,
+          false,
+          `${JSON.stringify(texts[index]).slice(0, 200)} was accepted`,
+        );
         assert.ok(['unknown', 'expired', 'revoked'].includes(result.reason));
       }
     },
@@ -134,7 +152,10 @@ const JUDGING = promises({
       assert.ok(!textsOf(result).some((text) => text.includes(credential)));
     }
   },
-  async 'returns scopes that can be changed without changing a later result'({ authenticator, accepted }) {
+  async 'returns scopes that can be changed without changing a later result'({
+    authenticator,
+    accepted,
+  }) {
     for (const { credential, keyId, scopes } of accepted) {
       const first = await authenticator.authenticate(credential);
       assert.ok(first.ok);
@@ -157,7 +178,10 @@ const JUDGING = promises({
       credentials.map((credential) => subject.authenticator.authenticate(credential)),
     );
     for (const [index, credential] of credentials.entries()) {
-      assert.deepEqual(results[index], expected.get(credential) ?? { ok: false, reason: 'unknown' });
+      assert.deepEqual(
+        results[index],
+        expected.get(credential) ?? { ok: false, reason: 'unknown' },
+      );
     }
   },
   async 'rejects with the reason of an aborted signal, even if it knows the result'(subject) {
@@ -175,13 +199,17 @@ const acceptsNoTwin = ({ accepted }: AuthenticatorSubject): string | undefined =
     : 'the subject does not accept `DIGEST_TWINS.accepted`';
 
 const TWINS = promises({
-  async 'compares whole digests: refuses one that begins as that of a valid credential'({ authenticator }) {
+  async 'compares whole digests: refuses one that begins as that of a valid credential'({
+    authenticator,
+  }) {
     assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
   },
 });
 
 const STORED_HASHES = promises({
-  async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(subject) {
+  async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(
+    subject,
+  ) {
     const { authenticator, issueWithHash } = subject;
     assert.ok(issueWithHash);
     const valid = await issueWithHash((hash) => hash);
@@ -189,13 +217,19 @@ const STORED_HASHES = promises({
     for (const index of [0, 7, 8, 15, 16, 31, 32, 62, 63]) {
       const credential = await issueWithHash(flipDigitAt(index));
       const result = await authenticator.authenticate(credential);
-      assert.deepEqual(result, { ok: false, reason: 'unknown' }, `digit ${index} of the hash differs`);
+      assert.deepEqual(
+        result,
+        { ok: false, reason: 'unknown' },
+        `digit ${index} of the hash differs`,
+      );
     }
   },
 });
 
 const LOST_STORE = promises({
-  async 'rejects with service_unavailable without its store, and puts no credential into the error'(subject) {
+  async 'rejects with service_unavailable without its store, and puts no credential into the error'(
+    subject,
+  ) {
     await subject.loseStore?.();
     for (const { credential } of subject.accepted) {
       if (credential === DIGEST_TWINS.accepted) continue; // may be a static key, which needs no store
@@ -221,4 +255,7 @@ const cases = [
 export type AuthenticatorCase = IdOf<typeof cases>;
 
 /** What every authenticator promises. */
-export const authenticatorContract: Contract<AuthenticatorSubject> = { port: 'Authenticator', cases };
+export const authenticatorContract: Contract<AuthenticatorSubject> = {
+  port: 'Authenticator',
+  cases,
+};

@@ -7,7 +7,11 @@ export interface TestRunner {
   /** Declares a group of tests: `body` declares them, synchronously. */
   readonly describe: (title: string, body: () => void) => unknown;
   /** Declares a test, which fails when its body rejects; `timeout` in milliseconds. */
-  readonly it: (title: string, body: (...context: unknown[]) => Promise<void>, timeout?: number) => unknown;
+  readonly it: (
+    title: string,
+    body: (...context: unknown[]) => Promise<void>,
+    timeout?: number,
+  ) => unknown;
   /** `afterAll` in some runners. Only contracts whose cases share subjects need it: that of the HTTP interface. */
   readonly after?: ((body: () => Promise<void>) => unknown) | undefined;
 }

@@ -1,4 +1,7 @@
-import type { CatalogueTransfer, PetClaim } from '../../src/application/ports/catalogue-transfer.js';
+import type {
+  CatalogueTransfer,
+  PetClaim,
+} from '../../src/application/ports/catalogue-transfer.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
@@ -27,12 +30,17 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-const promises = promisesOf<(transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>>();
+const promises =
+  promisesOf<(transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>>();
 
 /** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
 
-const unsavedPet = (id: bigint): UnsavedPet => ({ ...FULL_PET, name: `Pet ${id}`, categoryId: -id });
+const unsavedPet = (id: bigint): UnsavedPet => ({
+  ...FULL_PET,
+  name: `Pet ${id}`,
+  categoryId: -id,
+});
 
 const petWithId = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
   savedPet(id, { ...unsavedPet(id), ...fields });
@@ -44,7 +52,9 @@ const trickyPets = (): Pet[] => [
   ...Object.values(FIELD_VALUES.categoryId).map((categoryId, index) =>
     petWithId(BigInt(index + 1), { categoryId, status: 'sold' }),
   ),
-  ...Object.values(FIELD_VALUES.name).map((name, index) => petWithId(BigInt(index + 101), { name })),
+  ...Object.values(FIELD_VALUES.name).map((name, index) =>
+    petWithId(BigInt(index + 101), { name }),
+  ),
   petWithId(201n, { name: 'of an older version '.repeat(100) }),
   ...petsWithIds(...GREAT_IDS),
 ];
@@ -55,7 +65,10 @@ async function write(transfer: CatalogueTransfer, pets: readonly Pet[]): Promise
   await transfer.writePets(pets);
 }
 
-const petClaim = (petId: bigint, fields?: Parameters<typeof sampleClaim>[0]): Required<PetClaim> => ({
+const petClaim = (
+  petId: bigint,
+  fields?: Parameters<typeof sampleClaim>[0],
+): Required<PetClaim> => ({
   ...sampleClaim(fields),
   petId,
 });
@@ -70,7 +83,10 @@ const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
   new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
 const ANIMALS = promises({
-  async 'stores written animals under their ids exactly, for every way of reading'(transfer, { pets }) {
+  async 'stores written animals under their ids exactly, for every way of reading'(
+    transfer,
+    { pets },
+  ) {
     const stored = trickyPets();
     await write(transfer, stored);
     assert.deepEqual(await listAll(pets), stored);
@@ -97,7 +113,10 @@ const ANIMALS = promises({
     assert.deepEqual(found, petsWithIds(...ids, 2000n));
     await transfer.writePets([]);
   },
-  async 'stores a batch once that is written again, whole, in part or simultaneously'(transfer, { pets }) {
+  async 'stores a batch once that is written again, whole, in part or simultaneously'(
+    transfer,
+    { pets },
+  ) {
     const batch = petsWithIds(...times(20, BigInt));
     await write(transfer, batch.slice(0, 10));
     await write(transfer, batch.slice(0, 10));
@@ -105,7 +124,10 @@ const ANIMALS = promises({
     await Promise.all([transfer.writePets(batch.slice(5)), transfer.writePets(batch.slice(5))]);
     assert.deepEqual(await listAll(pets), batch);
   },
-  async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'(transfer, { pets }) {
+  async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'(
+    transfer,
+    { pets },
+  ) {
     const { pet } = await pets.add(samplePet({ name: 'Bella' }));
     await transfer.reserveIds(pet.id + 2n);
     await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
@@ -151,11 +173,15 @@ const ANIMALS = promises({
 
 /** For stores whose animals can be removed. */
 const REMOVED = promises({
-  async 'stores an animal under the id of one that was removed, and can remove it again'(transfer, subject) {
+  async 'stores an animal under the id of one that was removed, and can remove it again'(
+    transfer,
+    subject,
+  ) {
     const { pets, changes } = subject;
     const removed = await pets.add(samplePet(), claimed());
     const { pet } = await pets.add(samplePet());
-    for (const { id } of [removed.pet, pet]) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+    for (const { id } of [removed.pet, pet])
+      assert.equal(await changes?.remove(id, PET_STATUSES), true);
     const given = petsWithIds(removed.pet.id, pet.id, pet.id + 1n);
     await write(transfer, given);
     assert.deepEqual(await listAll(pets), given);
@@ -168,15 +194,24 @@ const REMOVED = promises({
 });
 
 const CLAIMS = promises({
-  async 'reads a claim that an add has made, with every field, until its keepUntil'(transfer, { pets }) {
+  async 'reads a claim that an add has made, with every field, until its keepUntil'(
+    transfer,
+    { pets },
+  ) {
     assert.deepEqual(await allClaims(transfer), []);
     const { pet } = await pets.add(samplePet(), claimed());
     assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
     const end = sampleClaim().keepUntil.getTime();
-    assert.equal((await allClaims(transfer, new Date(end - 1))).length, 1, 'live claims at keepUntil - 1 ms');
+    assert.equal(
+      (await allClaims(transfer, new Date(end - 1))).length,
+      1,
+      'live claims at keepUntil - 1 ms',
+    );
     assert.deepEqual(await allClaims(transfer, new Date(end)), []);
   },
-  async 'reads every live claim exactly once in batches of the limit, whatever its texts'(transfer) {
+  async 'reads every live claim exactly once in batches of the limit, whatever its texts'(
+    transfer,
+  ) {
     const claims = TEXTS.flatMap((scope) => TEXTS.map((key) => petClaim(1n, { scope, key })));
     await write(transfer, petsWithIds(1n));
     await transfer.writeClaims([...claims, petClaim(1n, { key: 'lapsed', keepUntil: instant(0) })]);
@@ -184,16 +219,26 @@ const CLAIMS = promises({
     for (;;) {
       const batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
       const expected = Math.min(9, claims.length - read.length);
-      assert.equal(batch.length, expected, `claims in a batch of up to 9 after ${read.length} were read`);
+      assert.equal(
+        batch.length,
+        expected,
+        `claims in a batch of up to 9 after ${read.length} were read`,
+      );
       if (batch.length === 0) break;
       read.push(...batch);
     }
     assert.deepEqual(byPair(read), byPair(claims));
   },
-  async 'honours a written claim: replays the animal, and refuses another fingerprint'(transfer, { pets }) {
+  async 'honours a written claim: replays the animal, and refuses another fingerprint'(
+    transfer,
+    { pets },
+  ) {
     await write(transfer, petsWithIds(1n, 2n));
     await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
-    assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), { pet: petWithId(2n), replayed: true });
+    assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), {
+      pet: petWithId(2n),
+      replayed: true,
+    });
     const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
@@ -239,7 +284,8 @@ const OPERATIONS = {
   markUnfinished: ({ transfer }, _id, call) => required(transfer).markUnfinished(true, call),
   reserveIds: ({ transfer }, _id, call) => required(transfer).reserveIds(999n, call),
   writePets: ({ transfer }, id, call) => required(transfer).writePets(petsWithIds(id + 1n), call),
-  readClaims: ({ transfer }, _id, call) => required(transfer).readClaims({ limit: 1, now: instant(0) }, call),
+  readClaims: ({ transfer }, _id, call) =>
+    required(transfer).readClaims({ limit: 1, now: instant(0) }, call),
   writeClaims: ({ transfer }, id, call) =>
     required(transfer).writeClaims([petClaim(id, { key: 'another' })], call),
 } satisfies Operations;
@@ -255,20 +301,29 @@ async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
   assert.equal(await required(transfer).isUnfinished(), true);
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
-  assert.deepEqual(await pets.add(unsavedPet(5n), claimed()), { pet: petWithId(5n), replayed: true });
+  assert.deepEqual(await pets.add(unsavedPet(5n), claimed()), {
+    pet: petWithId(5n),
+    replayed: true,
+  });
   const { pet } = await pets.add(samplePet());
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 
 const DURABILITY = promises({
-  async 'has everything that was written and reserved after closing and opening again'(transfer, subject) {
+  async 'has everything that was written and reserved after closing and opening again'(
+    transfer,
+    subject,
+  ) {
     await fill(transfer);
     await assertFilled(await reopened(subject));
   },
 });
 
 const SHARING = promises({
-  async 'shows what was written and reserved to the next call of another handle'(transfer, subject) {
+  async 'shows what was written and reserved to the next call of another handle'(
+    transfer,
+    subject,
+  ) {
     const other = await anotherHandle(subject);
     await fill(transfer);
     await assertFilled(other);
@@ -285,4 +340,7 @@ const cases = portCases('transfer', 'the store cannot be copied', OPERATIONS, [
 export type CatalogueTransferCase = IdOf<typeof cases>;
 
 /** What every store promises that can be copied. */
-export const catalogueTransferContract: Contract<StoreSubject> = { port: 'CatalogueTransfer', cases };
+export const catalogueTransferContract: Contract<StoreSubject> = {
+  port: 'CatalogueTransfer',
+  cases,
+};

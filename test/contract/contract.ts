@@ -35,7 +35,9 @@ type NameIn<Group> = Group extends unknown ? keyof Group & string : never;
 /** Joins promises whose cases take the same arguments. The compiler knows each by its name. */
 export const promisesOf =
   <Run>() =>
-  <Groups extends readonly Promises<Run>[]>(...groups: Groups): Promises<Run, NameIn<Groups[number]>> =>
+  <Groups extends readonly Promises<Run>[]>(
+    ...groups: Groups
+  ): Promises<Run, NameIn<Groups[number]>> =>
     Object.assign({}, ...groups);
 
 /** One promise for each of several values. */
@@ -56,9 +58,10 @@ export const casesOf = <Run, Id extends string, S = unknown>(
 ) => Object.entries<Run>(promises).map(([name, run]) => ({ name: name as Id, run, unless }));
 
 /** The names of cases. No text if the compiler does not know each, so that the type cannot be used as names. */
-export type IdOf<Cases extends readonly { readonly name: string }[]> = string extends Cases[number]['name']
-  ? { readonly error: 'a name is not literal' }
-  : Cases[number]['name'];
+export type IdOf<Cases extends readonly { readonly name: string }[]> =
+  string extends Cases[number]['name']
+    ? { readonly error: 'a name is not literal' }
+    : Cases[number]['name'];
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {

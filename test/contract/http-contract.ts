@@ -10,7 +10,12 @@ import { ORDER_OF_CHECKS } from './http/rows-order.js';
 import { CONDITIONAL, GETTING, LISTING, PATHS } from './http/rows-reading.js';
 import { CROSS_ORIGIN, DOCS, SERVICE } from './http/rows-service.js';
 import { runRow, startReady, type Ready } from './http/run-row.js';
-import { EVERY_RESPONSE, STORE_SCENARIOS, TRANSPORT_SCENARIOS, type Scenario } from './http/scenarios.js';
+import {
+  EVERY_RESPONSE,
+  STORE_SCENARIOS,
+  TRANSPORT_SCENARIOS,
+  type Scenario,
+} from './http/scenarios.js';
 import type { Situation } from './http/wire-http.js';
 
 /** The rows of the contract, by what they are about. */
@@ -64,7 +69,8 @@ function httpCase(
     topic,
     given,
     unless: ({ missing, overSocket }) =>
-      missing ?? (socketOnly !== undefined && !overSocket ? `needs a socket: ${socketOnly}` : undefined),
+      missing ??
+      (socketOnly !== undefined && !overSocket ? `needs a socket: ${socketOnly}` : undefined),
     run: async (subject) => run(await readyService(subject, given)),
   };
 }

@@ -6,13 +6,22 @@
  */
 export type { AnimalStoreSubject } from './animal-store/subject.js';
 export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
-export { DIGEST_TWINS, authenticatorContract, type AuthenticatorSubject } from './authenticator-contract.js';
+export {
+  DIGEST_TWINS,
+  authenticatorContract,
+  type AuthenticatorSubject,
+} from './authenticator-contract.js';
 export { bindContract, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 export { httpContract } from './http-contract.js';
 export type { Conversation } from './http/conversation.js';
-export { fetchSubjects, listenerSubjects, serviceSubjects, type HttpSubject } from './http/http-subjects.js';
+export {
+  fetchSubjects,
+  listenerSubjects,
+  serviceSubjects,
+  type HttpSubject,
+} from './http/http-subjects.js';
 export type { RowRequest } from './http/request-row.js';
 export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
 export { petChangesContract } from './pet-changes-contract.js';

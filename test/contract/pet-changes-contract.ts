@@ -35,14 +35,23 @@ async function conflicts(call: Promise<unknown>, status: PetStatus): Promise<voi
 }
 
 /** Checks every way of reading. */
-async function reads(pets: PetRepository, stored: readonly Pet[], gone: readonly Pet[] = []): Promise<void> {
+async function reads(
+  pets: PetRepository,
+  stored: readonly Pet[],
+  gone: readonly Pet[] = [],
+): Promise<void> {
   assert.deepEqual(await listAll(pets), stored);
   for (const status of PET_STATUSES) {
     const expected = stored.filter((pet) => pet.status === status);
-    assert.deepEqual(await pets.list({ limit: 1000, status }), expected, `with the status ${status}`);
+    assert.deepEqual(
+      await pets.list({ limit: 1000, status }),
+      expected,
+      `with the status ${status}`,
+    );
   }
   for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
-  for (const { id } of gone) assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
+  for (const { id } of gone)
+    assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
 }
 
 const CHANGING = promises({
@@ -72,7 +81,10 @@ const CHANGING = promises({
     assert.equal(changed?.status, 'sold');
     assert.equal(await changes.remove(pet.id, ['sold']), true);
   },
-  async 'shows a change to the next read, even one that saw the animal just before'(changes, { pets }) {
+  async 'shows a change to the next read, even one that saw the animal just before'(
+    changes,
+    { pets },
+  ) {
     const { pet } = await pets.add(samplePet());
     for (const status of ['pending', 'sold', 'available'] as const) {
       await changes.changeStatus(pet.id, status, ANY);
@@ -127,7 +139,8 @@ const REPLAYING = promises({
     assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
     await reads(pets, [{ ...pet, status: 'sold' }]);
     await changes.remove(pet.id, ANY);
-    for (const _ of 'abc') assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
+    for (const _ of 'abc')
+      assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
     await reads(pets, [], [pet]);
     const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
@@ -137,7 +150,8 @@ const REPLAYING = promises({
       const { pet } = await pets.add(FULL_PET, claimed({ key }));
       const retries = times(10, () => pets.add(FULL_PET, claimed({ key })));
       assert.equal(await changes.remove(pet.id, ANY), true);
-      for (const retry of await Promise.all(retries)) assert.deepEqual(retry, { pet, replayed: true });
+      for (const retry of await Promise.all(retries))
+        assert.deepEqual(retry, { pet, replayed: true });
       assert.deepEqual(await listAll(pets), []);
     }
   },
@@ -187,7 +201,9 @@ const RACING = promises({
     const both = await bothChanges(subject);
     for (const _ of 'abc') {
       const { pet } = await subject.pets.add(samplePet());
-      const racers = times(20, () => both.map((each) => each.changeStatus(pet.id, 'sold', ['available'])));
+      const racers = times(20, () =>
+        both.map((each) => each.changeStatus(pet.id, 'sold', ['available'])),
+      );
       const results = await Promise.allSettled(racers.flat());
       for (const result of results) {
         if (result.status === 'rejected') await conflicts(Promise.reject(result.reason), 'sold');
@@ -200,7 +216,9 @@ const RACING = promises({
   async 'lets exactly one of forty simultaneous removals find the animal'(_, subject) {
     const both = await bothChanges(subject);
     const { pet } = await subject.pets.add(samplePet());
-    const results = await Promise.all(times(20, () => both.map((each) => each.remove(pet.id, ANY))).flat());
+    const results = await Promise.all(
+      times(20, () => both.map((each) => each.remove(pet.id, ANY))).flat(),
+    );
     const removals = results.filter(Boolean).length;
     assert.equal(removals, 1, `${removals} callers removed the animal`);
   },
@@ -220,7 +238,9 @@ const RACING = promises({
     const both = await bothChanges(subject);
     const { pet } = await subject.pets.add(samplePet());
     // Each success moves the animal one step around, so successes of the three kinds differ by one at most.
-    const steps = PET_STATUSES.map((from, index) => [from, required(PET_STATUSES[(index + 1) % 3])] as const);
+    const steps = PET_STATUSES.map(
+      (from, index) => [from, required(PET_STATUSES[(index + 1) % 3])] as const,
+    );
     const counts = new Map(PET_STATUSES.map((status) => [status, 0]));
     const racers = times(10, () =>
       both.flatMap((each) =>
@@ -244,7 +264,9 @@ const RACING = promises({
   async 'takes 64 changes at once, beside adds'(changes, { pets }) {
     const stored = await addAll(pets, samplePets(64));
     const changing = stored.map(({ id }, index) =>
-      started<unknown>(index % 2 === 0 ? changes.remove(id, ANY) : changes.changeStatus(id, 'sold', ANY)),
+      started<unknown>(
+        index % 2 === 0 ? changes.remove(id, ANY) : changes.changeStatus(id, 'sold', ANY),
+      ),
     );
     const added = await addAll(pets, samplePets(8));
     await Promise.all(changing);
@@ -303,7 +325,10 @@ const keepsChanges =
     await reads(later.pets, [{ ...first, status: 'sold' }], [second, third]);
     assert.deepEqual(await later.pets.add(FULL_PET, claimed()), { pet: third, replayed: true });
     const { pet } = await later.pets.add(samplePet());
-    assert.ok(![first, second, third].some(({ id }) => id === pet.id), `${pet.id} was assigned again`);
+    assert.ok(
+      ![first, second, third].some(({ id }) => id === pet.id),
+      `${pet.id} was assigned again`,
+    );
     assert.equal(await required(later.changes).remove(third.id, ANY), false);
   };
 
@@ -315,7 +340,10 @@ const DURABILITY = promises({
 const SHARING = promises({
   'has every change in another handle, with its claim, and assigns no removed id':
     keepsChanges(anotherHandle),
-  async 'shows each change and removal at once to another handle that reads all the time'(changes, subject) {
+  async 'shows each change and removal at once to another handle that reads all the time'(
+    changes,
+    subject,
+  ) {
     const { pets: other } = await anotherHandle(subject);
     const pets = await addAll(subject.pets, samplePets(10));
     await besideReads(

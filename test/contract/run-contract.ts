@@ -89,7 +89,8 @@ export function suiteOf<S extends Subject, Given extends string = never>(
       let reason: string | undefined;
       try {
         reason = unless?.(subject);
-        if (reason === undefined) await within(timeLimit, 'the case did not end', run(subject, { animals }));
+        if (reason === undefined)
+          await within(timeLimit, 'the case did not end', run(subject, { animals }));
       } catch (error) {
         await release(subject).catch(() => {}); // the first error matters more
         throw error;
@@ -126,7 +127,10 @@ export async function within<T>(milliseconds: number, what: string, work: Promis
   if (milliseconds === Infinity) return work;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} within ${milliseconds / 1000} s`)), milliseconds);
+    timer = setTimeout(
+      () => reject(new Error(`${what} within ${milliseconds / 1000} s`)),
+      milliseconds,
+    );
   });
   try {
     return await Promise.race([work, late]);

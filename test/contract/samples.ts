@@ -63,7 +63,9 @@ export const FULL_PET: Required<UnsavedPet> = Object.freeze({
 
 /** For each field of an animal the values to keep, by what is special. A new field of `Pet` does not compile here. */
 export const FIELD_VALUES: {
-  readonly [Field in keyof Required<UnsavedPet>]: Readonly<Record<string, Required<UnsavedPet>[Field]>>;
+  readonly [Field in keyof Required<UnsavedPet>]: Readonly<
+    Record<string, Required<UnsavedPet>[Field]>
+  >;
 } = {
   name: TRICKY_NAMES,
   categoryId: Object.fromEntries(INT64_EDGES.map((value) => [`${value}`, value])),
@@ -104,7 +106,13 @@ const LONG = 'x'.repeat(255);
 const LONG_TOO = `${'x'.repeat(254)}y`;
 
 /** Texts that are equal when folded, trimmed, cut, normalised or read as a number or a pattern. */
-const ALIKE: readonly string[] = [...words('bc BC \u00e9 e\u0301 % 1 01'), 'bc ', ' bc', LONG, LONG_TOO];
+const ALIKE: readonly string[] = [
+  ...words('bc BC \u00e9 e\u0301 % 1 01'),
+  'bc ',
+  ' bc',
+  LONG,
+  LONG_TOO,
+];
 
 /** Pairs of scope and key that are equal when joined, folded, trimmed, cut or normalised. */
 export const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] = [

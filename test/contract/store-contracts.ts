@@ -29,7 +29,10 @@ const petCases = [...casesOf(promises(EXACT, ADDING, READING, CLAIMING, ENDING))
 export type PetRepositoryCase = IdOf<typeof petCases>;
 
 /** What every store of animals promises, and what its subject declares. */
-export const petRepositoryContract: Contract<StoreSubject> = { port: 'PetRepository', cases: petCases };
+export const petRepositoryContract: Contract<StoreSubject> = {
+  port: 'PetRepository',
+  cases: petCases,
+};
 
 /**
  * The contracts of a store: all its ports, and the use cases on it. Cases of ports that the store does not have are

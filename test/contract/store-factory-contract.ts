@@ -27,7 +27,10 @@ const OPENING = promises({
       const opening = open({ mustExist: true });
       await opening.then((store) => store.close()).catch(() => {});
       const error = await rejectionOf(opening);
-      assert.ok(error instanceof Error && !error.message.includes('\n'), 'the message has several lines');
+      assert.ok(
+        error instanceof Error && !error.message.includes('\n'),
+        'the message has several lines',
+      );
     }
   },
   async 'opens a store that must exist once it holds an animal'({ open }) {

@@ -19,7 +19,11 @@ async function fill({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> 
 }
 
 /** All that a store shows of what it holds. */
-const contentsOf = async ({ pets, apiKeys, transfer }: StoreSubject): Promise<readonly unknown[]> => [
+const contentsOf = async ({
+  pets,
+  apiKeys,
+  transfer,
+}: StoreSubject): Promise<readonly unknown[]> => [
   await listAll(pets),
   await apiKeys?.list(),
   await transfer?.survey(),
@@ -46,7 +50,11 @@ export const operationPromises = <Name extends string>(operations: Operations<Na
         for (const turn of ['before', 'after']) {
           const contents = await contentsOf(subject);
           await rejectsWhenAborted((aborted) => call(subject, id, aborted));
-          assert.deepEqual(await contentsOf(subject), contents, `${turn} the same call without a signal`);
+          assert.deepEqual(
+            await contentsOf(subject),
+            contents,
+            `${turn} the same call without a signal`,
+          );
           await call(subject, id);
         }
       },

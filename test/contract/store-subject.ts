@@ -72,12 +72,15 @@ export const cannotBeCopied = undeclared('transfer');
 export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => required(reopen)();
 
 /** The subject's own handle and a further one; the same one twice if the store is not shared. */
-export const twoHandles = async (subject: StoreSubject): Promise<readonly [StorePorts, StorePorts]> => [
+export const twoHandles = async (
+  subject: StoreSubject,
+): Promise<readonly [StorePorts, StorePorts]> => [
   subject,
   subject.another ? await subject.another() : subject,
 ];
 
-export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> => required(another)();
+export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> =>
+  required(another)();
 
 /**
  * Twenty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it
@@ -107,12 +110,16 @@ export function required<Part>(part: Part): NonNullable<Part> {
 }
 
 /** Adds the animals simultaneously; resolves to them as stored, in ascending order of id. */
-export async function addAll(pets: PetRepository, animals: readonly UnsavedPet[]): Promise<readonly Pet[]> {
+export async function addAll(
+  pets: PetRepository,
+  animals: readonly UnsavedPet[],
+): Promise<readonly Pet[]> {
   const added = await Promise.all(animals.map((animal) => pets.add(animal)));
   return added.map(({ pet }) => pet).sort(byId);
 }
 
-export const byId = (one: Pet, other: Pet): number => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+export const byId = (one: Pet, other: Pet): number =>
+  one.id < other.id ? -1 : one.id > other.id ? 1 : 0;
 
 /** Every animal of a store that holds a few hundred at most. */
 export const listAll = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 1000 });

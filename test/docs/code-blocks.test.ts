@@ -7,16 +7,20 @@ import { CODE_BLOCKS, ROOT, read, type CodeBlock } from './code-blocks.js';
 const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md > Run it > 1': 'CI installs, and test/service starts by npm; the scripts are there',
   'README.md > Test it > 1': 'it is what CI does; the scripts are there',
-  'CONTRIBUTING.md > Contributing > 1': 'they never end, or are all that CI does; the scripts are there',
-  'docs/write-an-adapter.md > Write an adapter > 1': 'needs the tarball: npm run outsiders does the same',
+  'CONTRIBUTING.md > Contributing > 1':
+    'they never end, or are all that CI does; the scripts are there',
+  'docs/write-an-adapter.md > Write an adapter > 1':
+    'needs the tarball: npm run outsiders does the same',
   'docs/write-an-adapter.md > Use it in the service > 2':
     'test/bootstrap starts services with modules of ADAPTERS',
   'docs/performance.md > Repeat it > 1': 'measures for minutes; CI runs the guard',
-  'docs/operations/deploy.md > In one line > 1': 'listens to everybody; scripts and settings are there',
+  'docs/operations/deploy.md > In one line > 1':
+    'listens to everybody; scripts and settings are there',
   'docs/operations/deploy.md > In one line > 2':
     'names folders of a machine; test/service/permissions does the same',
   'docs/operations/deploy.md > With systemd > 1': 'makes a user and needs systemd',
-  'docs/operations/deploy.md > With systemd > 2': 'the same; test/service/keys issues keys beside a service',
+  'docs/operations/deploy.md > With systemd > 2':
+    'the same; test/service/keys issues keys beside a service',
   'docs/operations/deploy.md > In a container > 1':
     'needs a container engine; deployment.test issues a key in the image',
   'docs/operations/deploy.md > In a container > 2': 'needs a cluster; the manifests are checked',
@@ -24,17 +28,22 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/operations/litestream.md > Set it up > 1': 'needs Litestream, which no package brings',
   'docs/operations/litestream.md > Set it up > 2': 'needs Litestream, which no package brings',
   'docs/operations/litestream.md > Restoring > 1': 'needs Litestream, which no package brings',
-  'docs/operations/litestream.md > Restoring > 2': 'operations.test restores a copy by the same command',
-  'docs/operations/mongodb.md > The animal store on MongoDB > 1': 'needs a replica set of three machines',
+  'docs/operations/litestream.md > Restoring > 2':
+    'operations.test restores a copy by the same command',
+  'docs/operations/mongodb.md > The animal store on MongoDB > 1':
+    'needs a replica set of three machines',
   'docs/operations/mongodb.md > Backup and restore > 1':
     'needs the tools of MongoDB, which no package brings',
-  'docs/operations/mongodb.md > Moving there, and back > 1': 'needs a replica set of three machines',
+  'docs/operations/mongodb.md > Moving there, and back > 1':
+    'needs a replica set of three machines',
 };
 
 /** The file of the repository that the block shows, named above it. Every such file has a test. */
 const fileOf = ({ above, code }: CodeBlock): string | undefined => {
   const [, file] = /`(examples\/[\w./-]+)`/.exec(above) ?? [];
-  return file !== undefined && existsSync(join(ROOT, file)) && read(file) === code ? file : undefined;
+  return file !== undefined && existsSync(join(ROOT, file)) && read(file) === code
+    ? file
+    : undefined;
 };
 
 describe('The blocks of code in the documents', () => {
@@ -56,7 +65,9 @@ describe('The blocks of code in the documents', () => {
   it('are run, show a tested file, or say here why not', () => {
     const unknown = CODE_BLOCKS.filter(
       (block) =>
-        NOT_RUN[block.place] === undefined && fileOf(block) === undefined && testsOf(block).length === 0,
+        NOT_RUN[block.place] === undefined &&
+        fileOf(block) === undefined &&
+        testsOf(block).length === 0,
     );
     expect(unknown.map(({ place }) => place)).to.deep.equal([]);
     expect(CODE_BLOCKS).to.have.length.greaterThan(30);
@@ -70,7 +81,10 @@ describe('The blocks of code in the documents', () => {
   it('show files that have a test', () => {
     const files = CODE_BLOCKS.flatMap((block) => fileOf(block) ?? []);
     expect(files).to.have.length.greaterThan(4);
-    const tests = TESTS.filter(([file]) => file.startsWith('test/examples/')).map(([, source]) => source);
-    for (const file of files) expect(tests.join('\n'), file).to.include(`'${file.split('examples/').at(-1)}`);
+    const tests = TESTS.filter(([file]) => file.startsWith('test/examples/')).map(
+      ([, source]) => source,
+    );
+    for (const file of files)
+      expect(tests.join('\n'), file).to.include(`'${file.split('examples/').at(-1)}`);
   });
 });

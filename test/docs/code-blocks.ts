@@ -7,7 +7,8 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** The text of a document without its code blocks, in which other rules hold. */
-export const proseOf = (document: string): string => read(document).replaceAll(/^```[^]*?^```$/gm, '');
+export const proseOf = (document: string): string =>
+  read(document).replaceAll(/^```[^]*?^```$/gm, '');
 
 /** What people read, but for the pages that `npm run api` makes and `npm run api:check` compares. */
 export const DOCUMENTS: readonly string[] = globSync('{*.md,docs/**/*.md,examples/**/*.md}', {

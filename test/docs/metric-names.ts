@@ -6,7 +6,9 @@ type Queries = readonly { readonly expr: string }[];
 type AlertRules = { readonly groups: readonly { readonly rules: Queries }[] };
 type Dashboard = {
   readonly panels: readonly { readonly targets: Queries }[];
-  readonly templating: { readonly list: readonly { readonly type: string; readonly query: string }[] };
+  readonly templating: {
+    readonly list: readonly { readonly type: string; readonly query: string }[];
+  };
 };
 
 /** The PromQL in the alert rules and the dashboard, by file. */
@@ -36,7 +38,8 @@ function metricsIn(query: string): readonly string[] {
     .parse(text)
     .iterate({
       enter({ name, node: { firstChild } }) {
-        if (name === 'VectorSelector' && firstChild) names.push(text.slice(firstChild.from, firstChild.to));
+        if (name === 'VectorSelector' && firstChild)
+          names.push(text.slice(firstChild.from, firstChild.to));
       },
     });
   return names;

@@ -7,7 +7,11 @@ export const PATH = [process.env['CHECKERS'], process.env['PATH'], '/usr/sbin', 
   .join(delimiter);
 
 /** What a page tells for a program of the system is tried where that is; elsewhere it is pending, and says why. */
-export function needing(programs: readonly string[], title: string, test: () => Promise<void>): void {
+export function needing(
+  programs: readonly string[],
+  title: string,
+  test: () => Promise<void>,
+): void {
   const missing = programs.filter(
     (name) => spawnSync('sh', ['-c', `command -v ${name}`], { env: { PATH } }).status !== 0,
   );

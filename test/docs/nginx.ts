@@ -18,7 +18,17 @@ export async function startNginx(folder: string, [first, second]: readonly [numb
     `${folder}/socket`,
     `${folder}/conf`,
   ];
-  const subject = ['-nodes', '-days', '2', '-subj', '/CN=animals.example', '-keyout', key, '-out', pem];
+  const subject = [
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=animals.example',
+    '-keyout',
+    key,
+    '-out',
+    pem,
+  ];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject], {
     env: { PATH },
     stdio: 'ignore',

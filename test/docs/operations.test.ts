@@ -30,67 +30,85 @@ describe('The pages for operators', function () {
   });
   afterEach(cleanUp);
 
-  needing(['nginx', 'openssl'], 'have an nginx before the service that alters no answer', async () => {
-    const { http, keys } = await wireHttp('plain');
-    const listener = createKoaApp(http).callback();
-    const connections = new Set<unknown>();
-    let received: IncomingHttpHeaders = {};
-    const service = new NodeServer((request, response) => {
-      connections.add(request.socket);
-      received = request.headers;
-      void listener(request, response);
-    });
-    const port = await service.listen(0, '127.0.0.1');
-    const nginx = await startNginx(folder, [port, port]);
-    try {
-      const send = async (path: string, method = 'GET', given = {}, body = '') => {
-        const headers = { Host: 'animals.example', Authorization: `Bearer ${keys.key}`, ...given };
-        const { socketPath } = nginx;
-        const trusting = { socketPath, rejectUnauthorized: false }; // its certificate was made just now
-        return answerTo(httpsRequest({ ...trusting, method, path, headers }).end(body));
-      };
-      const json = { 'Content-Type': 'application/json' };
-      const bella = '{"name":"Bella","categoryId":9223372036854775807}';
-      const created = await send('/v1/pets', 'POST', json, bella);
-      expect(created).to.include({
-        status: 201,
-        body: '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}',
+  needing(
+    ['nginx', 'openssl'],
+    'have an nginx before the service that alters no answer',
+    async () => {
+      const { http, keys } = await wireHttp('plain');
+      const listener = createKoaApp(http).callback();
+      const connections = new Set<unknown>();
+      let received: IncomingHttpHeaders = {};
+      const service = new NodeServer((request, response) => {
+        connections.add(request.socket);
+        received = request.headers;
+        void listener(request, response);
       });
-      expect(created.headers.location).to.equal('/v1/pets/1');
-      expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
-      const keyed = { ...json, 'Idempotency-Key': 'bella' };
-      const [first, second] = [
-        await send('/v1/pets', 'POST', keyed, bella),
-        await send('/v1/pets', 'POST', keyed, bella),
-      ];
-      expect([second.status, second.body, second.headers['idempotency-replayed']]).to.deep.equal([
-        201,
-        first.body,
-        'true',
-      ]);
-      for (const path of ['/v1/pets/%31', '/v1//pets', '/v1/pets?status=no%20status', '/v1/a/../pets']) {
-        const headers = { Authorization: `Bearer ${keys.key}` };
-        // Without the proxy. The path goes out as it stands.
-        const direct = httpRequest({ host: '127.0.0.1', port, path, headers }).end();
-        const { status, body } = await answerTo(direct);
-        expect(await send(path), path).to.include({ status, body });
+      const port = await service.listen(0, '127.0.0.1');
+      const nginx = await startNginx(folder, [port, port]);
+      try {
+        const send = async (path: string, method = 'GET', given = {}, body = '') => {
+          const headers = {
+            Host: 'animals.example',
+            Authorization: `Bearer ${keys.key}`,
+            ...given,
+          };
+          const { socketPath } = nginx;
+          const trusting = { socketPath, rejectUnauthorized: false }; // its certificate was made just now
+          return answerTo(httpsRequest({ ...trusting, method, path, headers }).end(body));
+        };
+        const json = { 'Content-Type': 'application/json' };
+        const bella = '{"name":"Bella","categoryId":9223372036854775807}';
+        const created = await send('/v1/pets', 'POST', json, bella);
+        expect(created).to.include({
+          status: 201,
+          body: '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}',
+        });
+        expect(created.headers.location).to.equal('/v1/pets/1');
+        expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
+        const keyed = { ...json, 'Idempotency-Key': 'bella' };
+        const [first, second] = [
+          await send('/v1/pets', 'POST', keyed, bella),
+          await send('/v1/pets', 'POST', keyed, bella),
+        ];
+        expect([second.status, second.body, second.headers['idempotency-replayed']]).to.deep.equal([
+          201,
+          first.body,
+          'true',
+        ]);
+        for (const path of [
+          '/v1/pets/%31',
+          '/v1//pets',
+          '/v1/pets?status=no%20status',
+          '/v1/a/../pets',
+        ]) {
+          const headers = { Authorization: `Bearer ${keys.key}` };
+          // Without the proxy. The path goes out as it stands.
+          const direct = httpRequest({ host: '127.0.0.1', port, path, headers }).end();
+          const { status, body } = await answerTo(direct);
+          expect(await send(path), path).to.include({ status, body });
+        }
+        const large = await send('/v1/pets', 'POST', json, ' '.repeat(300_000));
+        expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
+        expect(large.body).to.include('"payload_too_large"');
+        await send('/livez', 'GET', { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' });
+        expect(received, 'the forged address of a client').to.include({
+          'x-forwarded-for': 'unix:',
+        });
+        expect(received.forwarded).to.equal(undefined);
+        for (let count = 0; count < 5; count += 1)
+          expect((await send('/livez')).status).to.equal(200);
+        expect(connections.size, 'connections to the service').to.be.lessThan(4);
+      } finally {
+        await nginx.stop();
+        await service.close(100);
       }
-      const large = await send('/v1/pets', 'POST', json, ' '.repeat(300_000));
-      expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
-      expect(large.body).to.include('"payload_too_large"');
-      await send('/livez', 'GET', { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' });
-      expect(received, 'the forged address of a client').to.include({ 'x-forwarded-for': 'unix:' });
-      expect(received.forwarded).to.equal(undefined);
-      for (let count = 0; count < 5; count += 1) expect((await send('/livez')).status).to.equal(200);
-      expect(connections.size, 'connections to the service').to.be.lessThan(4);
-    } finally {
-      await nginx.stop();
-      await service.close(100);
-    }
-  });
+    },
+  );
 
   it('import the animals of this repository, and export them', async () => {
-    const lines = codeAt('docs/operations/import.md > Importing and exporting animals > 1').trimEnd();
+    const lines = codeAt(
+      'docs/operations/import.md > Importing and exporting animals > 1',
+    ).trimEnd();
     cpSync(join(ROOT, 'examples/data'), join(folder, 'examples/data'), { recursive: true });
     const outs: string[] = [];
     for (const line of lines.split('\n')) {
@@ -119,24 +137,32 @@ describe('The pages for operators', function () {
     const serving = await openSqliteStore(file);
     await serving.pets.add(pet);
     const done = { code: 0, err: '' };
-    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 1')).to.include(done);
+    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 1')).to.include(
+      done,
+    );
     await serving.pets.add(pet);
     await serving.close();
-    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include(done);
+    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include(
+      done,
+    );
     const restored = await openSqliteStore(file);
     expect((await restored.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([1n]);
     await restored.close();
   });
 
-  needing(['promtool'], 'have alerts for Prometheus, each of which fires when it should', async () => {
-    const cases = 'test/docs/alerts.test.yml';
-    const options = { env: { PATH, HOME: folder }, cwd: ROOT };
-    await run('promtool', ['check', 'rules', 'docs/operations/alerts.yml'], options);
-    await run('promtool', ['test', 'rules', cases], options);
-    const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
-    expect(alerts).to.have.length.greaterThan(5);
-    for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
-  });
+  needing(
+    ['promtool'],
+    'have alerts for Prometheus, each of which fires when it should',
+    async () => {
+      const cases = 'test/docs/alerts.test.yml';
+      const options = { env: { PATH, HOME: folder }, cwd: ROOT };
+      await run('promtool', ['check', 'rules', 'docs/operations/alerts.yml'], options);
+      await run('promtool', ['test', 'rules', cases], options);
+      const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
+      expect(alerts).to.have.length.greaterThan(5);
+      for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
+    },
+  );
 });
 
 async function answerTo(sent: ClientRequest) {

@@ -16,7 +16,10 @@ const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const PAGE = read('docs/write-an-adapter.md');
 /** The programs of the page by the name in their first line. */
 const PROGRAMS = new Map(
-  [...PAGE.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
+  [...PAGE.matchAll(/```js\n\/\/ ([\w.-]+)\n([^]*?)```/g)].map(([, name = '', code = '']) => [
+    name,
+    code,
+  ]),
 );
 
 const passed = (report: string): number => Number(/^# pass (\d+)$/m.exec(report)?.[1]);
@@ -33,7 +36,10 @@ describe('docs/write-an-adapter.md', function () {
   before(() => {
     folder = temporaryFolder(import.meta.dirname); // in this package, whose name the programs import
     for (const [name, code] of PROGRAMS)
-      write(name, code.replaceAll('{ describe, it, after }', '{ describe, it, after }, { animals: 110 }'));
+      write(
+        name,
+        code.replaceAll('{ describe, it, after }', '{ describe, it, after }, { animals: 110 }'),
+      );
   });
   after(removeFolders);
 
@@ -81,7 +87,10 @@ describe('docs/write-an-adapter.md', function () {
     // A part of the contract: other tests run all of it.
     const only = "(name, topic) => topic === 'paths'";
     const program = PROGRAMS.get('transport.test.mjs') ?? '';
-    const part = program.replaceAll('{ describe, it, after }', `{ describe, it, after }, { only: ${only} }`);
+    const part = program.replaceAll(
+      '{ describe, it, after }',
+      `{ describe, it, after }, { only: ${only} }`,
+    );
     write('transport-part.test.mjs', part);
     const report = await output('--test', '--test-reporter=tap', 'transport-part.test.mjs');
     expect(report).to.match(/^# fail 0$/m);

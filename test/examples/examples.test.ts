@@ -30,13 +30,17 @@ describe('The examples', () => {
   /** Starts a program that reads `input`. */
   function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
     writeFileSync(join(folder, 'input'), input);
-    return shellLine(folder, 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"', {
-      EXAMPLE: join(EXAMPLES, name),
-      API_KEY: KEY,
-      PORT: '0',
-      ANIMALS_FILE: join(folder, 'animals.db'),
-      ...environment,
-    });
+    return shellLine(
+      folder,
+      'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"',
+      {
+        EXAMPLE: join(EXAMPLES, name),
+        API_KEY: KEY,
+        PORT: '0',
+        ANIMALS_FILE: join(folder, 'animals.db'),
+        ...environment,
+      },
+    );
   }
 
   /** What a program prints that ends by itself. */
@@ -64,7 +68,9 @@ describe('The examples', () => {
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     const first = await run('embedding/worker-script.mjs', delivery);
     expect([first.out[0], first.code]).to.deep.equal(['2 added', 0]);
-    expect((await run('embedding/worker-script.mjs', `${delivery}Milo 2\n`)).out[0]).to.equal('1 added');
+    expect((await run('embedding/worker-script.mjs', `${delivery}Milo 2\n`)).out[0]).to.equal(
+      '1 added',
+    );
     for (const [line, said] of [
       ['Milo 9223372036854775808', 'line 3: expected a name, a space and a whole number'],
       ['Milo', 'line 3: expected a name, a space and a whole number'],
@@ -96,7 +102,10 @@ describe('The examples', () => {
       const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body: NEW_BELLA });
       const location = created.headers.get('location') ?? '';
       const animal = await created.text();
-      expect([created.status, location]).to.deep.equal([201, `${base}/pets/${/\d+/.exec(animal)?.[0]}`]);
+      expect([created.status, location]).to.deep.equal([
+        201,
+        `${base}/pets/${/\d+/.exec(animal)?.[0]}`,
+      ]);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
       expect(await (await fetch(url + location, { headers: BEARER })).text()).to.equal(animal);
       if (!name.endsWith('-app.mjs')) return;
@@ -110,7 +119,9 @@ describe('The examples', () => {
   }
 
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
-    const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as { adapter: ContainerModule };
+    const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as {
+      adapter: ContainerModule;
+    };
     const url = await serve(adapter);
     const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
     expect(await (await fetch(`${url}/pets`, request)).text()).to.equal(BELLA);
@@ -142,7 +153,8 @@ describe('The examples', () => {
     const { url: other } = await startedService(folder);
     const client = new StoreClient(KEY, false);
     const added: bigint[] = [];
-    const add = async (url: string, name = 'Milo') => added.push(BigInt(await client.add(url, name)));
+    const add = async (url: string, name = 'Milo') =>
+      added.push(BigInt(await client.add(url, name)));
     /** The ids that the program prints, up to the animal called "Last". Calls `onFirst` at the first one. */
     const printed = async (lastId: bigint, onFirst = () => {}): Promise<bigint[]> => {
       const environment = { BASE_URL: one, LAST_ID: String(lastId), PAUSE: '1' };

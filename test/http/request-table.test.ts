@@ -6,7 +6,12 @@ import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
 import { startService } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from '../adapters/mongodb/mongo-server.js';
+import {
+  describeOnMongo,
+  dropDatabase,
+  newDatabaseName,
+  uriOf,
+} from '../adapters/mongodb/mongo-server.js';
 import { bindContract } from '../contract/bind-contract.js';
 import { REQUEST_TABLE, STORE_TOPIC, httpContract } from '../contract/http-contract.js';
 import type { RawResponse } from '../contract/http/conversation.js';
@@ -38,7 +43,9 @@ function bindHeldToDocument(open: OpenHttp): void {
   bindContract(httpContract, heldToDocument(open, tally));
   after(function () {
     let isWhole = true; // not a few cases that --grep has chosen
-    this.test?.parent?.eachTest(({ state, pending }) => (isWhole &&= state !== undefined || pending));
+    this.test?.parent?.eachTest(
+      ({ state, pending }) => (isWhole &&= state !== undefined || pending),
+    );
     assert.ok(tally.held > 300 || !isWhole, `${tally.held} responses were held to the document`);
   });
 }
@@ -60,7 +67,11 @@ const comparable = ({ status, headers, body }: RawResponse): unknown => ({
 });
 
 /** The responses to the requests, in the order of the table, on a new store. */
-async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly Row[]): Promise<unknown[]> {
+async function responsesOf(
+  open: OpenHttp,
+  situation: Situation,
+  rows: readonly Row[],
+): Promise<unknown[]> {
   const subject = await open(situation);
   try {
     const { values } = await startReady(subject, situation);
@@ -78,7 +89,9 @@ async function responsesOf(open: OpenHttp, situation: Situation, rows: readonly 
 describe('Koa and Fetch', () => {
   for (const situation of new Set(ROWS.map(({ given = 'plain' }) => given))) {
     it(`respond alike, byte for byte: ${situation}`, async () => {
-      const rows = ROWS.filter(({ given = 'plain', socketOnly }) => given === situation && !socketOnly);
+      const rows = ROWS.filter(
+        ({ given = 'plain', socketOnly }) => given === situation && !socketOnly,
+      );
       const one = await responsesOf(koa, situation, rows);
       expect(one).to.deep.equal(await responsesOf(fetch, situation, rows));
     }).timeout(20_000);

@@ -67,7 +67,11 @@ const json: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Compares the schema with the service on generated values, valid and invalid ones. */
-function agree<T>(values: fc.Arbitrary<T>, published: (value: T) => boolean, taken: (value: T) => boolean) {
+function agree<T>(
+  values: fc.Arbitrary<T>,
+  published: (value: T) => boolean,
+  taken: (value: T) => boolean,
+) {
   const seen = { true: 0, false: 0 };
   fc.assert(
     fc.property(values, (value) => {
@@ -77,7 +81,9 @@ function agree<T>(values: fc.Arbitrary<T>, published: (value: T) => boolean, tak
     }),
     RUNS,
   );
-  expect(Math.min(seen.true, seen.false), JSON.stringify(seen)).to.be.greaterThan(RUNS.numRuns / 50);
+  expect(Math.min(seen.true, seen.false), JSON.stringify(seen)).to.be.greaterThan(
+    RUNS.numRuns / 50,
+  );
 }
 
 /** The value that a validator sees. Unlike `parse` it makes a bigint of every integer, also beyond int64. */
@@ -100,7 +106,9 @@ describe('The published schemas accept exactly what the service accepts:', () =>
 
   it('except lone surrogates in names, which most languages cannot write in a pattern', () => {
     expect(isNewPet({ name: 'a\ud800', categoryId: 1n })).to.equal(undefined);
-    expect(takes(() => unsavedPet(readNewPet('{"name":"a\\ud800","categoryId":1}')))).to.equal(false);
+    expect(takes(() => unsavedPet(readNewPet('{"name":"a\\ud800","categoryId":1}')))).to.equal(
+      false,
+    );
   });
 
   for (const field of NEW_PET_FIELDS.filter((each) => each !== 'name')) {
@@ -108,7 +116,8 @@ describe('The published schemas accept exactly what the service accepts:', () =>
       const others = field === 'categoryId' ? '"name":"Bella"' : '"name":"Bella","categoryId":1';
       agree(
         json,
-        (source) => isNewPet({ name: 'Bella', categoryId: 1n, [field]: seen(source) }) === undefined,
+        (source) =>
+          isNewPet({ name: 'Bella', categoryId: 1n, [field]: seen(source) }) === undefined,
         (source) => takes(() => unsavedPet(readNewPet(`{${others},"${field}":${source}}`))),
       );
     });
@@ -128,8 +137,9 @@ describe('The published schemas accept exactly what the service accepts:', () =>
     agree(
       member,
       (pet) =>
-        isNewPet(Object.fromEntries(Object.entries(pet).map(([name, source]) => [name, seen(source)]))) ===
-        undefined,
+        isNewPet(
+          Object.fromEntries(Object.entries(pet).map(([name, source]) => [name, seen(source)])),
+        ) === undefined,
       (pet) => {
         const members = Object.entries(pet).map(([name, source]) => `"${name}":${source}`);
         return takes(() => unsavedPet(readNewPet(`{${members.join()}}`)));
@@ -161,7 +171,8 @@ describe('The published schemas accept exactly what the service accepts:', () =>
         fc.integer({ min: 250, max: 258 }).map((length) => 'k'.repeat(length)),
       ),
       (value) => isKey(value) === undefined,
-      (value) => takes(() => readIdempotencyKey({ header: () => value } as unknown as HttpRequest, 'scope')),
+      (value) =>
+        takes(() => readIdempotencyKey({ header: () => value } as unknown as HttpRequest, 'scope')),
     );
   });
 });

@@ -18,20 +18,30 @@ import { requestsOf } from './held-to-document.js';
 
 const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
   Object.fromEntries(
-    Object.entries(operationsOf(document)).map(([id, { responses }]) => [id, Object.keys(responses)]),
+    Object.entries(operationsOf(document)).map(([id, { responses }]) => [
+      id,
+      Object.keys(responses),
+    ]),
   );
 
 const serversOf = (settings: Parameters<typeof documentFor>[0]): string[][] =>
   documentFor(settings).servers.map(({ url, description }) => [url, description]);
 
 const BASE = '/v1';
-const SITUATIONS = new Set<Situation>(['plain', 'smallBodies', 'storeAway', 'storeFaulty', 'storeUndecided']);
+const SITUATIONS = new Set<Situation>([
+  'plain',
+  'smallBodies',
+  'storeAway',
+  'storeFaulty',
+  'storeUndecided',
+]);
 
 /**
  * What no single row can show (a timeout, two requests), and what the server refuses before any operation: the table
  * shows that once.
  */
-const ELSEWHERE = / (?:request_timeout|idempotency_key_reused|expectation_failed|headers_too_large)$/;
+const ELSEWHERE =
+  / (?:request_timeout|idempotency_key_reused|expectation_failed|headers_too_large)$/;
 
 describe('The OpenAPI document', () => {
   const document = documentFor();
@@ -42,7 +52,8 @@ describe('The OpenAPI document', () => {
       const { properties = {} } = document.components.schemas[name] ?? {};
       expect(properties, name).to.not.be.empty;
       for (const [member, schema] of Object.entries(properties)) {
-        if (schema.$ref === undefined) expect(schema, `${name}.${member}`).to.have.property('example');
+        if (schema.$ref === undefined)
+          expect(schema, `${name}.${member}`).to.have.property('example');
         expect(schema, `${name}.${member}`).not.to.have.property('default');
       }
     }
@@ -115,7 +126,9 @@ describe('The OpenAPI document', () => {
 
     it('429 with its headers where a rate limit is set, except for a removed operation', () => {
       const limited = documentFor({ rateLimit: { requests: 5, seconds: 60 }, getPet: 'off' });
-      const declaring = Object.entries(operationsOf(limited)).filter(([, { responses }]) => responses['429']);
+      const declaring = Object.entries(operationsOf(limited)).filter(
+        ([, { responses }]) => responses['429'],
+      );
       expect(declaring.map(([id]) => id)).to.deep.equal(['listPets', 'createPet']);
       const headers = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
       for (const [, { responses }] of declaring) {
@@ -133,9 +146,13 @@ describe('The OpenAPI document', () => {
 
     it('each with the codes that it may have, and one of them as its example', () => {
       for (const { responses } of Object.values(operations)) {
-        for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
+        for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(
+          responses,
+        )) {
           if (Number(status) < 400) continue;
-          expect(new Set(codes.map((code) => ERRORS[code as ErrorCode].status))).to.have.keys(Number(status));
+          expect(new Set(codes.map((code) => ERRORS[code as ErrorCode].status))).to.have.keys(
+            Number(status),
+          );
           const { code, status: of } = content?.['application/json'].example ?? {};
           expect([code, String(of)]).to.deep.equal([codes[0], status]);
         }
@@ -149,7 +166,9 @@ describe('The OpenAPI document', () => {
       rows.flatMap(({ request, given = 'plain', expect: { status, code } }) => {
         const [asked] = requestsOf(fillRequest(request, { base: BASE, pet: '1' }));
         const operation = asked && operationAt(document, BASE, asked.method, asked.path);
-        return operation && SITUATIONS.has(given) ? [`${operation.operationId} ${status} ${code}`] : [];
+        return operation && SITUATIONS.has(given)
+          ? [`${operation.operationId} ${status} ${code}`]
+          : [];
       }),
     );
     const declared = Object.entries(operations).flatMap(([id, { responses }]) =>
@@ -157,7 +176,9 @@ describe('The OpenAPI document', () => {
         codes.map((code) => `${id} ${status} ${code}`),
       ),
     );
-    expect(declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer))).to.deep.equal([]);
+    expect(
+      declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer)),
+    ).to.deep.equal([]);
   });
 
   it('gives the limit of a body that was set as the example of 413', () => {

@@ -36,7 +36,9 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: Schema }>>;
+    readonly headers: Readonly<
+      Record<string, { readonly required: boolean; readonly schema: Schema }>
+    >;
   };
 }
 
@@ -45,7 +47,9 @@ export const documentFor = (settings?: Partial<HttpSettings>): OpenApiDocument =
   parse(openApiDocument(settings)) as OpenApiDocument;
 
 /** Its operations by id. */
-export const operationsOf = ({ paths }: OpenApiDocument): Readonly<Record<string, DocumentedOperation>> =>
+export const operationsOf = ({
+  paths,
+}: OpenApiDocument): Readonly<Record<string, DocumentedOperation>> =>
   Object.fromEntries(
     Object.values(paths).flatMap((item) =>
       Object.values(item).map((operation) => [operation.operationId, operation]),

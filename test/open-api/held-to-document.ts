@@ -3,7 +3,13 @@ import { JsonSyntaxError, parse } from '../../src/exact-json.js';
 import { headerValues, type RawResponse } from '../contract/http/conversation.js';
 import type { OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
-import { judgeFor, operationAt, type Judge, type OpenApiDocument, type Schema } from './document.js';
+import {
+  judgeFor,
+  operationAt,
+  type Judge,
+  type OpenApiDocument,
+  type Schema,
+} from './document.js';
 
 /** The method and the path of a request, as far as they are known. */
 interface Asked {
@@ -64,7 +70,10 @@ function answerCheck(document: OpenApiDocument, basePath: string) {
     const [value, second] = values;
     if (value === undefined) return required ? 'is missing' : undefined;
     if (second !== undefined) return 'is there twice';
-    return faultOf(schema, schema['type'] === 'integer' && /^-?\d+$/.test(value) ? BigInt(value) : value);
+    return faultOf(
+      schema,
+      schema['type'] === 'integer' && /^-?\d+$/.test(value) ? BigInt(value) : value,
+    );
   };
   return (answer: RawResponse, { method, path }: Asked): string[] | undefined => {
     const operation = operationAt(document, basePath, method, path);
@@ -73,7 +82,10 @@ function answerCheck(document: OpenApiDocument, basePath: string) {
     const response = responses[answer.status];
     if (response === undefined) return [`${operationId} declares no ${answer.status}`];
     const faults = Object.entries(response.headers).map(([name, { $ref }]) => {
-      const fault = headerFault($ref.replace('#/components/headers/', ''), headerValues(answer, name));
+      const fault = headerFault(
+        $ref.replace('#/components/headers/', ''),
+        headerValues(answer, name),
+      );
       return fault && `${name}: ${fault}`;
     });
     const content = response.content?.['application/json'];
@@ -82,7 +94,9 @@ function answerCheck(document: OpenApiDocument, basePath: string) {
       const [type = ''] = headerValues(answer, 'Content-Type').join().split(';');
       faults.push(type === 'application/json' ? undefined : `Content-Type: ${type}`);
       if (method !== 'HEAD') {
-        faults.push(bodyFault(answer, (body) => faultOf(content.schema, body), response['x-error-codes']));
+        faults.push(
+          bodyFault(answer, (body) => faultOf(content.schema, body), response['x-error-codes']),
+        );
       }
     }
     return faults.flatMap((fault) => (fault ? [`${operationId} ${answer.status}, ${fault}`] : []));
@@ -98,7 +112,8 @@ function bodyFault(
   try {
     const value = parse(body.toString());
     const error = value as { readonly code: string; readonly status: bigint };
-    if (codes?.includes(error.code) === false) return `code is ${error.code}, and may be ${codes.join(', ')}`;
+    if (codes?.includes(error.code) === false)
+      return `code is ${error.code}, and may be ${codes.join(', ')}`;
     if (codes && error.status !== BigInt(status)) return `status is ${error.status}`;
     return judge(value);
   } catch (error) {

@@ -44,7 +44,12 @@ describe('API keys', () => {
     const key = issued.out.trim();
     const revoked = await keys(`revoke ${key.split('_')[2]} --after 1h`);
     const secrets = [staticKey, key, `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`];
-    const said = [issued.err, revoked.err, (await keys('list')).out, (await keys('list --json')).out];
+    const said = [
+      issued.err,
+      revoked.err,
+      (await keys('list')).out,
+      (await keys('list --json')).out,
+    ];
     for (const secret of secrets) {
       const client = new StoreClient(secret);
       for (const [method, target, body] of [

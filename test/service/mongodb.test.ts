@@ -50,7 +50,9 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     const serving = new Serving({ ...WHILE_AWAY, STORE_URL: server.uri('animals') });
     const url = await serving.ready();
     await expectAway(url);
-    const reasons = serving.io.err.split('\n').filter((line) => line.includes('the database is away'));
+    const reasons = serving.io.err
+      .split('\n')
+      .filter((line) => line.includes('the database is away'));
     expect(reasons).to.have.length(1);
     expect(reasons[0]).to.match(/the database is away: connect ECONNREFUSED [^ ]+$/);
 

@@ -74,7 +74,10 @@ describe('npm start', function () {
       };
       const settings = { STORE_URL: `sqlite:${store}`, API_KEYS_FILE: join(folder, 'disk-keys') };
       const err = await used(started(settings, asked));
-      expect(err.match(/may .*/g)).to.deep.equal(['may read the folder: true', 'may read above: false']);
+      expect(err.match(/may .*/g)).to.deep.equal([
+        'may read the folder: true',
+        'may read above: false',
+      ]);
     }
   });
 
@@ -82,14 +85,25 @@ describe('npm start', function () {
     const folder = temporaryFolder();
     const bounds = ['--permission', `--allow-fs-read=${PACKAGE}`];
     const settings = { PORT: '0', API_KEYS: KEY, STORE_URL: `sqlite:${folder}/new/animals.db` };
-    const { code, err } = await new Child(process.execPath, [...bounds, MAIN, 'serve'], PACKAGE, settings)
-      .ended;
+    const { code, err } = await new Child(
+      process.execPath,
+      [...bounds, MAIN, 'serve'],
+      PACKAGE,
+      settings,
+    ).ended;
     expect({ code, err }).to.have.property('code', 1);
-    expect(err).to.match(/^\S+\/new\/animals\.db cannot be used \(Access to this API has been restricted/);
+    expect(err).to.match(
+      /^\S+\/new\/animals\.db cannot be used \(Access to this API has been restricted/,
+    );
   });
 
   it('passes its options on', async () => {
-    const child = new Child(process.execPath, [join(PACKAGE, 'tools/start.mjs'), '--help'], PACKAGE, {});
+    const child = new Child(
+      process.execPath,
+      [join(PACKAGE, 'tools/start.mjs'), '--help'],
+      PACKAGE,
+      {},
+    );
     expect(await child.ended)
       .to.have.property('out')
       .that.matches(/^Usage: animal-store serve/);

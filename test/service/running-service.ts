@@ -38,7 +38,10 @@ export class Child {
     if (this.#guardian === undefined) {
       const stdio = ['pipe', 'ignore', 'ignore'] as const;
       // Of a group of its own: a signal to that of the tests must not end it.
-      this.#guardian = spawn(process.execPath, ['-e', GUARDIAN], { stdio: [...stdio], detached: true });
+      this.#guardian = spawn(process.execPath, ['-e', GUARDIAN], {
+        stdio: [...stdio],
+        detached: true,
+      });
       this.#guardian.unref();
       (this.#guardian.stdin as Socket).unref();
     }
@@ -113,8 +116,11 @@ export class Child {
 }
 
 /** Runs the program in `folder`. */
-export const program = (folder: string, args: readonly string[], environment: Environment = {}): Child =>
-  new Child(process.execPath, [MAIN, ...args], folder, environment);
+export const program = (
+  folder: string,
+  args: readonly string[],
+  environment: Environment = {},
+): Child => new Child(process.execPath, [MAIN, ...args], folder, environment);
 
 /** Runs a command line of a shell in `folder`, where "$NODE" "$MAIN" is the program. */
 export const shellLine = (folder: string, line: string, environment: Environment = {}): Child =>

@@ -55,7 +55,9 @@ describe('Services that use one store', function () {
     const animals = await new StoreClient(KEY, false).all(next);
     const wrong = acknowledged.filter(([id, name]) => animals.get(id) !== name);
     expect(wrong, 'acknowledged, but lost or different').to.deep.equal([]);
-    expect(new Set(acknowledged.map(([id]) => id)).size, 'ids assigned once').to.equal(acknowledged.length);
+    expect(new Set(acknowledged.map(([id]) => id)).size, 'ids assigned once').to.equal(
+      acknowledged.length,
+    );
     expect(new Set(animals.values()).size, 'names stored once').to.equal(animals.size);
   });
 
@@ -68,7 +70,8 @@ describe('Services that use one store', function () {
     const { port } = new URL(first.url);
     const services = [first, await start(port)];
     const added: string[] = [];
-    const add = async () => added.push(await new StoreClient(KEY, false).add(first.url, `${added.length}`));
+    const add = async () =>
+      added.push(await new StoreClient(KEY, false).add(first.url, `${added.length}`));
     const served = (index: number) => services[index]?.child.err.includes('"status":201') === true;
     await until('both serve', async () => {
       await add();

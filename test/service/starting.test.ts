@@ -25,7 +25,9 @@ describe('The program', () => {
       const [key = ''] = /ast_live_\w+/.exec(npm.out) ?? [];
       const [line = ''] = /(?<=^ *)curl .*$/m.exec(npm.out) ?? [];
       const { stdout } = await run('sh', ['-c', `${line} --silent`]);
-      expect(stdout, npm.out).to.equal('{"id":1,"name":"Bella","categoryId":1,"status":"available"}');
+      expect(stdout, npm.out).to.equal(
+        '{"id":1,"name":"Bella","categoryId":1,"status":"available"}',
+      );
       const { code, signal, out, err } = await npm.stop('SIGTERM');
       expect({ code, signal }, err).to.deep.equal({ code: 0, signal: null });
       expect(out)
@@ -42,7 +44,8 @@ describe('The program', () => {
     const fails = "export const adapter = { id: 1, load() { throw new Error('no licence'); } };";
     await writeFile(join(folder, 'own.mjs'), `setInterval(() => {}, 1000); ${fails}`);
     const settings = { ADAPTERS: './own.mjs', STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
-    const { code, err } = await new Child(process.execPath, [MAIN, 'serve'], folder, settings).ended;
+    const { code, err } = await new Child(process.execPath, [MAIN, 'serve'], folder, settings)
+      .ended;
     expect([code, err]).to.deep.equal([
       2,
       'Invalid settings:\n  ADAPTERS: ./own.mjs cannot be loaded: no licence\n',
@@ -52,13 +55,16 @@ describe('The program', () => {
 
   // Root may write anything, so it becomes nobody, who may not even read a clone in a private folder.
   const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const isPrivate = spawnSync(process.execPath, [MAIN, '--version'], { cwd: '/', ...as }).status !== 0;
+  const isPrivate =
+    spawnSync(process.execPath, [MAIN, '--version'], { cwd: '/', ...as }).status !== 0;
   const reason = isPrivate ? ' (pending: only root may read this clone)' : '';
   (isPrivate ? it.skip : it)(
     `lists keys without write access to the file of the store${reason}`,
     async () => {
       const folder = temporaryFolder();
-      await runLine('keys issue --name till', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
+      await runLine('keys issue --name till', {
+        STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
+      });
       await chmod(join(folder, 'animals.db'), 0o444);
       await chmod(folder, 0o777);
       const options = { cwd: folder, env: { STORE_URL: 'sqlite:animals.db' }, ...as };

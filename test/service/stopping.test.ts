@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../until.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
-import { PACKAGE, cleanUp, program, shellLine, startedService, temporaryFolder } from './running-service.js';
+import {
+  PACKAGE,
+  cleanUp,
+  program,
+  shellLine,
+  startedService,
+  temporaryFolder,
+} from './running-service.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { StoreClient, statusOf } from './store-client.js';
 
@@ -12,7 +19,12 @@ const REX = '{"name":"Rex","categoryId":1}';
 
 /** Begins to add an animal without the end of its body; resolves when the service waits for it. */
 async function beginAdding(url: string): Promise<RawConnection> {
-  const lines = ['POST /v1/pets HTTP/1.1', 'Host: a', `Authorization: Bearer ${KEY}`, 'Expect: 100-continue'];
+  const lines = [
+    'POST /v1/pets HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${KEY}`,
+    'Expect: 100-continue',
+  ];
   const sent = [...lines, `Content-Length: ${REX.length}`, '', ''].join('\r\n');
   const connection = await RawConnection.open(Number(new URL(url).port), sent);
   await connection.until((received) => received.includes('100 Continue'));
@@ -20,7 +32,8 @@ async function beginAdding(url: string): Promise<RawConnection> {
   return connection;
 }
 
-const messages = (log: string): string[] => Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg);
+const messages = (log: string): string[] =>
+  Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg);
 
 describe('The program, told to stop', () => {
   afterEach(async () => {
@@ -38,7 +51,11 @@ describe('The program, told to stop', () => {
     await child.said(/stopping on SIG/);
     adding.send(REX.slice(-5));
     const [response, ...more] = await adding.allResponses();
-    expect([response?.status, response?.headers.get('connection'), more]).to.deep.equal([201, 'close', []]);
+    expect([response?.status, response?.headers.get('connection'), more]).to.deep.equal([
+      201,
+      'close',
+      [],
+    ]);
     const { code, err } = await child.ended;
     expect(code).to.equal(0);
     expect(messages(err).slice(-2)).to.deep.equal(['responded', 'stopped']);
@@ -50,7 +67,8 @@ describe('The program, told to stop', () => {
   it('opens no inspector at SIGUSR1, and keeps serving', async () => {
     const { child, url } = await startedService(temporaryFolder());
     child.signal('SIGUSR1');
-    for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+    for (let turn = 0; turn < 20; turn += 1)
+      expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
     child.signal('SIGTERM');
     const { code, err } = await child.ended;
     expect(code).to.equal(0);
@@ -65,14 +83,19 @@ describe('The program, told to stop', () => {
       worker.on('listening', () => worker.process.kill());
       worker.on('exit', (code) => console.log('exit', code));`;
     const settings = { PRIMARY: primary, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
-    const { out, err } = await shellLine(temporaryFolder(), '"$NODE" -e "$PRIMARY"', settings).ended;
+    const { out, err } = await shellLine(temporaryFolder(), '"$NODE" -e "$PRIMARY"', settings)
+      .ended;
     expect(out, err).to.equal('exit 0\n');
   });
 
   it('loses no request of keep-alive clients over a rolling restart', async () => {
     const file = join(temporaryFolder(), 'animals.db');
     const start = async () => {
-      const service = new Serving({ STORE_URL: `sqlite:${file}`, API_KEYS: KEY, DRAIN_DELAY: '300ms' });
+      const service = new Serving({
+        STORE_URL: `sqlite:${file}`,
+        API_KEYS: KEY,
+        DRAIN_DELAY: '300ms',
+      });
       return { service, url: await service.ready() };
     };
     let current = await start();
@@ -109,7 +132,8 @@ describe('The program, told to stop', () => {
   it('keeps serving when nobody reads its log or its output any more', async () => {
     const { child, url } = await startedService(temporaryFolder());
     child.process.stderr.destroy();
-    for (let turn = 0; turn < 20; turn += 1) expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+    for (let turn = 0; turn < 20; turn += 1)
+      expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
     expect((await child.stop()).code).to.equal(0);
     const next = await startedService(temporaryFolder());
     next.child.process.stderr.destroy();

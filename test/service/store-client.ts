@@ -27,7 +27,11 @@ export class StoreClient {
       const request = httpRequest(url, { method, headers, agent: this.#agent }, (response) => {
         text(response).then(
           (received) =>
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received }),
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: received,
+            }),
           reject,
         );
       });
@@ -41,7 +45,11 @@ export class StoreClient {
 
   /** Adds an animal; its id as text. */
   async add(url: string, name: string): Promise<string> {
-    const { status, body } = await this.send('POST', `${url}/pets`, JSON.stringify({ name, categoryId: 1 }));
+    const { status, body } = await this.send(
+      'POST',
+      `${url}/pets`,
+      JSON.stringify({ name, categoryId: 1 }),
+    );
     const id = /^\{"id":(\d+),/.exec(body)?.[1];
     if (status !== 201 || id === undefined) throw new Error(`not added: ${status} ${body}`);
     return id;
@@ -58,7 +66,9 @@ export class StoreClient {
         if (animals.has(String(id))) throw new Error(`${id} is listed twice`);
         animals.set(String(id), name);
       }
-      const link = /^<(?<target>[^>]*)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.groups?.['target'];
+      const link = /^<(?<target>[^>]*)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.groups?.[
+        'target'
+      ];
       next = link === undefined ? undefined : new URL(link, next).href;
     }
     return animals;

@@ -16,19 +16,26 @@ interface Span {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 /** What OpenTelemetry sends, as far as we read it. */
 interface Export {
-  readonly resourceSpans?: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+  readonly resourceSpans?: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
 }
 
 /** Takes spans as a collector does. */
 class Collector {
   readonly paths = new Set<string | undefined>();
   readonly spans: Span[] = [];
-  readonly #server: Server = createServer((request, response) => void this.#take(request, response));
+  readonly #server: Server = createServer(
+    (request, response) => void this.#take(request, response),
+  );
 
   async listen(): Promise<string> {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
@@ -38,7 +45,9 @@ class Collector {
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.paths.add(request.url);
     const { resourceSpans = [] } = (await json(request)) as Export;
-    this.spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)));
+    this.spans.push(
+      ...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+    );
     response.end('{}');
   }
 
@@ -113,7 +122,9 @@ describeOnMongo('A service with traces', (server) => {
       child.signal('SIGTERM'); // spans of what is still answered count too
       await child.said(/stopping on SIGTERM/);
       const traced = { ...headers, traceparent: `00-${TRACE}-${CALLER}-01` };
-      const found = await fetch(new URL(created.headers.get('location') ?? '', url), { headers: traced });
+      const found = await fetch(new URL(created.headers.get('location') ?? '', url), {
+        headers: traced,
+      });
       expect(found.status).to.equal(200);
       const { code, err } = await child.ended;
       expect(code, err).to.equal(0);
@@ -122,7 +133,8 @@ describeOnMongo('A service with traces', (server) => {
       const [request, ...others] = spans.filter(({ parentSpanId }) => parentSpanId === CALLER);
       expect(others).to.deep.equal([]);
       expect(request).to.include({ name: 'GET /v1/pets/:petId', traceId: TRACE });
-      const byParent = (parent?: Span) => spans.find(({ parentSpanId }) => parentSpanId === parent?.spanId);
+      const byParent = (parent?: Span) =>
+        spans.find(({ parentSpanId }) => parentSpanId === parent?.spanId);
       const operation = byParent(request);
       expect(operation).to.include({ name: 'getPet', traceId: TRACE });
       const call = byParent(operation);
@@ -131,7 +143,11 @@ describeOnMongo('A service with traces', (server) => {
       expect(attribute(request, 'http.route')).to.equal('/v1/pets/:petId');
       expect(attribute(call, 'db.namespace')).to.equal(database);
 
-      expect(spans.map(({ name }) => name)).to.include.members(['POST /v1/pets', 'createPet', 'insert pets']);
+      expect(spans.map(({ name }) => name)).to.include.members([
+        'POST /v1/pets',
+        'createPet',
+        'insert pets',
+      ]);
       expect(spans.filter((span) => attribute(span, 'url.path') === '/livez')).to.deep.equal([]);
       expect(JSON.stringify(spans)).to.not.match(new RegExp(`${KEY}|Bella|4711`));
       expect([...paths]).to.deep.equal(['/v1/traces']); // no logs, no metrics

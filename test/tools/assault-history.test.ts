@@ -30,7 +30,10 @@ type Send = (
 ) => Promise<object>;
 
 const { findOrder } = (await tool('linear-order')) as {
-  findOrder: (calls: readonly object[]) => { readonly impossible?: object; readonly visited: number };
+  findOrder: (calls: readonly object[]) => {
+    readonly impossible?: object;
+    readonly visited: number;
+  };
 };
 const { AnimalHistory } = (await tool('animal-history')) as {
   AnimalHistory: new (send: Send, delay: () => Promise<void>) => Run;
@@ -45,7 +48,14 @@ const search = (...lines: string[]) =>
     ['1-2 create created sold', ...lines].map((line) => {
       const [range = '', kind, text = '', to, from] = line.split(' ');
       const [begin, end] = range.split('-').map(Number);
-      return { begin, end, kind, to, from, answer: text === '-' ? undefined : Number(text) || text };
+      return {
+        begin,
+        end,
+        kind,
+        to,
+        from,
+        answer: text === '-' ? undefined : Number(text) || text,
+      };
     }),
   );
 
@@ -55,7 +65,12 @@ describe('an order of the calls on one animal', () => {
     ['a conflict', '3-6 change 200 pending sold', '4-5 change 409 available sold'],
     ['an unanswered change, late', '3- change - pending', '4-5 read sold', '6-7 read pending'],
     ['an unanswered change that never happened', '3- change - pending', '6-7 read sold'],
-    ['a change to what is and was', '3-9 change 200 sold', '4-5 change 200 pending', '10-11 read sold'],
+    [
+      'a change to what is and was',
+      '3-9 change 200 sold',
+      '4-5 change 200 pending',
+      '10-11 read sold',
+    ],
     ['a retry after a removal', '3-4 remove 204', '5-6 create replayed sold', '7-8 read 404'],
   ] as const) {
     it(`is found: ${title}`, () => expect(search(...lines).impossible).to.equal(undefined));
@@ -96,7 +111,10 @@ describe('an order of the calls on one animal', () => {
 
 /** What a store does wrong, by name. */
 const FAULTS: Readonly<
-  Record<string, (store: CompleteStore) => { pets?: Partial<PetRepository>; changes?: Partial<PetChanges> }>
+  Record<
+    string,
+    (store: CompleteStore) => { pets?: Partial<PetRepository>; changes?: Partial<PetChanges> }
+  >
 > = {
   'from read before': ({ pets, changes }) => ({
     changes: {
@@ -129,7 +147,9 @@ function storeWith(fault: string): Send {
   const handle = createFetchHandler(httpInterface({ animalStore, settings }));
   return async (_service, target, { headers, ...request }) => {
     const all = { Authorization: 'Bearer any', ...headers };
-    const response = await handle(new Request(`http://store${target}`, { ...request, headers: all }));
+    const response = await handle(
+      new Request(`http://store${target}`, { ...request, headers: all }),
+    );
     if (random() < 0.02) throw new Error('the connection is lost');
     const { status } = response;
     return { status, headers: Object.fromEntries(response.headers), body: await response.text() };

@@ -7,7 +7,9 @@ describe('The faults that npm run planted plants', () => {
   const faults = read('tools/planted.jsonl')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { name: string; file: string; find: string; tests: string[] });
+    .map(
+      (line) => JSON.parse(line) as { name: string; file: string; find: string; tests: string[] },
+    );
 
   it('each have their place in the source, exactly one', () => {
     const astray = faults.filter(({ file, find }) => read(file).split(find).length !== 2);

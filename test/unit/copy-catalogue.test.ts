@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { CopyError, copyCatalogue, type CopyOptions } from '../../src/application/copy-catalogue.js';
+import {
+  CopyError,
+  copyCatalogue,
+  type CopyOptions,
+} from '../../src/application/copy-catalogue.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
@@ -29,7 +33,10 @@ async function filled(): Promise<CompleteStore> {
   await store.transfer.writePets(
     times(23, (number) => savedPet(BigInt(3 * number), { ...FULL_PET, name: `Pet ${number}` })),
   );
-  await store.transfer.writeClaims([...times(7, (number) => claim(`key ${number}`)), claim('lapsed', 0)]);
+  await store.transfer.writeClaims([
+    ...times(7, (number) => claim(`key ${number}`)),
+    claim('lapsed', 0),
+  ]);
   for (const apiKey of [sampleApiKey(), fullApiKey()]) await store.apiKeys.add(apiKey);
   await store.transfer.reserveIds(100n);
   return store;
@@ -47,7 +54,10 @@ const altered = <Name extends PortName>(
   store: CompleteStore,
   name: Name,
   operations: Partial<CompleteStore[Name]>,
-): CompleteStore => ({ ...store, [name]: withFault<CompleteStore[Name]>(store[name], () => operations) });
+): CompleteStore => ({
+  ...store,
+  [name]: withFault<CompleteStore[Name]>(store[name], () => operations),
+});
 
 async function faultOf(copying: Promise<unknown>): Promise<string> {
   const error = await rejectionOf(copying);
@@ -96,7 +106,9 @@ describe('copyCatalogue', () => {
       source = openMemoryStore();
       await source.apiKeys.add(fullApiKey());
       await source.transfer.writePets(times(count, (number) => savedPet(BigInt(number), FULL_PET)));
-      await source.transfer.writeClaims(times(count, (number) => ({ ...claim(`${number}`), petId: 1n })));
+      await source.transfer.writeClaims(
+        times(count, (number) => ({ ...claim(`${number}`), petId: 1n })),
+      );
       expect(await copy()).to.include({ pets: count, claims: count });
       expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
       target = openMemoryStore();
@@ -178,11 +190,15 @@ describe('copyCatalogue', () => {
     'an animal was lost': (pet) => (pet.id === 9n ? [] : [pet]),
     'the last animal was lost': (pet) => (pet.id === 69n ? [] : [pet]),
     'ids were shifted by one': (pet) => [pet.id < 9n ? pet : savedPet(pet.id + 1n, pet)],
-    'two animals were exchanged': (pet) => [[6n, 9n].includes(pet.id) ? savedPet(15n - pet.id, pet) : pet],
+    'two animals were exchanged': (pet) => [
+      [6n, 9n].includes(pet.id) ? savedPet(15n - pet.id, pet) : pet,
+    ],
     ...Object.fromEntries(
       Object.entries(FIELD_VALUES).map(([field, values]) => [
         `an animal was stored with another ${field}`,
-        (pet: Pet) => [pet.id === 9n ? { ...pet, [field]: anotherOf(values, pet[field as keyof Pet]) } : pet],
+        (pet: Pet) => [
+          pet.id === 9n ? { ...pet, [field]: anotherOf(values, pet[field as keyof Pet]) } : pet,
+        ],
       ]),
     ),
   };
@@ -214,7 +230,11 @@ describe('copyCatalogue', () => {
 
   for (const [what, where, write] of [
     ['an animal was added', 'animal 101', (store: CompleteStore) => store.pets.add(samplePet())],
-    ['a key was added', 'API keys', (store: CompleteStore) => store.apiKeys.add(sampleApiKey({ id: 'k9' }))],
+    [
+      'a key was added',
+      'API keys',
+      (store: CompleteStore) => store.apiKeys.add(sampleApiKey({ id: 'k9' })),
+    ],
     ['a key was revoked', 'API keys', (store: CompleteStore) => store.apiKeys.revoke('k1', NOW)],
   ] as const) {
     it(`finds that ${what} to the source meanwhile`, async () => {
@@ -224,7 +244,9 @@ describe('copyCatalogue', () => {
   }
 
   it('reports after every batch how many animals are copied, then how many copied and compared', async () => {
-    await source.transfer.writePets(times(1001, (number) => savedPet(BigInt(1000 + number), FULL_PET)));
+    await source.transfer.writePets(
+      times(1001, (number) => savedPet(BigInt(1000 + number), FULL_PET)),
+    );
     const reported: number[] = [];
     await copy({ onProgress: (done) => reported.push(done) });
     expect(reported).to.deep.equal([1000, 1024, 2024, 2048]);

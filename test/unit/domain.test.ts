@@ -13,7 +13,13 @@ import {
   isAnimalStoreError,
 } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64, parseInt64, toInt64 } from '../../src/domain/int64.js';
-import { NEW_PET_FIELDS, PET_RULES, petFrom, unsavedPet, type NewPet } from '../../src/domain/pet.js';
+import {
+  NEW_PET_FIELDS,
+  PET_RULES,
+  petFrom,
+  unsavedPet,
+  type NewPet,
+} from '../../src/domain/pet.js';
 import { FULL_PET } from '../contract/samples.js';
 
 const cause = new Error('the inside');
@@ -81,7 +87,8 @@ describe('int64', () => {
         expect(isInt64(value)).to.equal(BigInt.asIntN(64, value) === value);
       }),
     );
-    for (const value of [INT64_MIN, INT64_MAX]) expect(isInt64(value), String(value)).to.equal(true);
+    for (const value of [INT64_MIN, INT64_MAX])
+      expect(isInt64(value), String(value)).to.equal(true);
     for (const value of [INT64_MIN - 1n, INT64_MAX + 1n, 0, '1', null])
       expect(isInt64(value)).to.equal(false);
   });
@@ -91,7 +98,18 @@ describe('int64', () => {
     expect(toInt64(-0)).to.equal(0n);
     expect(toInt64(Number.MIN_SAFE_INTEGER)).to.equal(-(2n ** 53n) + 1n);
     expect(toInt64(INT64_MAX)).to.equal(INT64_MAX);
-    for (const value of [2 ** 53, 1.5, NaN, Infinity, INT64_MAX + 1n, INT64_MIN - 1n, '7', true, null, [7]]) {
+    for (const value of [
+      2 ** 53,
+      1.5,
+      NaN,
+      Infinity,
+      INT64_MAX + 1n,
+      INT64_MIN - 1n,
+      '7',
+      true,
+      null,
+      [7],
+    ]) {
       expect(toInt64(value), typeof value).to.equal(undefined);
     }
   });
@@ -109,7 +127,21 @@ describe('int64', () => {
         if (value !== undefined) expect(String(value)).to.equal(text);
       }),
     );
-    for (const text of ['', '-', '007', '+5', '-0', '1e3', '0x1', '1.0', '1n', ' 1', '1\n', '1_0', '٣']) {
+    for (const text of [
+      '',
+      '-',
+      '007',
+      '+5',
+      '-0',
+      '1e3',
+      '0x1',
+      '1.0',
+      '1n',
+      ' 1',
+      '1\n',
+      '1_0',
+      '٣',
+    ]) {
       expect(parseInt64(text), text).to.equal(undefined);
     }
     for (const text of ['9223372036854775808', '-9223372036854775809', '9'.repeat(1_000_000)]) {
@@ -149,8 +181,10 @@ describe('A name', () => {
   });
 });
 
-const isRefused = (pet: unknown, ...faults: readonly (readonly [field: string, message: string])[]) =>
-  expect(faultsOf(pet)).to.deep.equal(faults.map(([field, message]) => ({ field, message })));
+const isRefused = (
+  pet: unknown,
+  ...faults: readonly (readonly [field: string, message: string])[]
+) => expect(faultsOf(pet)).to.deep.equal(faults.map(([field, message]) => ({ field, message })));
 
 describe('An animal', () => {
   it('is refused with every fault', () => {
@@ -203,7 +237,9 @@ describe('An animal', () => {
 
   it('has a name of at most 1,000 code points when it is new; a stored one may be longer', () => {
     for (const character of ['n', '🐈']) {
-      expect(unsavedPet({ name: character.repeat(1000), categoryId: 1 }).name).to.have.length.at.least(1000);
+      expect(
+        unsavedPet({ name: character.repeat(1000), categoryId: 1 }).name,
+      ).to.have.length.at.least(1000);
       const name = character.repeat(1001);
       isRefused({ name, categoryId: 1 }, ['name', 'must not be longer than 1000 characters']);
       expect(petFrom({ ...FULL_PET, id: 5n, name }).name).to.equal(name);

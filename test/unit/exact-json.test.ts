@@ -20,7 +20,8 @@ const INT64_MIN = -9223372036854775808n;
 const INT64_MAX = 9223372036854775807n;
 
 /** `depth` arrays in each other, and in the innermost what is given. */
-const nested = (depth: number, inside = ''): string => '['.repeat(depth) + inside + ']'.repeat(depth);
+const nested = (depth: number, inside = ''): string =>
+  '['.repeat(depth) + inside + ']'.repeat(depth);
 
 /** An object with `count` members of the same name. */
 const repeated = (count: number): string => `{${Array(count).fill('"a":1').join(',')}}`;
@@ -47,7 +48,9 @@ function convert(value: JsonValue, toNumber: (text: string) => unknown): unknown
   if (value instanceof JsonNumber) return toNumber(value.text);
   if (Array.isArray(value)) return value.map((element) => convert(element, toNumber));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, convert(member, toNumber)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, convert(member, toNumber)]),
+  );
 }
 
 const read = (text: string, toNumber: (text: string) => unknown = Number): unknown =>
@@ -89,13 +92,18 @@ describe('readJson', () => {
   it('says what it expected, and at which position', () => {
     for (const [text, message] of FAULTS) {
       const error = syntaxError(text);
-      expect(error, text).to.include({ name: 'JsonSyntaxError', message }).and.be.instanceOf(SyntaxError);
+      expect(error, text)
+        .to.include({ name: 'JsonSyntaxError', message })
+        .and.be.instanceOf(SyntaxError);
     }
   });
 
   it('accepts the same characters and escapes in a string as JSON.parse', () => {
     for (let code = 0; code < 128; code += 1) {
-      for (const text of [`"x${String.fromCharCode(code)}"`, `"\\${String.fromCharCode(code)}0000"`]) {
+      for (const text of [
+        `"x${String.fromCharCode(code)}"`,
+        `"\\${String.fromCharCode(code)}0000"`,
+      ]) {
         expect(accepts(readJson, text), text).to.equal(accepts(JSON.parse, text, SyntaxError));
       }
     }
@@ -175,12 +183,15 @@ describe('readJson', () => {
   });
 
   it('makes own properties of inherited names, and changes no prototype', () => {
-    const text = '{"__proto__":{"admin":true},"constructor":1,"toString":2,"a":{"\\u005f_proto__":null}}';
+    const text =
+      '{"__proto__":{"admin":true},"constructor":1,"toString":2,"a":{"\\u005f_proto__":null}}';
     const value = read(text);
     assert.deepEqual(value, JSON.parse(text));
     expect(Object.keys(Object(value))).to.deep.equal(['__proto__', 'constructor', 'toString', 'a']);
     expect(Object.getPrototypeOf(readJson(text).value)).to.equal(Object.prototype);
-    expect(Object.getOwnPropertyDescriptor(readJson('{"toString":null}').value, 'toString')).to.deep.equal({
+    expect(
+      Object.getOwnPropertyDescriptor(readJson('{"toString":null}').value, 'toString'),
+    ).to.deep.equal({
       value: null,
       writable: true,
       enumerable: true,
@@ -240,19 +251,30 @@ describe('JsonNumber', () => {
   });
 
   it('agrees with the arithmetic of bigints', () => {
-    const digits = fc.oneof(fc.bigInt(-200n, 200n), fc.bigInt(INT64_MIN * 11n, INT64_MAX * 11n)).map(String);
+    const digits = fc
+      .oneof(fc.bigInt(-200n, 200n), fc.bigInt(INT64_MIN * 11n, INT64_MAX * 11n))
+      .map(String);
     fc.assert(
-      fc.property(digits, fc.nat(25), fc.integer({ min: -25, max: 25 }), (whole, places, exponent) => {
-        const [sign, figures] = whole.startsWith('-') ? ['-', whole.slice(1)] : ['', whole];
-        const padded = figures.padStart(places + 1, '0');
-        const point = padded.length - places;
-        const fraction = places === 0 ? '' : `.${padded.slice(point)}`;
-        const scaled = BigInt(whole) * 10n ** BigInt(50 + exponent - places);
-        const integer = scaled % 10n ** 50n === 0n ? scaled / 10n ** 50n : undefined;
-        const expected =
-          integer !== undefined && integer >= INT64_MIN && integer <= INT64_MAX ? integer : undefined;
-        expect(toInt64(`${sign}${padded.slice(0, point)}${fraction}e${exponent}`)).to.equal(expected);
-      }),
+      fc.property(
+        digits,
+        fc.nat(25),
+        fc.integer({ min: -25, max: 25 }),
+        (whole, places, exponent) => {
+          const [sign, figures] = whole.startsWith('-') ? ['-', whole.slice(1)] : ['', whole];
+          const padded = figures.padStart(places + 1, '0');
+          const point = padded.length - places;
+          const fraction = places === 0 ? '' : `.${padded.slice(point)}`;
+          const scaled = BigInt(whole) * 10n ** BigInt(50 + exponent - places);
+          const integer = scaled % 10n ** 50n === 0n ? scaled / 10n ** 50n : undefined;
+          const expected =
+            integer !== undefined && integer >= INT64_MIN && integer <= INT64_MAX
+              ? integer
+              : undefined;
+          expect(toInt64(`${sign}${padded.slice(0, point)}${fraction}e${exponent}`)).to.equal(
+            expected,
+          );
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -275,7 +297,9 @@ describe('parse', () => {
       [0n, 0n, 7n, 7n, 700n, INT64_MAX, INT64_MIN, 1.5, 9223372036854775808, Infinity, -0],
     );
     assert.deepEqual(
-      parse('[9.223372036854775807e18,-92233720368547758080e-1,-9223372036854775809,9223372036854775807.5]'),
+      parse(
+        '[9.223372036854775807e18,-92233720368547758080e-1,-9223372036854775809,9223372036854775807.5]',
+      ),
       [INT64_MAX, INT64_MIN, -(2 ** 63), 2 ** 63],
     );
   });
@@ -321,7 +345,8 @@ describe('stringify', () => {
     for (const value of [INT64_MAX + 1n, INT64_MIN - 1n, 10n ** 400n]) {
       expect(() => stringify({ a: [value] })).to.throw(RangeError, 'outside int64');
     }
-    for (const value of [NaN, -Infinity]) expect(() => stringify({ a: [value] })).to.throw(RangeError);
+    for (const value of [NaN, -Infinity])
+      expect(() => stringify({ a: [value] })).to.throw(RangeError);
   });
 
   it('writes a number that was read in its own spelling', () => {
@@ -350,7 +375,10 @@ describe('stringify', () => {
       [undefined, () => 1, symbol, null],
       hollow,
       { date, own: { toJSON: (name: string) => ({ name }) } },
-      Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true }, hidden: { value: 3 } }),
+      Object.create(
+        { inherited: 1 },
+        { own: { value: 2, enumerable: true }, hidden: { value: 3 } },
+      ),
       ['\u0000\u001f"\\/\u007f\u2028', '\ud800', '\udc08x', '🐈'],
       [0, -0, 1.5, 1e21, 5e-324, true, false, null, ''],
       new Map([[1, 2]]),
@@ -379,7 +407,8 @@ describe('stringify', () => {
   });
 });
 
-const numberText = (value: unknown): unknown => (isLosslessNumber(value) ? { number: value.value } : value);
+const numberText = (value: unknown): unknown =>
+  isLosslessNumber(value) ? { number: value.value } : value;
 
 const space = fc.stringMatching(/^[ \t\n\r]{0,2}$/);
 const number = fc.oneof(
@@ -394,23 +423,32 @@ const piece = fc.oneof(
 const string = fc.array(piece, { maxLength: 3 }).map((pieces) => `"${pieces.join('')}"`);
 
 /** JSON texts with every spelling that the grammar allows, duplicate members among them. */
-const jsonText: fc.Arbitrary<string> = fc.letrec<{ text: string; value: string; member: string }>((tie) => ({
-  value: fc.oneof(
-    { depthSize: 'medium' },
-    { weight: 1, arbitrary: fc.oneof(fc.constantFrom('null', 'true', 'false'), number, string) },
-    {
-      weight: 1,
-      arbitrary: fc.array(tie('text'), { maxLength: 4 }).map((values) => `[${values.join(',')}]`),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.array(tie('member'), { maxLength: 4 }).map((members) => `{${members.join(',')}}`),
-    },
-    { weight: 1, arbitrary: space.chain((inside) => fc.constantFrom(`[${inside}]`, `{${inside}}`)) },
-  ),
-  text: fc.tuple(space, tie('value'), space).map((parts) => parts.join('')),
-  member: fc.tuple(space, string, space, fc.constant(':'), tie('text')).map((parts) => parts.join('')),
-})).text;
+const jsonText: fc.Arbitrary<string> = fc.letrec<{ text: string; value: string; member: string }>(
+  (tie) => ({
+    value: fc.oneof(
+      { depthSize: 'medium' },
+      { weight: 1, arbitrary: fc.oneof(fc.constantFrom('null', 'true', 'false'), number, string) },
+      {
+        weight: 1,
+        arbitrary: fc.array(tie('text'), { maxLength: 4 }).map((values) => `[${values.join(',')}]`),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .array(tie('member'), { maxLength: 4 })
+          .map((members) => `{${members.join(',')}}`),
+      },
+      {
+        weight: 1,
+        arbitrary: space.chain((inside) => fc.constantFrom(`[${inside}]`, `{${inside}}`)),
+      },
+    ),
+    text: fc.tuple(space, tie('value'), space).map((parts) => parts.join('')),
+    member: fc
+      .tuple(space, string, space, fc.constant(':'), tie('text'))
+      .map((parts) => parts.join('')),
+  }),
+).text;
 
 describe('exact JSON against other readers', () => {
   it('writes what JSON.stringify writes, and reads it back to the character', () => {
@@ -478,20 +516,24 @@ describe('exact JSON against other readers', () => {
       alphabet,
     );
     fc.assert(
-      fc.property(jsonText, fc.array(alteration, { minLength: 1, maxLength: 3 }), (text, alterations) => {
-        const altered = alterations.reduce((text, [place, how, character]) => {
-          const at = place % (text.length + 1);
-          const [before, after] = [text.slice(0, at), text.slice(at)];
-          if (how === 'cut') return before;
-          if (how === 'delete') return before + after.slice(1);
-          if (how === 'insert') return before + character + after;
-          if (how === 'replace') return before + character + after.slice(1);
-          return before + after + after;
-        }, text);
-        const expected = accepts(JSON.parse, altered, SyntaxError);
-        for (const reader of [readJson, (text: string) => readJson(text, 1)])
-          assert.equal(accepts(reader, altered), expected);
-      }),
+      fc.property(
+        jsonText,
+        fc.array(alteration, { minLength: 1, maxLength: 3 }),
+        (text, alterations) => {
+          const altered = alterations.reduce((text, [place, how, character]) => {
+            const at = place % (text.length + 1);
+            const [before, after] = [text.slice(0, at), text.slice(at)];
+            if (how === 'cut') return before;
+            if (how === 'delete') return before + after.slice(1);
+            if (how === 'insert') return before + character + after;
+            if (how === 'replace') return before + character + after.slice(1);
+            return before + after + after;
+          }, text);
+          const expected = accepts(JSON.parse, altered, SyntaxError);
+          for (const reader of [readJson, (text: string) => readJson(text, 1)])
+            assert.equal(accepts(reader, altered), expected);
+        },
+      ),
       { numRuns: 2000 },
     );
   });

@@ -61,7 +61,11 @@ describe('ManagedApiKeys', () => {
     it('refuses blank and long names, and those with controls or lone surrogates, and stores nothing', async () => {
       const odd = ['\n', '\u001b[2J', '\0', '\u009b', '\u2028', '\u202e', '\ud800'];
       for (const name of ['', ' \u2003', 'x'.repeat(101), ...odd.map((text) => `a${text}b`)]) {
-        await rejects(managed.issue({ name }), /name must be 1 to 100 characters/, JSON.stringify(name));
+        await rejects(
+          managed.issue({ name }),
+          /name must be 1 to 100 characters/,
+          JSON.stringify(name),
+        );
       }
       expect(await apiKeys.list()).to.deep.equal([]);
     });
@@ -73,7 +77,8 @@ describe('ManagedApiKeys', () => {
         [[], new Date(Number.NaN)],
       ]) {
         await rejects(untyped.issue({ name: 7, scopes, expiresAt }), (error) => {
-          const fields = error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
+          const fields =
+            error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
           expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
           return true;
         });
@@ -110,7 +115,10 @@ describe('ManagedApiKeys', () => {
     it('ends the key at once, also on a machine whose clock is behind', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
       expect(await resultOf(key)).to.equal('accepted');
-      expect(await managed.revoke(record.id)).to.deep.include({ revokedAt: new Date(0), state: 'revoked' });
+      expect(await managed.revoke(record.id)).to.deep.include({
+        revokedAt: new Date(0),
+        state: 'revoked',
+      });
       clock.advance(-26 * DAY);
       expect(await resultOf(key)).to.equal('revoked');
     });
@@ -119,7 +127,9 @@ describe('ManagedApiKeys', () => {
       const { key, record } = await managed.issue({ name: 'shop' });
       const revoked = await managed.revoke(record.id, { after: 1000 });
       expect(revoked).to.deep.include({ revokedAt: clock.in(1000), state: 'active' });
-      expect((await managed.revoke(record.id, { after: DAY }))?.revokedAt).to.deep.equal(clock.in(1000));
+      expect((await managed.revoke(record.id, { after: DAY }))?.revokedAt).to.deep.equal(
+        clock.in(1000),
+      );
       clock.advance(1000);
       expect(await resultOf(key)).to.equal('revoked');
     });
@@ -148,7 +158,10 @@ describe('ManagedApiKeys', () => {
   it('a key is expired from its expiry on, revoked from its revocation on, and rather revoked than expired', () => {
     const [before, now, after] = [new Date(999), new Date(1000), new Date(1001)];
     const state = (times: { expiresAt?: Date; revokedAt?: Date }): string =>
-      apiKeyState({ id: 'x', name: 'test', hash: '', scopes: [], createdAt: before, ...times }, now);
+      apiKeyState(
+        { id: 'x', name: 'test', hash: '', scopes: [], createdAt: before, ...times },
+        now,
+      );
     expect(state({})).to.equal('active');
     expect(state({ expiresAt: after, revokedAt: after })).to.equal('active');
     expect(state({ expiresAt: now })).to.equal('expired');

@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from '../../src/adapters/api-keys/index.js';
+import {
+  ApiKeyAuthenticator,
+  ManagedApiKeys,
+  apiKeyGenerator,
+} from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { copyCatalogue } from '../../src/application/copy-catalogue.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { addPets, importPets, type StorePets } from '../../src/application/import-pets.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
-import { InvalidParameterError, InvalidPetError, PetNotFoundError } from '../../src/domain/errors.js';
+import {
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+} from '../../src/domain/errors.js';
 import { untyped } from '../contract/animal-store/subject.js';
 import { rejectionOf } from '../contract/rejection.js';
 
@@ -50,7 +58,13 @@ describe('The use cases', () => {
   });
 
   it('pass the signal of a call on to the store', async () => {
-    const ports = { add: rejects, findById: rejects, list: rejects, changeStatus: rejects, remove: rejects };
+    const ports = {
+      add: rejects,
+      findById: rejects,
+      list: rejects,
+      changeStatus: rejects,
+      remove: rejects,
+    };
     const port = ports as unknown as PetRepository & PetChanges;
     const rejecting = createAnimalStore({ pets: port, changes: port });
     const { signal } = new AbortController();
@@ -94,17 +108,22 @@ describe('A clock that returns an invalid date', () => {
   const clock = { now: () => new Date(Number.NaN) };
   const { pets, apiKeys } = openMemoryStore();
   const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
-  const issued = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() }).issue({ name: 'till' });
+  const issued = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() }).issue({
+    name: 'till',
+  });
 
   for (const [title, call] of Object.entries({
-    'creating an animal': () => createAnimalStore({ pets, clock }).createPet(fido, { idempotencyKey }),
+    'creating an animal': () =>
+      createAnimalStore({ pets, clock }).createPet(fido, { idempotencyKey }),
     'importing animals': () => addPets(pets, clock)([], { added: 0, line: 0 }),
-    'copying a store': () => copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock }),
+    'copying a store': () =>
+      copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock }),
     'issuing a key': () => managed.issue({ name: 'till' }),
     'issuing the first key': () => managed.issueFirst('till'),
     'listing keys': () => managed.list(),
     'revoking a key': async () => managed.revoke((await issued).record.id),
-    authenticating: async () => new ApiKeyAuthenticator({ apiKeys, clock }).authenticate((await issued).key),
+    authenticating: async () =>
+      new ApiKeyAuthenticator({ apiKeys, clock }).authenticate((await issued).key),
   }))
     it(`is refused when ${title}`, async () => {
       expect(await rejectionOf(call()))
@@ -123,11 +142,14 @@ describe('createPet with an idempotency key', () => {
     expect(options?.now).to.deep.equal(START);
     expect(options?.claim?.keepUntil).to.deep.equal(new Date(START.getTime() + 24 * HOUR));
     clock.time = new Date(START.getTime() + 24 * HOUR - 1);
-    expect(await animalStore.createPet(fido, { idempotencyKey })).to.deep.equal({ pet, replayed: true });
+    expect(await animalStore.createPet(fido, { idempotencyKey })).to.deep.equal({
+      pet,
+      replayed: true,
+    });
     clock.time = new Date(START.getTime() + 24 * HOUR);
-    expect((await animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey })).replayed).to.equal(
-      false,
-    );
+    expect(
+      (await animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey })).replayed,
+    ).to.equal(false);
   });
 
   it('stores the fingerprint that version 0.1 stored: SHA-256 in hexadecimal', async () => {
@@ -151,7 +173,9 @@ describe('createPet with an idempotency key', () => {
         { field: 'idempotencyKey.key', message },
       ]);
     const animal = { ...fido, name: '' };
-    expect(await rejectionOf(animalStore.createPet(animal, invalid))).to.be.instanceOf(InvalidPetError);
+    expect(await rejectionOf(animalStore.createPet(animal, invalid))).to.be.instanceOf(
+      InvalidPetError,
+    );
     expect(asked).to.deep.equal([]);
   });
 });

@@ -31,7 +31,12 @@ export class AnimalHistory {
 
   #newAnimal() {
     const number = this.animals.size;
-    const animal = { name: `animal-${number}`, status: STATUSES[number % 3], calls: [], left: Infinity };
+    const animal = {
+      name: `animal-${number}`,
+      status: STATUSES[number % 3],
+      calls: [],
+      left: Infinity,
+    };
     this.animals.set(animal.name, animal);
     return animal;
   }
@@ -45,13 +50,20 @@ export class AnimalHistory {
       const service = Math.floor(first * 2);
       const change = { kind: 'change', to: pick(STATUSES, second) };
       if (what < 0.03)
-        await this.traverse(service, 1 + Math.floor(second * 100), pick([undefined, ...STATUSES], third));
-      else if (what < 0.13 || animal.id === undefined) await this.call(animal, { kind: 'create' }, service);
+        await this.traverse(
+          service,
+          1 + Math.floor(second * 100),
+          pick([undefined, ...STATUSES], third),
+        );
+      else if (what < 0.13 || animal.id === undefined)
+        await this.call(animal, { kind: 'create' }, service);
       else if (what < 0.4) await this.call(animal, { kind: 'read' }, service);
       else if (what < 0.65) await this.call(animal, change, service);
-      else if (what < 0.95) await this.call(animal, { ...change, from: pick(STATUSES, third) }, service);
+      else if (what < 0.95)
+        await this.call(animal, { ...change, from: pick(STATUSES, third) }, service);
       else await this.call(animal, { kind: 'remove' }, service);
-      if (animal.left <= 0 && this.#places[place] === animal) this.#places[place] = this.#newAnimal();
+      if (animal.left <= 0 && this.#places[place] === animal)
+        this.#places[place] = this.#newAnimal();
     }
   }
 
@@ -67,7 +79,8 @@ export class AnimalHistory {
     if (status === 201) {
       call.answer = headers['idempotency-replayed'] === 'true' ? 'replayed' : 'created';
       animal.body ??= body;
-      if (animal.body !== body) this.faults.push(`retry of ${animal.name}: ${body} after ${animal.body}`);
+      if (animal.body !== body)
+        this.faults.push(`retry of ${animal.name}: ${body} after ${animal.body}`);
     }
     if (status === 200 || status === 201) {
       const pet = JSON.parse(body);
@@ -95,7 +108,8 @@ export class AnimalHistory {
       const begin = after;
       for (const pet of pets) {
         const animal = this.animals.get(pet.name);
-        if (pet.id <= after || !animal) this.faults.push(`after ${after} in a list: ${JSON.stringify(pet)}`);
+        if (pet.id <= after || !animal)
+          this.faults.push(`after ${after} in a list: ${JSON.stringify(pet)}`);
         after = pet.id;
         if (!animal) continue;
         this.#see(animal, pet);
@@ -163,7 +177,9 @@ export class AnimalHistory {
     const owner = this.#names.get(id) ?? animal.name;
     this.#names.set(id, owner);
     if (animal.id !== id || owner !== animal.name || name !== animal.name || categoryId !== 7)
-      this.faults.push(`${animal.name} has the id ${animal.id}: ${id} is ${name}, and was ${owner}`);
+      this.faults.push(
+        `${animal.name} has the id ${animal.id}: ${id} is ${name}, and was ${owner}`,
+      );
   }
 }
 

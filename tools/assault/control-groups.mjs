@@ -8,11 +8,14 @@ import process from 'node:process';
 export function controlGroups({ memory, cpu }) {
   const made = [];
   const make = (controller, files) => {
-    const [, own] = new RegExp(`:${controller}:(.*)`).exec(readFileSync('/proc/self/cgroup', 'latin1'));
+    const [, own] = new RegExp(`:${controller}:(.*)`).exec(
+      readFileSync('/proc/self/cgroup', 'latin1'),
+    );
     const group = `/sys/fs/cgroup/${controller}${own}/animal-store-${process.pid}`;
     mkdirSync(group);
     made.push(group);
-    for (const [name, value] of Object.entries(files)) writeFileSync(`${group}/${name}`, `${value}`);
+    for (const [name, value] of Object.entries(files))
+      writeFileSync(`${group}/${name}`, `${value}`);
   };
   const remove = () => made.splice(0).forEach((group) => existsSync(group) && rmdirSync(group));
   try {

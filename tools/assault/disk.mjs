@@ -62,7 +62,12 @@ async function refuses(what, show, { url, lines }, reason) {
   console.log(line);
   show(`${what}: creates refused with 503 and one line that says why, of 5`, refused, 'equals', 5);
   const read = [await statusOf(url, '/v1/pets'), await statusOf(url, '/livez')];
-  show(`${what}: of list and /livez, served`, read.filter((status) => status === 200).length, 'equals', 2);
+  show(
+    `${what}: of list and /livez, served`,
+    read.filter((status) => status === 200).length,
+    'equals',
+    2,
+  );
   const away = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
   show(`${what}: until /readyz is 503`, away, 'at most', 5000, ' ms');
 }
@@ -83,7 +88,12 @@ async function refusesToStart(what, show, file) {
   if (service.url !== undefined) await service.end('SIGKILL');
   const { lines, code } = service;
   console.log(lines.join('\n'));
-  show(`${what}: lines of the start, which is refused`, service.url ? 0 : lines.length, 'equals', 1);
+  show(
+    `${what}: lines of the start, which is refused`,
+    service.url ? 0 : lines.length,
+    'equals',
+    1,
+  );
   show(`${what}: exit code`, code, 'equals', 1);
   show(`${what}: files changed`, Number(!readFileSync(file).equals(before)), 'equals', 0);
 }
@@ -99,7 +109,12 @@ async function fullDisk(show, folder) {
     const filler = join(disk, 'filler');
     writeFileSync(filler, Buffer.alloc(1 << 20));
     await survives('full', { show, file }, async (service, ledger) => {
-      await createUntil((status, tries) => status !== 201 || tries > 5000, service.url, ledger, 900);
+      await createUntil(
+        (status, tries) => status !== 201 || tries > 5000,
+        service.url,
+        ledger,
+        900,
+      );
       await refuses('full', show, service, /full/);
       const other = await serve(`sqlite:${file}`);
       show(
@@ -150,9 +165,17 @@ export const attack = ({ short, show }) =>
   inFolder(async (folder) => {
     await fullDisk(show, folder);
     if (succeeds('strace', '-f', 'true')) {
-      await failingCalls('no sync', show, folder, { calls: 'fsync,fdatasync', error: 'EIO', from: 40 });
+      await failingCalls('no sync', show, folder, {
+        calls: 'fsync,fdatasync',
+        error: 'EIO',
+        from: 40,
+      });
       if (!short)
-        await failingCalls('no write', show, folder, { calls: 'pwrite64', error: 'EROFS', from: 400 });
+        await failingCalls('no write', show, folder, {
+          calls: 'pwrite64',
+          error: 'EROFS',
+          from: 400,
+        });
     } else console.log('not run: failing system calls, which need strace');
     await takenOver(show, folder);
   });

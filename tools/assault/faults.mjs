@@ -83,7 +83,9 @@ export async function attack({ short, show }) {
     await ledger.judge(show, openMongoStore(uri)); // before replays, which restore an animal
     let differing = 0;
     for (const { url } of services) differing += await ledger.replay(url);
-    console.log(`${ledger.size} animals, ${retries} retries, ${driver.count} documents of the driver`);
+    console.log(
+      `${ledger.size} animals, ${retries} retries, ${driver.count} documents of the driver`,
+    );
     console.table(gaps);
     show('replays that differ', differing, 'equals', 0);
     const longest = (whose, among = gaps) => Math.max(...among.map((gap) => gap[whose]));

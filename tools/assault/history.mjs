@@ -36,7 +36,8 @@ export async function attack({ short, show, random }) {
 async function record(store, faultName, storeUrl, fault, { seconds, show, random }) {
   const services = [];
   try {
-    for (let each = 0; each < 2; each += 1) services.push(await serve(storeUrl, { settings: SETTINGS }));
+    for (let each = 0; each < 2; each += 1)
+      services.push(await serve(storeUrl, { settings: SETTINGS }));
     const history = new AnimalHistory(
       (at, target, request) => send(services[at].url, target, request),
       delay,

@@ -21,7 +21,12 @@ const watch = new URL('./stopwatch.mjs', import.meta.url).href;
 
 const head = (line, ...headers) => [`${line} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n');
 const post = (key, ...headers) =>
-  head('POST /v1/pets', `Authorization: Bearer ${key}`, 'Content-Type: application/json', ...headers);
+  head(
+    'POST /v1/pets',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    ...headers,
+  );
 const animal = (name) => JSON.stringify({ name, categoryId: 1 });
 
 /** Opens sockets that send `bytes` and read only if `reads`; resolves when all have sent or failed. */
@@ -43,7 +48,8 @@ const destroyAll = (sockets) => sockets.forEach((socket) => socket.destroy());
 /** The longest page, in KiB. */
 const PAGE = 400;
 /** 127 KB of requests without a key. */
-const FLOOD = head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5_000);
+const FLOOD =
+  head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5_000);
 /** The service holds so many connections at most. */
 const MOST_OPEN = 2_000;
 
@@ -55,11 +61,15 @@ function* smugglingVectors(key) {
   const lengths = [`${shown.length}`, '0', `+${shown.length}`, `0x${shown.length}`, `${shown.length}, ${shown.length}`, `${shown.length}\r\nContent-Length: 0`]; // prettier-ignore
   for (const encoding of encodings) {
     for (const length of lengths.slice(0, 3)) {
-      yield post(key, `Content-Length: ${length}`, `Transfer-Encoding: ${encoding}`) + `0\r\n\r\n${hidden}`;
+      yield (
+        post(key, `Content-Length: ${length}`, `Transfer-Encoding: ${encoding}`) +
+        `0\r\n\r\n${hidden}`
+      );
     }
     yield `${post(key, `Transfer-Encoding : ${encoding}`)}0\r\n\r\n${hidden}`;
   }
-  for (const length of lengths.slice(2)) yield post(key, `Content-Length: ${length}`) + shown + hidden;
+  for (const length of lengths.slice(2))
+    yield post(key, `Content-Length: ${length}`) + shown + hidden;
   for (const size of ['0x0', '+0', '-0', ' 0', '0 ', '0;\n', 'G', '', '0\n']) {
     yield `${post(key, 'Transfer-Encoding: chunked')}${size}\r\n\r\n${hidden}`;
   }
@@ -115,7 +125,13 @@ async function attackIn(folder, { short, show }) {
     const patience = short ? 5 : 1; // the short form may share its disk and its memory with others
     show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * patience, ' ms');
     show(`${name}: /livez that failed`, failed, 'equals', 0);
-    show(`${name}: longest stall of the event loop`, Math.round(stall), 'at most', 100 * patience, ' ms');
+    show(
+      `${name}: longest stall of the event loop`,
+      Math.round(stall),
+      'at most',
+      100 * patience,
+      ' ms',
+    );
   };
   await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made when somebody first asks for it
   // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
@@ -144,7 +160,10 @@ async function attackIn(folder, { short, show }) {
   );
   await round('300 bodies of one key that come slowly', async () => {
     const sockets = await openAll(port, 300, post(KEYS[0], 'Content-Length: 2000'), true);
-    const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('{')), 100);
+    const drip = setInterval(
+      () => sockets.forEach((socket) => socket.writable && socket.write('{')),
+      100,
+    );
     const others = [];
     for (let index = 0; index < (short ? 20 : 100); index += 1) {
       others.push(await request(KEYS[1], '/pets', { method: 'POST', body: animal('Bella') }));
@@ -157,7 +176,10 @@ async function attackIn(folder, { short, show }) {
 
   await round('2,500 connections with headers that do not end', async () => {
     const sockets = await openAll(port, 2_500, 'GET / HTTP/1.1\r\nX: y');
-    const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write('y')), 500);
+    const drip = setInterval(
+      () => sockets.forEach((socket) => socket.writable && socket.write('y')),
+      500,
+    );
     await delay(short ? 1_500 : 12_000);
     clearInterval(drip);
     return sockets;
@@ -173,7 +195,9 @@ async function attackIn(folder, { short, show }) {
   const READ = 'Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id'; // prettier-ignore
   const long = READ.split(' ').flatMap((name) =>
     [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
-      [15_000, 60_000].map((length) => post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`)),
+      [15_000, 60_000].map((length) =>
+        post(KEYS[0], `${name}: a${part.repeat(length / part.length)}b`),
+      ),
     ),
   );
   await round(`${long.length} headers that repeat a separator`, async () => {
@@ -225,7 +249,12 @@ async function attackContainer({ short, show }) {
     const prober = start('probe', port, 2_000, service.pid);
     await delay(short ? 3_000 : 15_000);
     const { failed } = await stopped(prober);
-    show('a fifth of a CPU, 12 clients that abort: /livez that failed or took 2 s', failed, 'equals', 0);
+    show(
+      'a fifth of a CPU, 12 clients that abort: /livez that failed or took 2 s',
+      failed,
+      'equals',
+      0,
+    );
     console.log(`        aborted connections: ${await stopped(aborting)}`);
     const sockets = await openAll(port, 1_950, FLOOD);
     await delay(short ? 4_000 : 20_000);
@@ -253,7 +282,8 @@ if (process.argv[2] === 'abort') {
     aborted += 1;
     void abort(bytes);
   };
-  for (let count = 0; count < 12; count += 1) void abort(count < 2 ? page.slice(0, 40) : page.repeat(30));
+  for (let count = 0; count < 12; count += 1)
+    void abort(count < 2 ? page.slice(0, 40) : page.repeat(30));
   process.on('message', () => process.send(aborted, () => process.exit()));
 }
 

@@ -65,7 +65,8 @@ export async function persist(name, baseOf, pause = 50) {
   for (let retries = 0; ; retries += 1) {
     const { status, body } = await create(baseOf(retries), name).catch(() => ({ status: 503 }));
     if (status === 201) return { body, retries };
-    if (status !== 503 && status !== 409) throw new Error(`a create was refused with ${status}: ${body}`);
+    if (status !== 503 && status !== 409)
+      throw new Error(`a create was refused with ${status}: ${body}`);
     await delay(pause);
   }
 }
@@ -123,7 +124,10 @@ export class Ledger {
       return {
         lost: [...this.#bodies].filter(([name, body]) => stored.get(name) !== body).length,
         twice:
-          pets.length - stored.size + Math.abs(claims.length - pets.length) + (pets.length - claimed.size),
+          pets.length -
+          stored.size +
+          Math.abs(claims.length - pets.length) +
+          (pets.length - claimed.size),
         others: [...stored.keys()].filter((name) => !this.#bodies.has(name)).length,
       };
     } finally {
@@ -148,7 +152,8 @@ export class Ledger {
       for (let next = left.pop(); next; next = left.pop()) {
         const [name, first] = next;
         const { status, headers, body } = await create(base, name);
-        if (status !== 201 || headers['idempotency-replayed'] !== 'true' || body !== first) differing += 1;
+        if (status !== 201 || headers['idempotency-replayed'] !== 'true' || body !== first)
+          differing += 1;
       }
     };
     await Promise.all(Array.from({ length: 32 }, client));

@@ -12,7 +12,10 @@ const CALLS = 'openat,mkdir,unlink,rename,write,writev,pwrite64,ftruncate,fsync,
  * Arguments of strace for a record in the file `log`. -D: the process stays our child. Not --seccomp-bpf: with it
  * signals are not injected.
  */
-export const recording = (log) => [...`-D -f -qq -y -xx -s 200000 -e trace=${CALLS} -o`.split(' '), log];
+export const recording = (log) => [
+  ...`-D -f -qq -y -xx -s 200000 -e trace=${CALLS} -o`.split(' '),
+  log,
+];
 
 const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 
@@ -40,7 +43,12 @@ export function events(record, folder) {
       // Counted from its beginning on: nobody knows when the client reads it.
       const [head, body] = resumed ? [] : String(data).split('\r\n\r\n');
       if (head?.startsWith('HTTP/1.1 201')) found.push({ call: 'ack', acknowledged: body });
-    } else if (!isUnfinished && Number(result) >= 0 && path.startsWith(folder) && !path.endsWith('-shm')) {
+    } else if (
+      !isUnfinished &&
+      Number(result) >= 0 &&
+      path.startsWith(folder) &&
+      !path.endsWith('-shm')
+    ) {
       found.push({
         call,
         path,
@@ -68,7 +76,8 @@ export class Disk {
 
   apply({ call, path, to, bytes, at, creates, empties }) {
     const file = this.#names.get(path);
-    if (call === 'openat' && creates && !file) this.#name(path, { safe: Buffer.alloc(0), writes: [] });
+    if (call === 'openat' && creates && !file)
+      this.#name(path, { safe: Buffer.alloc(0), writes: [] });
     else if (call === 'openat' && empties) file?.writes.push({ size: 0 });
     else if (call === 'mkdir') this.#name(path, 'folder');
     else if (call === 'unlink') this.#name(path, undefined);
@@ -82,7 +91,8 @@ export class Disk {
       file.writes = [];
     } else if (call.endsWith('sync')) {
       const isHere = (change) => dirname(change.path) === path;
-      for (const change of this.#unsafeNames.filter(isHere)) this.#safeNames.set(change.path, change.file);
+      for (const change of this.#unsafeNames.filter(isHere))
+        this.#safeNames.set(change.path, change.file);
       this.#unsafeNames = this.#unsafeNames.filter((change) => !isHere(change));
     } else if (call !== 'openat') throw new Error(`the model does not know ${call}`);
   }
@@ -103,7 +113,10 @@ export class Disk {
     if (names.get(store) !== 'folder') return;
     for (const [path, file] of names) {
       if (file?.writes)
-        writeFileSync(join(image, basename(path)), written(file.safe, ofWrites(file.writes, this.#random)));
+        writeFileSync(
+          join(image, basename(path)),
+          written(file.safe, ofWrites(file.writes, this.#random)),
+        );
     }
   }
 }

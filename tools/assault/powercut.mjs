@@ -36,14 +36,20 @@ async function recordOf(folder, { creates, crashes, options }) {
   const start = async (...inject) => {
     const log = join(folder, `log${logs}`);
     logs += 1;
-    service = await serve(`sqlite:${file}`, { wrapper: ['strace', ...recording(log), ...inject], options });
+    service = await serve(`sqlite:${file}`, {
+      wrapper: ['strace', ...recording(log), ...inject],
+      options,
+    });
   };
   let number = 0;
   let last = creates;
   const write = async () => {
     while (number < last) {
       number += 1;
-      await persist(`animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x'), () => service.url);
+      await persist(
+        `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x'),
+        () => service.url,
+      );
     }
   };
   const writeAll = () => Promise.all(Array.from({ length: WRITERS }, write));
@@ -84,7 +90,8 @@ async function cut(folder, record, points, random) {
   const ledger = new Ledger();
   const found = { disks: 0, lost: 0, twice: 0, refused: 0, unborn: 0 };
   for (const [index, event] of record.entries()) {
-    if (event.acknowledged) ledger.acknowledge(JSON.parse(event.acknowledged).name, event.acknowledged);
+    if (event.acknowledged)
+      ledger.acknowledge(JSON.parse(event.acknowledged).name, event.acknowledged);
     else disk.apply(event);
     if (!chosen.has(index)) continue;
     for (const how of Object.keys(CUTS)) {
@@ -108,7 +115,8 @@ async function cut(folder, record, points, random) {
   disk.cutInto(image, store, 'kept');
   const files = readdirSync(store).filter((name) => !name.endsWith('-shm'));
   const same = (name) =>
-    existsSync(join(image, name)) && readFileSync(join(image, name)).equals(readFileSync(join(store, name)));
+    existsSync(join(image, name)) &&
+    readFileSync(join(image, name)).equals(readFileSync(join(store, name)));
   if (!files.every(same)) throw new Error('the record does not make the files that are there');
   return { ...found, acknowledged: ledger.size };
 }
@@ -122,8 +130,13 @@ export async function attack({ short, show, random }) {
       const made = { mkdir: join(folder, 'store'), fsync: folder };
       if (model !== '') mkdirSync(made.mkdir);
       const options = model === '' ? [] : permissions(folder);
-      const record = await recordOf(folder, { creates: short ? 200 : 800, crashes: short ? 2 : 6, options });
-      if (model !== '') record.unshift(...Object.entries(made).map(([call, path]) => ({ call, path })));
+      const record = await recordOf(folder, {
+        creates: short ? 200 : 800,
+        crashes: short ? 2 : 6,
+        options,
+      });
+      if (model !== '')
+        record.unshift(...Object.entries(made).map(([call, path]) => ({ call, path })));
       const { acknowledged, disks, lost, twice, refused, unborn } = await cut(
         folder,
         record,

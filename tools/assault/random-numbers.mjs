@@ -5,6 +5,8 @@ export const randomNumbers = (seed, name) => {
   let count = 0;
   return () => {
     count += 1;
-    return createHash('sha256').update(`${seed} ${name} ${count}`).digest().readUIntBE(0, 6) / 2 ** 48;
+    return (
+      createHash('sha256').update(`${seed} ${name} ${count}`).digest().readUIntBE(0, 6) / 2 ** 48
+    );
   };
 };

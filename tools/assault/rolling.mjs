@@ -74,7 +74,9 @@ async function rollBehindNginx(name, folder, storeUrl, open, given) {
 
 /** @param keptShare of the clients that keep their connections */
 async function restartInTurn(services, start, load, { restarts, keptShare = 1 }) {
-  const clients = Array.from({ length: CLIENTS }, (_, number) => load.client(number < CLIENTS * keptShare));
+  const clients = Array.from({ length: CLIENTS }, (_, number) =>
+    load.client(number < CLIENTS * keptShare),
+  );
   const stop = async (service) => {
     const [code] = await service.stop();
     if (code !== 0) load.unclean += 1;
@@ -93,7 +95,9 @@ async function restartInTurn(services, start, load, { restarts, keptShare = 1 })
 }
 
 async function judge(name, load, opening, { restarts, isLossless, show }) {
-  console.log(`${name}: ${restarts} restarts under ${load.sent} requests, of which ${load.failed} failed`);
+  console.log(
+    `${name}: ${restarts} restarts under ${load.sent} requests, of which ${load.failed} failed`,
+  );
   if (isLossless) show(`${name}: keyed creates and reads that failed`, load.failed, 'equals', 0);
   await load.ledger.judge(show, opening, name);
   show(`${name}: stops that did not end with 0`, load.unclean, 'equals', 0);

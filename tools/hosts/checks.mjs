@@ -44,7 +44,11 @@ async function serves({ send, pets, inProgress }) {
 async function expectOne(faults, message = FAULT) {
   for (let tries = 0; faults.length === 0 && tries < 40; tries += 1) await delay(50);
   await delay(50);
-  assert.equal(faults.length, 1, `the fault was heard ${faults.length} times: ${faults.join('; ')}`);
+  assert.equal(
+    faults.length,
+    1,
+    `the fault was heard ${faults.length} times: ${faults.join('; ')}`,
+  );
   assert.match(String(faults[0]), new RegExp(message));
 }
 
@@ -90,13 +94,16 @@ export const CHECKS = {
       if (outcome === 'passed') passed += 1;
       if (outcome === 'failed' && listed.has(name)) known += 1;
       else if (outcome === 'failed') problems.push(`${name}: ${firstLine(error)}`);
-      else if (listed.delete(name) && outcome === 'passed') problems.push(`${name}: is listed, but passes`);
+      else if (listed.delete(name) && outcome === 'passed')
+        problems.push(`${name}: is listed, but passes`);
       listed.delete(name);
     }
     for (const name of listed) problems.push(`${name}: is listed, but no case`);
     if (problems.length > 0) {
       const more = problems.length > SHOWN ? `\n  and ${problems.length - SHOWN} more` : '';
-      throw new Error(`${problems.length} cases\n  ${problems.slice(0, SHOWN).join('\n  ')}${more}`);
+      throw new Error(
+        `${problems.length} cases\n  ${problems.slice(0, SHOWN).join('\n  ')}${more}`,
+      );
     }
     const count = httpContract.cases.length;
     const skipped = count - passed - known;
@@ -158,7 +165,8 @@ export const CHECKS = {
       assert.ok(!body.includes(FAULT), 'the response reveals the fault');
       await expectOne(hears === 'log' ? faults : heard);
     });
-    if (hears !== 'koa') return `500, heard once by ${hears === 'log' ? 'the log' : 'the error middleware'}`;
+    if (hears !== 'koa')
+      return `500, heard once by ${hears === 'log' ? 'the log' : 'the error middleware'}`;
     heard.length = 0;
     const answer = async (context, next) => {
       try {

@@ -11,7 +11,9 @@ export const sendBy =
   async (url, { headers, ...init } = {}) => {
     const signal = AbortSignal.timeout(PATIENCE);
     const all = { ...authorized(init.body), ...headers };
-    const response = await handle(new Request(url, { ...init, signal, redirect: 'manual', headers: all }));
+    const response = await handle(
+      new Request(url, { ...init, signal, redirect: 'manual', headers: all }),
+    );
     const { status } = response;
     return { status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };

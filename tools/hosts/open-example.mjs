@@ -15,7 +15,8 @@ import { workerdStarters } from './workerd.mjs';
 export async function openExample(host, file, { runtime = 'node', steps, examples }) {
   const entry = { paths: [''], steps, ...examples[file], name: `${host}/${file}` };
   const startExample =
-    COMMANDS[runtime] && (() => startProcess([...COMMANDS[runtime], '../start.mjs', host, file], ENV));
+    COMMANDS[runtime] &&
+    (() => startProcess([...COMMANDS[runtime], '../start.mjs', host, file], ENV));
   return { startExample, ...entry, ...(await STARTERS[runtime](file, entry)) };
 }
 
@@ -36,7 +37,11 @@ const STARTERS = {
     const start = ({ step, options, ...setup }) => {
       const { listen, ...middleware } = known[step] ?? {};
       const before = typeof known[step] === 'function' ? [known[step]] : [];
-      const all = { ...middleware.options, ...options, before: [...before, ...(options?.before ?? [])] };
+      const all = {
+        ...middleware.options,
+        ...options,
+        before: [...before, ...(options?.before ?? [])],
+      };
       return startHere(listen ?? example.listen, { ...setup, options: all });
     };
     return { start };

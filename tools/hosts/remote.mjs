@@ -6,7 +6,10 @@ import { portOf, wire } from './start-host.mjs';
 
 const [example, json] = process.argv.slice(2);
 const { step, ...setup } = JSON.parse(json);
-const STEPS = { slow: () => delay(20), parsed: (request) => request.method === 'POST' && request.json() };
+const STEPS = {
+  slow: () => delay(20),
+  parsed: (request) => request.method === 'POST' && request.json(),
+};
 
 const { http, keys, faults } = await wire(setup);
 if (faults) faults.push = (fault) => console.log(`fault ${fault}`);

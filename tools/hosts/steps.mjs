@@ -36,7 +36,9 @@ export const STEPS = {
     return {
       ...connect,
       bytes: express.json({ verify: (request, _response, buffer) => keep(request, buffer) }),
-      text: express.json({ verify: (request, _response, buffer) => keep(request, buffer.toString()) }),
+      text: express.json({
+        verify: (request, _response, buffer) => keep(request, buffer.toString()),
+      }),
       raw: express.raw({ type: () => true }),
       parsed: express.json(),
     };
@@ -73,7 +75,9 @@ export const STEPS = {
     });
     return {
       slow,
-      bytes: parsing((app) => app.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes)),
+      bytes: parsing((app) =>
+        app.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes),
+      ),
       parsed: parsing(() => {}),
     };
   },
@@ -94,5 +98,8 @@ export const STEPS = {
     },
   }),
   /** Functions of the request alone. */
-  fetch: () => ({ slow, parsed: (request) => (request.method === 'POST' ? request.json() : undefined) }),
+  fetch: () => ({
+    slow,
+    parsed: (request) => (request.method === 'POST' ? request.json() : undefined),
+  }),
 };

@@ -19,7 +19,11 @@ export const HOSTS = {
       app: { hears: 'koa', bodies: BODIES, exceptions: KOA_ROUTER },
       whole: { steps: 'none', exceptions: NODE },
       equipped: { hears: 'koa', exceptions: [...ROUTER, 'koaEquipped'] },
-      bodyparser: { hears: 'koa', bodies: { none: true }, exceptions: [...KOA_ROUTER, 'koaBodyparser'] },
+      bodyparser: {
+        hears: 'koa',
+        bodies: { none: true },
+        exceptions: [...KOA_ROUTER, 'koaBodyparser'],
+      },
       mounted: { ...MOUNTED, bodies: BODIES, exceptions: NODE },
       nested: {
         hears: 'koa',
@@ -49,7 +53,9 @@ export const HOSTS = {
   },
   hono: {
     steps: 'hono',
-    examples: { app: { ...BELOW_SHOP, bodies: { parsed: 'host' }, exceptions: [...FETCH, 'hono'] } },
+    examples: {
+      app: { ...BELOW_SHOP, bodies: { parsed: 'host' }, exceptions: [...FETCH, 'hono'] },
+    },
   },
   h3: {
     steps: 'h3',
@@ -61,8 +67,13 @@ export const HOSTS = {
   'serverless-http': { runtime: 'lambda', examples: { app: { exceptions: ['lambda'] } } },
   workerd: {
     runtime: 'workerd',
-    examples: { worker: { bodies: UNPARSED, exceptions: [...RUNTIME, 'workerd', 'workerdUnread'] } },
+    examples: {
+      worker: { bodies: UNPARSED, exceptions: [...RUNTIME, 'workerd', 'workerdUnread'] },
+    },
   },
   bun: { runtime: 'bun', examples: { app: { bodies: UNPARSED, exceptions: [...RUNTIME, 'bun'] } } },
-  deno: { runtime: 'deno', examples: { app: { bodies: UNPARSED, exceptions: [...RUNTIME, 'deno'] } } },
+  deno: {
+    runtime: 'deno',
+    examples: { app: { bodies: UNPARSED, exceptions: [...RUNTIME, 'deno'] } },
+  },
 };

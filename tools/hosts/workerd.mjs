@@ -32,11 +32,18 @@ export async function workerdStarters() {
   const [esbuild, , ...options] = scripts.bundle.split(' ');
   const shared = options.filter((option) => !option.startsWith('--outfile'));
   await writeFile('checks/entry.mjs', ENTRY);
-  await run(`node_modules/.bin/${esbuild}`, ['checks/entry.mjs', ...shared, '--outfile=build/checks.js']);
+  await run(`node_modules/.bin/${esbuild}`, [
+    'checks/entry.mjs',
+    ...shared,
+    '--outfile=build/checks.js',
+  ]);
   const docs = await readDocsFiles();
   const config = (await readFile('config.capnp', 'utf8'))
     .replace('build/worker.js', '../checks.js')
-    .replace('name = "API_KEY", fromEnvironment = "API_KEY"', 'name = "SETUP", text = embed "setup.json"');
+    .replace(
+      'name = "API_KEY", fromEnvironment = "API_KEY"',
+      'name = "SETUP", text = embed "setup.json"',
+    );
   const serve = (configuration, processOptions) => {
     const sockets = ['--socket-addr=http=127.0.0.1:0', '--control-fd=3'];
     return startProcess([program, 'serve', configuration, ...sockets], {

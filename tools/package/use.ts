@@ -15,7 +15,12 @@ import {
 import { ApiKeyAuthenticator, ManagedApiKeys, apiKeyGenerator } from 'animal-store/api-keys';
 import { createContainer, readSettings, startService, type Service } from 'animal-store/bootstrap';
 import { AnimalStoreClient } from 'animal-store/client';
-import { petRepositoryContract, runContract, type Contract, type StoreSubject } from 'animal-store/contract';
+import {
+  petRepositoryContract,
+  runContract,
+  type Contract,
+  type StoreSubject,
+} from 'animal-store/contract';
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, loadOpenApiDocument, Readiness } from 'animal-store/http';
 import { animalStoreRouter, createKoaApp } from 'animal-store/koa';
@@ -57,7 +62,10 @@ const http = new HttpInterface({
 });
 const headers = { Authorization: `Bearer ${key}` };
 const handle: (request: Request) => Promise<Response> = createFetchHandler(http);
-assert.equal(await (await handle(new Request('http://localhost/v1/pets/1', { headers }))).text(), BELLA);
+assert.equal(
+  await (await handle(new Request('http://localhost/v1/pets/1', { headers }))).text(),
+  BELLA,
+);
 assert.match(JSON.parse(await loadOpenApiDocument()).openapi, /^3\.1\./);
 assert.ok(animalStoreRouter(http).routes());
 const server = new NodeServer(createKoaApp(http).callback());
@@ -73,7 +81,12 @@ other.closeAllConnections();
 other.close();
 
 // /bootstrap, /client
-const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: key, LOG_LEVEL: 'silent' });
+const settings = readSettings({
+  PORT: '0',
+  STORE_URL: 'memory:',
+  API_KEYS: key,
+  LOG_LEVEL: 'silent',
+});
 const service: Service = await startService(await createContainer(settings));
 const client: AnimalStore = new AnimalStoreClient({ baseUrl: service.url, apiKey: key });
 assert.equal(stringify((await client.createPet(animal)).pet), BELLA);

@@ -34,7 +34,9 @@ export const find = (id) => select.get(id);
 
 /** A page, and the value of its Link header if there is a next one. */
 export function list({ status, cursor = 0, limit = 20 }) {
-  const pets = status ? selectByStatus.all(status, cursor, limit + 1) : selectAll.all(cursor, limit + 1);
+  const pets = status
+    ? selectByStatus.all(status, cursor, limit + 1)
+    : selectAll.all(cursor, limit + 1);
   if (pets.length <= limit) return { pets };
   pets.pop();
   const filter = status ? `status=${status}&` : '';

@@ -7,7 +7,12 @@ const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
 const pet = {
   type: 'object',
   required: ['id', 'name', 'categoryId', 'status'],
-  properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' }, status },
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string' },
+    categoryId: { type: 'integer' },
+    status,
+  },
 };
 const newPet = {
   type: 'object',
@@ -57,11 +62,15 @@ function equip(app) {
 
 const app = Fastify({ logger: false, genReqId: animals.newRequestId });
 if (!animals.isBare) equip(app);
-app.post('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, async ({ body }, reply) => {
-  const created = animals.create(body);
-  reply.code(201).header('Location', `/v1/pets/${created.id}`);
-  return created;
-});
+app.post(
+  '/v1/pets',
+  { schema: { body: newPet, response: { 201: pet } } },
+  async ({ body }, reply) => {
+    const created = animals.create(body);
+    reply.code(201).header('Location', `/v1/pets/${created.id}`);
+    return created;
+  },
+);
 const listing = { querystring: page, response: { 200: { type: 'array', items: pet } } };
 app.get('/v1/pets', { schema: listing }, async ({ query }, reply) => {
   const { pets, link } = animals.list(query);

@@ -10,7 +10,8 @@ const send = (response, status, value) => {
 
 const server = createServer((request, response) => {
   const { method, url } = request;
-  if (method === 'GET' && url.startsWith('/v1/pets/')) return send(response, 200, animals.find(url.slice(9)));
+  if (method === 'GET' && url.startsWith('/v1/pets/'))
+    return send(response, 200, animals.find(url.slice(9)));
   if (method === 'GET') {
     const { status, limit = 20 } = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
     return send(response, 200, animals.list({ status, limit: Number(limit) }).pets);

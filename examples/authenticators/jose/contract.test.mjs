@@ -8,7 +8,13 @@ const { privateKey: othersKey } = await generateKeyPair('Ed25519');
 
 const ISSUER = 'https://accounts.example';
 
-const sign = ({ scope = 'pets:read', jti, expires = '1h', key = privateKey, issuer = ISSUER } = {}) =>
+const sign = ({
+  scope = 'pets:read',
+  jti,
+  expires = '1h',
+  key = privateKey,
+  issuer = ISSUER,
+} = {}) =>
   new SignJWT({ scope })
     .setProtectedHeader({ alg: 'Ed25519' })
     .setIssuer(issuer)

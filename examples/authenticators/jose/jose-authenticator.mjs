@@ -48,7 +48,9 @@ export class JoseAuthenticator {
  */
 function isCanonical(token) {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return false;
-  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
+  return token
+    .split('.')
+    .every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
 /** The token is no good; anything else says that it could not be judged. */

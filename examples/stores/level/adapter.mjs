@@ -8,9 +8,13 @@ export const adapter = new ContainerModule((options) => {
     scheme: 'level',
     async open(url, { mustExist = false } = {}) {
       const folder = url.slice('level:'.length);
-      const pets = await LevelPetRepository.open(folder, { createIfMissing: !mustExist }).catch((error) => {
-        throw new Error(`${folder} cannot be opened: ${(error.cause ?? error).message}`, { cause: error });
-      });
+      const pets = await LevelPetRepository.open(folder, { createIfMissing: !mustExist }).catch(
+        (error) => {
+          throw new Error(`${folder} cannot be opened: ${(error.cause ?? error).message}`, {
+            cause: error,
+          });
+        },
+      );
       return { pets, location: folder, close: () => pets.close() };
     },
   });

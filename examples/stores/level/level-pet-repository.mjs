@@ -61,7 +61,10 @@ export class LevelPetRepository {
         // Before the write: an id whose write failed may be on the disk all the same.
         this.#lastId += 1n;
         const added = savedPet(this.#lastId, pet);
-        await this.#db.batch([...this.#petWrites(added), ...(await this.#claimWrites(kept, added))], SAFE);
+        await this.#db.batch(
+          [...this.#petWrites(added), ...(await this.#claimWrites(kept, added))],
+          SAFE,
+        );
         return { pet: added, replayed: false };
       }),
     );
@@ -120,7 +123,12 @@ export class LevelPetRepository {
         { type: 'del', sublevel: this.#claims, key: lapsedKey },
       ]),
       { type: 'put', sublevel: this.#lapses, key: ordered(keepUntil) + key, value: key },
-      { type: 'put', sublevel: this.#claims, key, value: { fingerprint, keepUntil, petId: String(pet.id) } },
+      {
+        type: 'put',
+        sublevel: this.#claims,
+        key,
+        value: { fingerprint, keepUntil, petId: String(pet.id) },
+      },
     ];
   }
 

@@ -40,7 +40,12 @@ describe('PostgresPetRepository', { skip: missing }, () => {
     for (let round = 0; round < 10; round += 1) {
       const subject = await open();
       const handles = [subject.pets, (await subject.another()).pets];
-      const claim = { scope: 'a', key: 'b', fingerprint: 'c', keepUntil: new Date(Date.now() + 60_000) };
+      const claim = {
+        scope: 'a',
+        key: 'b',
+        fingerprint: 'c',
+        keepUntil: new Date(Date.now() + 60_000),
+      };
       const adding = Array.from({ length: 20 }, (_, index) =>
         handles[index % 2].add({ name: 'Fido', categoryId: 1n, status: 'sold' }, { claim }),
       );

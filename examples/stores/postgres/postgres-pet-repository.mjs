@@ -88,9 +88,13 @@ export class PostgresPetRepository {
   }
 
   async list({ after = 0n, limit, status }, { signal } = {}) {
-    const [filter, values] = status ? ['AND status = $3', [after, limit, status]] : ['', [after, limit]];
+    const [filter, values] = status
+      ? ['AND status = $3', [after, limit, status]]
+      : ['', [after, limit]];
     const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
-    const { rows } = await this.#use('listing animals', signal, (client) => client.query(query, values));
+    const { rows } = await this.#use('listing animals', signal, (client) =>
+      client.query(query, values),
+    );
     return rows.map(petOf);
   }
 

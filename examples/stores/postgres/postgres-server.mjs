@@ -27,7 +27,9 @@ async function user() {
 
 /** Why the tests cannot have a server of their own, or `undefined`. */
 export const missingServer = async () =>
-  (await programs()) ? undefined : 'no PostgreSQL server in /usr/lib/postgresql (apt-get install postgresql)';
+  (await programs())
+    ? undefined
+    : 'no PostgreSQL server in /usr/lib/postgresql (apt-get install postgresql)';
 
 /** Starts a server in a temporary folder. It listens on a socket in that folder, and on no port. */
 export async function startPostgres() {
@@ -43,10 +45,14 @@ export async function startPostgres() {
     options,
   );
   const settings = ['listen_addresses=', `unix_socket_directories=${folder}`];
-  const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((line) => ['-c', line])], {
-    ...options,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const server = spawn(
+    join(bin, 'postgres'),
+    ['-D', data, ...settings.flatMap((line) => ['-c', line])],
+    {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let log = '';
   const ready = Promise.withResolvers();
   server.stderr.on('data', (text) => {

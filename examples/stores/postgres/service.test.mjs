@@ -26,7 +26,9 @@ const environment = (url) => ({
 async function tables(url) {
   const client = new pg.Client(url);
   await client.connect();
-  const { rows } = await client.query("SELECT relname FROM pg_class WHERE relname IN ('last_id', 'pets')");
+  const { rows } = await client.query(
+    "SELECT relname FROM pg_class WHERE relname IN ('last_id', 'pets')",
+  );
   await client.end();
   return rows.length;
 }

@@ -24,7 +24,10 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
     return isEqual(hash, found?.hash ?? '0'.repeat(64)) ? found : undefined;
   };
   /** By hash. A full one is emptied: no entry would live longer than half a second anyway. */
-  const lookUps = new Map<string, { readonly begun: number; readonly result: ReturnType<FindKey> }>();
+  const lookUps = new Map<
+    string,
+    { readonly begun: number; readonly result: ReturnType<FindKey> }
+  >();
   return (id, hash) => {
     const earlier = lookUps.get(hash);
     // Not from its end: the store may have read the key right at its start.
@@ -40,4 +43,5 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
 
 /** Compares in constant time. */
 export const isEqual = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));
+  one.length === other.length &&
+  timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));

@@ -11,7 +11,9 @@ const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-
 
 /** The rule that the environment word of managed keys breaks, or `undefined`. */
 export const environmentFault = (environment: string): string | undefined =>
-  /^[a-z0-9]{1,16}$/.test(environment) ? undefined : 'must be 1 to 16 lower-case letters (a-z) and digits';
+  /^[a-z0-9]{1,16}$/.test(environment)
+    ? undefined
+    : 'must be 1 to 16 lower-case letters (a-z) and digits';
 
 /**
  * Returns a generator of keys with 256 secret bits, and with a random id if none is given: 8 of 0-9, A-Z and a-z.
@@ -56,6 +58,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 function base62(value: bigint, width: number): string {
   let text = '';
-  for (let rest = value; text.length < width; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
+  for (let rest = value; text.length < width; rest /= 62n)
+    text = DIGITS.charAt(Number(rest % 62n)) + text;
   return text;
 }

@@ -29,7 +29,8 @@ export interface ErrorDescription {
 export const ERRORS = {
   invalid_pet: {
     status: 400,
-    meaning: 'The body is JSON but not a valid animal. The message names every fault with its field.',
+    meaning:
+      'The body is JSON but not a valid animal. The message names every fault with its field.',
     message: new InvalidPetError(newPetFaults({ name: '', categoryId: '7' })).message,
   },
   invalid_parameter: {
@@ -107,8 +108,10 @@ export const ERRORS = {
   idempotency_key_reused: { status: 422, message: new IdempotencyKeyReusedError().message },
   rate_limited: {
     status: 429,
-    meaning: 'The API key sent too many requests. Nothing was stored: wait as long as `Retry-After` says.',
-    message: 'This API key may send {requests} requests in {seconds} s: wait as long as Retry-After says.',
+    meaning:
+      'The API key sent too many requests. Nothing was stored: wait as long as `Retry-After` says.',
+    message:
+      'This API key may send {requests} requests in {seconds} s: wait as long as Retry-After says.',
     headers: ['RetryAfter'],
   },
   headers_too_large: { status: 431, message: 'The request line and headers are too large.' },
@@ -133,5 +136,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The usual message of a code, with its details filled in. */
-export const messageOf = (code: ErrorCode, details: Readonly<Record<string, string | number>>): string =>
+export const messageOf = (
+  code: ErrorCode,
+  details: Readonly<Record<string, string | number>>,
+): string =>
   ERRORS[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(details[name]));

@@ -26,7 +26,8 @@ export class HttpError extends Error {
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
   new HttpError('payload_too_large', messageOf('payload_too_large', { bodyLimit }));
 
-export const lateBody = (): HttpError => new HttpError('request_timeout', 'The body did not come in time.');
+export const lateBody = (): HttpError =>
+  new HttpError('request_timeout', 'The body did not come in time.');
 
 /** A body parser of the host has read the body, and kept no exact copy. */
 export const bodyAlreadyRead = (): HttpError =>
@@ -35,7 +36,8 @@ export const bodyAlreadyRead = (): HttpError =>
     'A body parser of the host has read the body. Mount the animal store before it, or let it keep the bytes as rawBody.',
   );
 
-export const clientGone = (): HttpError => new HttpError('request_timeout', 'The client disconnected.');
+export const clientGone = (): HttpError =>
+  new HttpError('request_timeout', 'The client disconnected.');
 
 /** A response in the Error shape, and the code in its body. */
 export type ErrorResponse = HttpResponse & { readonly code: ErrorCode };
@@ -55,9 +57,17 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
 /** What a client may know of an error: never its cause, or the message of an error that nobody expected. */
 function shown(error: unknown, requestId: string): Pick<HttpError, 'code' | 'message' | 'headers'> {
   if (!isAnimalStoreError(error)) {
-    return { code: 'internal_error', message: messageOf('internal_error', { requestId }), headers: {} };
+    return {
+      code: 'internal_error',
+      message: messageOf('internal_error', { requestId }),
+      headers: {},
+    };
   }
   const { code } = error;
   const message = code === 'service_unavailable' ? ERRORS[code].message : error.message;
-  return { code, message, headers: 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {} };
+  return {
+    code,
+    message,
+    headers: 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {},
+  };
 }

@@ -62,7 +62,10 @@ export class HttpInterface {
   readonly #findRoute: (path: string) => FoundRoute | undefined;
 
   constructor(options: HttpInterfaceOptions) {
-    const settings = completeSettings({ ...options.settings, rateLimit: options.rateLimiter?.limit });
+    const settings = completeSettings({
+      ...options.settings,
+      rateLimit: options.rateLimiter?.limit,
+    });
     this.settings = settings;
     this.#options = options;
     this.routes = [
@@ -123,7 +126,11 @@ export class HttpInterface {
    * The order of the checks: OPTIONS, admission, key, admission of its caller, path, method, removed, quota, scope;
    * then the operation's own.
    */
-  async #respond(context: RequestContext, route?: Route, endpoint?: Endpoint): Promise<HttpResponse> {
+  async #respond(
+    context: RequestContext,
+    route?: Route,
+    endpoint?: Endpoint,
+  ): Promise<HttpResponse> {
     const { request, deadline } = context;
     const { admission, authenticator, rateLimiter } = this.#options;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
@@ -143,7 +150,8 @@ export class HttpInterface {
       const successor = context.linkBase + removed;
       throw new HttpError('operation_removed', messageOf('operation_removed', { successor }));
     }
-    if (rateLimiter && principal) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
+    if (rateLimiter && principal)
+      context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
   }
@@ -176,7 +184,9 @@ export class HttpInterface {
 }
 
 const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error('Something failed without an Error', { cause: thrown });
+  thrown instanceof Error
+    ? thrown
+    : new Error('Something failed without an Error', { cause: thrown });
 
 function methodNotAllowed(route: Route): HttpError {
   const methods = allowedMethods(route);

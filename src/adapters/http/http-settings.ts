@@ -60,4 +60,5 @@ export function completeSettings(given: Partial<HttpSettings> = {}): HttpSetting
 }
 
 /** A URL or path as headers can hold it. */
-const inAscii = (url: string): string => (URL.canParse(url) ? new URL(url).href : encodedForLink(url));
+const inAscii = (url: string): string =>
+  URL.canParse(url) ? new URL(url).href : encodedForLink(url);

@@ -30,24 +30,33 @@ type Handler = (context: RequestContext) => Promise<{
  */
 export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings): Route[] {
   const missing = settings.experimental.filter((id) => !(id in animalStore));
-  if (missing.length > 0) throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
+  if (missing.length > 0)
+    throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
   // Of the experimental operations only those that are served are called.
   const handlers = handlersOf(animalStore as ExperimentalAnimalStore, settings);
   const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
     operation: id,
     scope: operation.scope,
     sunset: operation.deprecation?.sunset,
-    headers: operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
+    headers:
+      operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
     removed: isRemoved(id, settings) ? operation.deprecation?.successor : undefined,
     handle: respondTo(operation, handlers[id]),
   });
-  return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(([path, onPath]) => {
-    const endpoints = new Map(onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]));
-    return { path: settings.basePath + path, endpoints, open: false };
-  });
+  return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(
+    ([path, onPath]) => {
+      const endpoints = new Map(
+        onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]),
+      );
+      return { path: settings.basePath + path, endpoints, open: false };
+    },
+  );
 }
 
-function respondTo({ method, success, conditional: hasTag }: Operation, handle: Handler): Endpoint['handle'] {
+function respondTo(
+  { method, success, conditional: hasTag }: Operation,
+  handle: Handler,
+): Endpoint['handle'] {
   const { status, schema } = success;
   const usual = {
     ...(schema && { 'Content-Type': JSON_TYPE }),
@@ -66,12 +75,15 @@ const handlersOf = (
 ): Readonly<Record<OperationId, Handler>> => {
   /** The text of the body. A slow client occupies no place while it sends. */
   const readBody = ({ request, deadline, permit }: RequestContext): Promise<string> =>
-    permit.whileClient(() => deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody));
+    permit.whileClient(() =>
+      deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody),
+    );
 
   return {
     async listPets({ request, deadline, linkBase }) {
       const { pets, next } = await animalStore.listPets(readPetQuery(request.query), deadline);
-      const headers = next === undefined ? undefined : { Link: nextLink(linkBase, request.query, next) };
+      const headers =
+        next === undefined ? undefined : { Link: nextLink(linkBase, request.query, next) };
       return { headers, body: petsJson(pets) };
     },
 

@@ -237,7 +237,9 @@ export const OPERATIONS = {
 } as const satisfies Record<OperationId, Operation> &
   Record<HttpSettings['experimental'][number], { readonly stability: 'experimental' }>;
 
-const ALL = Object.entries<Operation>(OPERATIONS) as ReadonlyArray<readonly [OperationId, Operation]>;
+const ALL = Object.entries<Operation>(OPERATIONS) as ReadonlyArray<
+  readonly [OperationId, Operation]
+>;
 
 /** Every operation that is served only where the settings name it. */
 export const EXPERIMENTAL_OPERATIONS: readonly string[] = ALL.flatMap(([id, { stability }]) =>
@@ -246,7 +248,9 @@ export const EXPERIMENTAL_OPERATIONS: readonly string[] = ALL.flatMap(([id, { st
 
 /** The operations that a service with these settings serves. */
 export const servedOperations = ({ experimental }: Pick<HttpSettings, 'experimental'>) =>
-  ALL.filter(([id]) => !EXPERIMENTAL_OPERATIONS.includes(id) || experimental.some((each) => each === id));
+  ALL.filter(
+    ([id]) => !EXPERIMENTAL_OPERATIONS.includes(id) || experimental.some((each) => each === id),
+  );
 
 /** Makes the headers of a deprecated operation: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
 export function deprecationHeaders({ sunset, successor }: Deprecation, since: Date) {

@@ -28,7 +28,9 @@ export function readPetQuery(query: string): PetQuery {
   throw new InvalidParameterError([
     ...petQueryFaults(read).filter(({ field }) => !repeated.includes(field)),
     ...repeated.map((field) => ({ field, message: 'must be given once' })),
-    ...(isOld ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }] : []),
+    ...(isOld
+      ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }]
+      : []),
   ]);
 }
 
@@ -38,7 +40,8 @@ export function readPetQuery(query: string): PetQuery {
  */
 export function readFrom(query: string): PetStatus | undefined {
   const [from, ...more] = query === '' ? [] : new URLSearchParams(`?${query}`).getAll('from');
-  if (more.length > 0) throw new InvalidParameterError([{ field: 'from', message: 'must be given once' }]);
+  if (more.length > 0)
+    throw new InvalidParameterError([{ field: 'from', message: 'must be given once' }]);
   requireFrom(from as PetStatus | undefined);
   return from as PetStatus | undefined;
 }
@@ -54,7 +57,8 @@ export function readPetId({ petId = '' }: Readonly<Record<string, string>>): big
 }
 
 /** An integer in plain decimal, else NaN. */
-const decimal = (text: string): number => (/^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN);
+const decimal = (text: string): number =>
+  /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 
 const isAfter = (pair: string): boolean =>
   // Only a name with percent-encoding needs decoding.

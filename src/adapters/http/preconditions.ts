@@ -46,10 +46,13 @@ export async function changeConditionally<Result>(
   const pet = await animalStore.getPet(id, { signal });
   const entityTag = await entityTagOf(petJson(pet));
   requireMatch(request, entityTag);
-  if (isMatch(ifNoneMatch, entityTag)) throw preconditionFailed('If-None-Match names the animal as it is.');
+  if (isMatch(ifNoneMatch, entityTag))
+    throw preconditionFailed('If-None-Match names the animal as it is.');
   if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
   return change(id, { from: pet.status, signal }).catch((error: unknown) => {
-    throw isAnimalStoreError(error) && error.code === 'status_conflict' ? preconditionFailed() : error;
+    throw isAnimalStoreError(error) && error.code === 'status_conflict'
+      ? preconditionFailed()
+      : error;
   });
 }
 
@@ -58,18 +61,21 @@ function requireMatch(request: HttpRequest, entityTag: string): void {
   const sent = request.header('if-match') ?? '*';
   const tags = sent.split(',').map((tag) => tag.trim());
   if (isAny(sent) || tags.includes(entityTag)) return;
-  const weak = 'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.';
+  const weak =
+    'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.';
   throw preconditionFailed(tags.some((tag) => tag.startsWith('W/')) ? weak : undefined);
 }
 
 const isAny = (sent: string): boolean => sent.trim() === '*';
 
-const preconditionFailed = (message?: string): HttpError => new HttpError('precondition_failed', message);
+const preconditionFailed = (message?: string): HttpError =>
+  new HttpError('precondition_failed', message);
 
 /** Compares weakly, as If-None-Match requires. */
 const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>
   ifNoneMatch !== undefined &&
-  (isAny(ifNoneMatch) || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
+  (isAny(ifNoneMatch) ||
+    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
 
 /** The ETag of a body and its Link. A promise where only Web Crypto is available. */
 export function entityTagOf(body: string, link = ''): string | Promise<string> {

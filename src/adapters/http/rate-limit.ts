@@ -42,7 +42,10 @@ export async function countRequest(
   };
   if (allowed) return headers;
   const message = messageOf('rate_limited', limiter.limit);
-  throw new HttpError('rate_limited', message, { ...headers, 'Retry-After': String(wholeSeconds(resetsIn)) });
+  throw new HttpError('rate_limited', message, {
+    ...headers,
+    'Retry-After': String(wholeSeconds(resetsIn)),
+  });
 }
 
 /** Rounded up, so that a client that waits as told is not too early. */

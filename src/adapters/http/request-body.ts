@@ -17,7 +17,8 @@ export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changeStatus.body.types
 export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
   const unsupported = mediaTypeError(request);
   // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
-  if (unsupported && request.header('expect') && request.header('transfer-encoding')) throw unsupported;
+  if (unsupported && request.header('expect') && request.header('transfer-encoding'))
+    throw unsupported;
   // Nothing of a body of another type is read: an empty one is missing, any other unsupported.
   const bytes = await request.readBody(unsupported ? 0 : bodyLimit).catch((error: unknown) => {
     const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';
@@ -35,12 +36,18 @@ function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const headers = isPatch ? ACCEPT_PATCH : {};
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && !types.includes(type.trim().toLowerCase())) {
-    return new HttpError('unsupported_media_type', undefined, { ...headers, Accept: 'application/json' });
+    return new HttpError('unsupported_media_type', undefined, {
+      ...headers,
+      Accept: 'application/json',
+    });
   }
   const encoding = request.header('content-encoding');
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return undefined;
   const message = 'The body must not be compressed: omit the header Content-Encoding.';
-  return new HttpError('unsupported_media_type', message, { ...headers, 'Accept-Encoding': 'identity' });
+  return new HttpError('unsupported_media_type', message, {
+    ...headers,
+    'Accept-Encoding': 'identity',
+  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -49,7 +56,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
   // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
   const parameters = contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g);
-  const [, , charset = 'utf-8'] = [...parameters].find(([, name]) => name?.toLowerCase() === 'charset') ?? [];
+  const [, , charset = 'utf-8'] =
+    [...parameters].find(([, name]) => name?.toLowerCase() === 'charset') ?? [];
   if (!/^"?utf-?8"?$/i.test(charset.trim())) {
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
   }
@@ -91,7 +99,9 @@ export function readStatusChange(text: string): PetStatus {
   const { members, faults } = readObject(text);
   const { status, ...others } = members;
   const refused = Object.keys(others).slice(0, 10);
-  faults.push(...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })));
+  faults.push(
+    ...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })),
+  );
   faults.push(...statusFaults(status));
   if (faults.length > 0) throw new InvalidPetError(faults);
   return status as PetStatus;
@@ -100,9 +110,18 @@ export function readStatusChange(text: string): PetStatus {
 /** The members of a JSON object, and its faults as JSON. */
 function readObject(text: string): { members: Readonly<Record<string, unknown>>; faults: Fault[] } {
   const { value, duplicates, tooDeep } = parse(text);
-  const faults = duplicates.map((name): Fault => ({ field: printable(name), message: 'is given twice' }));
-  if (tooDeep) faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
+  const faults = duplicates.map((name): Fault => ({
+    field: printable(name),
+    message: 'is given twice',
+  }));
+  if (tooDeep)
+    faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    value instanceof JsonNumber
+  ) {
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
   }
   return { members: value, faults };

@@ -36,13 +36,18 @@ export async function authenticate(
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme, or before nothing: the header was repeated, and either key could be meant.
   if (/, *(?:[\w-]+ |[\w-]*$)/.test(authorization)) {
-    throw new InvalidKeyError('malformed', /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM);
+    throw new InvalidKeyError(
+      'malformed',
+      /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM,
+    );
   }
   const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
   // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
   const credential = authorization.slice(scheme.length);
   if (scheme === '' || credential === '') {
-    throw new HttpError('missing_api_key', ERRORS.missing_api_key.message, { 'WWW-Authenticate': REALM });
+    throw new HttpError('missing_api_key', ERRORS.missing_api_key.message, {
+      'WWW-Authenticate': REALM,
+    });
   }
   const authentication = await authenticator.authenticate(credential, call);
   if (!authentication.ok) throw new InvalidKeyError(authentication.reason);
@@ -68,7 +73,10 @@ const wellFormed = new RegExp(IDEMPOTENCY_KEY_PATTERN);
  * @param scope the id of the API key: equal idempotency keys of different API keys never collide
  * @throws {InvalidParameterError} the header is malformed or repeated
  */
-export function readIdempotencyKey(request: HttpRequest, scope: string): IdempotencyKey | undefined {
+export function readIdempotencyKey(
+  request: HttpRequest,
+  scope: string,
+): IdempotencyKey | undefined {
   const sent = request.header('idempotency-key');
   if (sent === undefined) return undefined;
   if (!wellFormed.test(sent)) {

@@ -48,7 +48,11 @@ export interface RequestContext {
 }
 
 /** A route that answers GET and needs no key. */
-export const openRoute = (path: string, handle: Endpoint['handle'], alwaysServed = false): Route => ({
+export const openRoute = (
+  path: string,
+  handle: Endpoint['handle'],
+  alwaysServed = false,
+): Route => ({
   path,
   endpoints: new Map([['GET', { handle, alwaysServed }]]),
   open: true,
@@ -73,8 +77,12 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
  */
 export function allowedMethods(...routes: readonly Route[]): string {
   const endpoints = routes.flatMap((route) => Array.from(route.endpoints));
-  const methods = endpoints.flatMap(([method, { removed }]) => (removed === undefined ? [method] : []));
-  const all = [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method));
+  const methods = endpoints.flatMap(([method, { removed }]) =>
+    removed === undefined ? [method] : [],
+  );
+  const all = [...new Set(methods)].flatMap((method) =>
+    method === 'GET' ? ['GET', 'HEAD'] : method,
+  );
   return [...all, 'OPTIONS'].join(', ');
 }
 
@@ -90,7 +98,9 @@ export interface FoundRoute {
  * Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. The only parameter that a path
  * can have is `{petId}`, its last segment.
  */
-export function createRouteFinder(routes: readonly Route[]): (path: string) => FoundRoute | undefined {
+export function createRouteFinder(
+  routes: readonly Route[],
+): (path: string) => FoundRoute | undefined {
   const byPath = new Map(routes.map((route) => [route.path, { route, parameters: {} }]));
   return (path) => {
     const segment = path.lastIndexOf('/') + 1;

@@ -33,7 +33,9 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       id: Type.Unsafe(PET_ID),
       name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
       categoryId: CategoryIdSchema,
-      status: Type.Optional(Type.Unsafe(reference('PetStatus', { description: 'Availability status.' }))),
+      status: Type.Optional(
+        Type.Unsafe(reference('PetStatus', { description: 'Availability status.' })),
+      ),
     } satisfies Record<keyof Pet, TSchema>,
     {
       description: 'An animal of the store.',
@@ -45,7 +47,9 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
       categoryId: CategoryIdSchema,
       // No `default` keyword: generators would make the member required.
-      status: Type.Optional(Type.Unsafe(reference('PetStatus', { description: '`available` if omitted.' }))),
+      status: Type.Optional(
+        Type.Unsafe(reference('PetStatus', { description: '`available` if omitted.' })),
+      ),
     } satisfies Record<keyof NewPet, TSchema>,
     {
       description:

@@ -2,7 +2,11 @@ import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError, StatusConflictError, UnavailableError } from '../../domain/errors.js';
+import {
+  IdempotencyKeyReusedError,
+  StatusConflictError,
+  UnavailableError,
+} from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
@@ -71,7 +75,11 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
     data.requireOpen('listing animals', signal);
     const { pets } = data;
     const page: Pet[] = [];
-    for (let index = data.indexAfter(after); index < pets.length && page.length < limit; index += 1) {
+    for (
+      let index = data.indexAfter(after);
+      index < pets.length && page.length < limit;
+      index += 1
+    ) {
       const pet = pets[index];
       if (pet && (status === undefined || pet.status === status)) page.push(pet);
     }

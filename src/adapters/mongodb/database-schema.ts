@@ -12,7 +12,12 @@ const SWEEP_DELAY = 60 * 60;
 const INDEXES = {
   pets: [
     { key: { status: 1, _id: 1 }, name: 'status_1__id_1' },
-    { key: { removedUntil: 1 }, name: 'removedUntil_1', expireAfterSeconds: SWEEP_DELAY, sparse: true },
+    {
+      key: { removedUntil: 1 },
+      name: 'removedUntil_1',
+      expireAfterSeconds: SWEEP_DELAY,
+      sparse: true,
+    },
   ],
   claims: [{ key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY }],
 } as const;

@@ -18,7 +18,9 @@ const timeout = 60_000;
 export function mongoTransfer(connection: MongoConnection, inserts: PetInserts): CatalogueTransfer {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
-  const marks = connection.collection<{ readonly _id: 'copy'; readonly isUnfinished: boolean }>('counters');
+  const marks = connection.collection<{ readonly _id: 'copy'; readonly isUnfinished: boolean }>(
+    'counters',
+  );
 
   /** The stored animals of these ids, by id. */
   async function findPets(
@@ -35,7 +37,8 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const lastId = await inserts.lastId(options);
         // From the metadata of the collection, which is not exact.
         const count = await pets.estimatedDocumentCount(options);
-        const isEmpty = (await pets.findOne(PRESENT, { ...options, projection: { _id: 1 } })) === null;
+        const isEmpty =
+          (await pets.findOne(PRESENT, { ...options, projection: { _id: 1 } })) === null;
         return { pets: isEmpty ? 0 : Math.max(1, count), lastId };
       }),
 
@@ -47,11 +50,17 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
     markUnfinished: (isUnfinished, call) =>
       connection.run('marking a copy', { ...call, timeout }, async (options) => {
-        await marks.updateOne({ _id: 'copy' }, { $set: { isUnfinished } }, { ...options, upsert: true });
+        await marks.updateOne(
+          { _id: 'copy' },
+          { $set: { isUnfinished } },
+          { ...options, upsert: true },
+        );
       }),
 
     reserveIds: (last, call) =>
-      connection.run('reserving ids', { ...call, timeout }, (options) => inserts.reserve(last, options)),
+      connection.run('reserving ids', { ...call, timeout }, (options) =>
+        inserts.reserve(last, options),
+      ),
 
     writePets(given, call) {
       const copies = given.map((pet) => savedPet(pet.id, pet));
@@ -82,7 +91,9 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
             .toArray();
           const ids = found.map(({ pet }) => pet._id);
           const stored = await findPets(ids, options);
-          const kept = found.filter(({ pet }) => pet.operation.equals(stored.get(pet._id)?.operation));
+          const kept = found.filter(({ pet }) =>
+            pet.operation.equals(stored.get(pet._id)?.operation),
+          );
           const last = found.at(-1);
           // An empty batch ends the claims, so one without animals is passed over.
           if (kept.length > 0 || last === undefined) return kept.map(toPetClaim);
@@ -108,7 +119,9 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         });
         await pets.bulkWrite(marks, { ...options, ordered: false });
         const written = linked.map(({ fingerprint, keepUntil, petId, operation, ...name }) =>
-          upsert(claimId(name), { $set: { fingerprint, keepUntil, pet: { _id: petId, operation } } }),
+          upsert(claimId(name), {
+            $set: { fingerprint, keepUntil, pet: { _id: petId, operation } },
+          }),
         );
         await claims.bulkWrite(written, { ...options, ordered: false });
       });

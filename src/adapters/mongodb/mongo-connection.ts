@@ -34,7 +34,8 @@ const NOT_PRIMARY = new Error(
   'the URL leads to one member, which takes no writes: name the replica set, without directConnection',
 );
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** The client and the database of one store: connects, prepares the database, runs calls, closes. */
 export class MongoConnection {
@@ -130,7 +131,8 @@ export class MongoConnection {
     // One that was not asked yet may be the primary.
     if (all.some(({ type: member, error }) => member === 'Unknown' && !error)) return;
     // With `directConnection` the driver reads from a member that takes no writes.
-    if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown')) this.#setAway(NOT_PRIMARY);
+    if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown'))
+      this.#setAway(NOT_PRIMARY);
     else if (cause) this.#setAway(cause);
   }
 

@@ -41,8 +41,8 @@ export const isMongoFault = (error: unknown): boolean =>
  * https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md
  */
 const TRANSIENT_CODES = new Set<unknown>([
-  6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_388, 13_435,
-  13_436,
+  6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_388,
+  13_435, 13_436,
 ]);
 
 /**

@@ -32,7 +32,9 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       const last = found?.change ?? null;
       if (found && operation.equals(last)) return found;
       if (expected !== undefined && !(found && String(last) === String(expected))) {
-        const cause = new Error('an interrupted attempt may have happened before the change of another call');
+        const cause = new Error(
+          'an interrupted attempt may have happened before the change of another call',
+        );
         throw new UnavailableError(doing, { cause });
       }
       if (found === null || found.removedUntil) return undefined;
@@ -61,7 +63,9 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     async remove(id, from, call = {}) {
       const found = await change('removing an animal', id, from, call, (operation) => {
         const removedUntil = { $max: ['$claimedUntil', new Date()] };
-        return { $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil } };
+        return {
+          $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil },
+        };
       });
       return found !== undefined;
     },

@@ -46,7 +46,12 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
     return async (options) => {
-      mine ??= { _id, fingerprint, keepUntil, pet: { _id: await inserts.nextId(options), operation } };
+      mine ??= {
+        _id,
+        fingerprint,
+        keepUntil,
+        pet: { _id: await inserts.nextId(options), operation },
+      };
       const valid = await settleClaim(mine, now, options);
       if (valid.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       const { _id: id, operation: first } = valid.pet;
@@ -77,7 +82,9 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
     async add(given, { claim, now = new Date(), signal } = {}) {
       // Copied now: the caller may change its objects during the call.
       const [pet, operation] = [{ ...given }, new ObjectId()];
-      const attempt = claim ? addOnce(pet, claim, new Date(now), operation) : addNew(pet, operation);
+      const attempt = claim
+        ? addOnce(pet, claim, new Date(now), operation)
+        : addNew(pet, operation);
       return connection.run('adding an animal', { signal }, attempt);
     },
 

@@ -21,12 +21,17 @@ export class MongoStoreError extends Error {
  * @throws {MongoStoreError} the URL is not such a connection string; or, with `mustExist` or `readOnly`, the server was
  * reached, and the database has no collection `pets`.
  */
-export async function openMongoStore(url: string, options: MongoStoreOptions = {}): Promise<CompleteStore> {
+export async function openMongoStore(
+  url: string,
+  options: MongoStoreOptions = {},
+): Promise<CompleteStore> {
   const fault = mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
   const { hosts, srvHost } = client.options;
-  const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.map(String).sort().join(',')}`;
+  const servers = srvHost
+    ? `mongodb+srv://${srvHost}`
+    : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
   const connection = new MongoConnection(client, database, options);
   if ((options.mustExist ?? options.readOnly) && !(await connection.mayHoldStore())) {
@@ -73,15 +78,23 @@ const FIXED = {
 } as const satisfies MongoClientOptions;
 
 /** The parts of a URL that the driver does not tell: the name of the database, and the names of options. */
-function readParts(url: string): { readonly database: string; readonly options: readonly string[] } {
+function readParts(url: string): {
+  readonly database: string;
+  readonly options: readonly string[];
+} {
   const [, database = '', query = ''] = /^[^/]*:\/\/[^/?]*\/?([^?]*)\??(.*)$/s.exec(url) ?? [];
-  return { database, options: [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()) };
+  return {
+    database,
+    options: [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()),
+  };
 }
 
 /** A client that connects when it is first used, and the name of the database. */
 function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
   const { database, options } = readParts(url);
-  const defaults = Object.entries(DEFAULTS).filter(([name]) => !options.includes(name.toLowerCase()));
+  const defaults = Object.entries(DEFAULTS).filter(
+    ([name]) => !options.includes(name.toLowerCase()),
+  );
   const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
   return { client, database: database === '' ? 'animal-store' : decodeURIComponent(database) };
 }
@@ -103,7 +116,9 @@ export function mongoUrlFault(url: string): string | undefined {
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
     const words = error instanceof Error ? error.message.toLowerCase().split(/\W+/) : [];
-    const named = readParts(url).options.filter((option) => option !== '' && words.includes(option));
+    const named = readParts(url).options.filter(
+      (option) => option !== '' && words.includes(option),
+    );
     return named.length === 0
       ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
           'percent-encode : / ? # [ ] @ and % in user and password'

@@ -48,7 +48,9 @@ export function petInserts(connection: MongoConnection) {
    * The greatest id in use, rounded up if another program stored a fraction; 0 if there is none.
    * @throws {UnavailableError} no greater id is left.
    */
-  async function greatestId(options: AttemptOptions & { readonly readConcern?: 'local' }): Promise<bigint> {
+  async function greatestId(
+    options: AttemptOptions & { readonly readConcern?: 'local' },
+  ): Promise<bigint> {
     const top = await pets.findOne(
       { _id: { $gt: 0n, $lte: INT64_MAX } },
       { ...options, projection: { _id: 1 }, sort: { _id: -1 } },
@@ -91,7 +93,11 @@ export function petInserts(connection: MongoConnection) {
 
     /** No id up to `upTo` is assigned from now on, except from blocks of other processes. */
     async reserve(upTo: bigint, options: AttemptOptions): Promise<void> {
-      await counters.updateOne({ _id: 'pets' }, { $max: { last: upTo } }, { ...options, upsert: true });
+      await counters.updateOne(
+        { _id: 'pets' },
+        { $max: { last: upTo } },
+        { ...options, upsert: true },
+      );
       next = last + 1n;
     },
   };

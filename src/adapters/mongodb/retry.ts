@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MongoServerError, type Collection, type Filter, type OptionalUnlessRequiredId } from 'mongodb';
+import {
+  MongoServerError,
+  type Collection,
+  type Filter,
+  type OptionalUnlessRequiredId,
+} from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { LostRaceError, NoReplyError, isMongoFault, isTransient } from './mongo-errors.js';
@@ -91,6 +96,8 @@ export async function insertOrFind<Stored extends { readonly _id: bigint | strin
   const { _id } = document;
   const found = await collection.findOne<Stored>({ _id } as Filter<Stored>, options);
   if (found === null)
-    throw new LostRaceError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
+    throw new LostRaceError(
+      `the majority does not have ${_id} in ${collection.collectionName} yet`,
+    );
   return found;
 }

@@ -48,7 +48,8 @@ export async function retryWhileBusy<Result>(
     } catch (cause) {
       if (!isSqliteError(cause)) throw cause;
       giveUpAt ??= performance.now() + PATIENCE;
-      if (!isBusy(cause) || performance.now() >= giveUpAt) throw new UnavailableError(doing, { cause });
+      if (!isBusy(cause) || performance.now() >= giveUpAt)
+        throw new UnavailableError(doing, { cause });
     }
     if (tries === LONG_WAIT) onLongWait?.();
     await delay(tries < QUICK_TRIES ? PAUSE : 25 + 50 * Math.random());

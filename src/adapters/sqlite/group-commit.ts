@@ -60,7 +60,11 @@ export class GroupCommit {
    * rejects and only its changes are undone. When the commit fails, or another connection keeps the lock for five
    * seconds, all that is queued rejects and nothing of it is stored.
    */
-  submit<Result>(doing: string, signal: AbortSignal | undefined, work: () => Result): Promise<Result> {
+  submit<Result>(
+    doing: string,
+    signal: AbortSignal | undefined,
+    work: () => Result,
+  ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const run = () => {
       const result = work();

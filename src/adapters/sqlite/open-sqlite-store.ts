@@ -26,9 +26,13 @@ import {
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked.
  */
-export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<CompleteStore> {
+export async function openSqliteStore(
+  path: string,
+  options: OpenOptions = {},
+): Promise<CompleteStore> {
   const { readOnly = false, mustExist = readOnly } = options;
-  if (path.startsWith('sqlite:')) throw new StoreFileError(path, 'is a URL: give the path in it alone');
+  if (path.startsWith('sqlite:'))
+    throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   const onLongWait = (): void => notices(options)(`waiting: another process has locked ${file}`);
   try {
@@ -57,8 +61,11 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
       if (snapshot) database.exec('BEGIN'); // until the store is closed
     } else {
       // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
-      if (isNew) database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
-      database.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF');
+      if (isNew)
+        database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
+      database.exec(
+        'PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF',
+      );
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
       upgradeSchema(database, file, notices(options));
       if (!isNew) syncLog(database);

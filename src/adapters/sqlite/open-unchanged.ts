@@ -16,7 +16,10 @@ export function openUnchanged(file: string): DatabaseSync {
   const isFixed = !hasLog && !isWritable(dirname(file));
   // https://sqlite.org/uri.html#uriimmutable
   const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
-  const database = new DatabaseSync(isFixed ? immutable : file, { readOnly: hasLog || isFixed, timeout: 0 });
+  const database = new DatabaseSync(isFixed ? immutable : file, {
+    readOnly: hasLog || isFixed,
+    timeout: 0,
+  });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
     schemaVersion(database, file);
@@ -48,5 +51,6 @@ export function checkContent(file: string): void {
 /** Reads every page. @throws {StoreFileError} the pages contradict each other */
 export function requireSound(database: DatabaseSync, file: string): void {
   const finding = readPragma(database, 'quick_check');
-  if (finding !== 'ok') throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
+  if (finding !== 'ok')
+    throw new StoreFileError(file, `is damaged (${String(finding)}): ${RESTORE}`);
 }

@@ -86,7 +86,12 @@ const insertInto = (table: string, columns: string): string =>
 export const PET_COLUMNS = 'id, name, category_id, status';
 
 /** SQLite assigns the id where it is null. */
-export type PetRow<Id = bigint> = readonly [id: Id, name: string, categoryId: bigint, status: PetStatus];
+export type PetRow<Id = bigint> = readonly [
+  id: Id,
+  name: string,
+  categoryId: bigint,
+  status: PetStatus,
+];
 
 export function petRow<Id>(id: Id, { name, categoryId, status }: UnsavedPet): PetRow<Id> {
   return [id, name, categoryId, status];
@@ -129,25 +134,37 @@ export function schemaVersion(database: DatabaseSync, file: string): number {
   const version = Number(readPragma(database, 'user_version'));
   if (version <= SCHEMA_VERSION) return version;
   const newest = `newer than ${SCHEMA_VERSION}, the newest that this program knows`;
-  throw new StoreFileError(file, `has schema version ${version}, ${newest}: use the program that wrote it`);
+  throw new StoreFileError(
+    file,
+    `has schema version ${version}, ${newest}: use the program that wrote it`,
+  );
 }
 
 /** @throws {StoreFileError} the schema is of an older version */
 export function requireUpgraded(database: DatabaseSync, file: string): void {
   const version = schemaVersion(database, file);
   if (version === SCHEMA_VERSION) return;
-  const advice = 'use the program that wrote it, or back it up and start the service, which upgrades it';
-  throw new StoreFileError(file, `has schema version ${version}, and reading does not upgrade it: ${advice}`);
+  const advice =
+    'use the program that wrote it, or back it up and start the service, which upgrades it';
+  throw new StoreFileError(
+    file,
+    `has schema version ${version}, and reading does not upgrade it: ${advice}`,
+  );
 }
 
 /** Creates the schema, or upgrades an older one after a notice, in one transaction. Close the database if it throws. */
-export function upgradeSchema(database: DatabaseSync, file: string, onNotice: (line: string) => void): void {
+export function upgradeSchema(
+  database: DatabaseSync,
+  file: string,
+  onNotice: (line: string) => void,
+): void {
   if (schemaVersion(database, file) === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');
   // Read again under the lock: another process may have been faster.
   const version = schemaVersion(database, file);
   if (version > 0 && version < SCHEMA_VERSION) {
-    const warning = 'older versions of the program cannot open it any more, only a backup leads back';
+    const warning =
+      'older versions of the program cannot open it any more, only a backup leads back';
     onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
   }
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);

@@ -51,9 +51,25 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
 const time = (date: Date | undefined): bigint | null => (date ? BigInt(date.getTime()) : null);
 
 const toRow = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord) =>
-  [id, name, hash, JSON.stringify(scopes), time(createdAt), time(expiresAt), time(revokedAt)] as const;
+  [
+    id,
+    name,
+    hash,
+    JSON.stringify(scopes),
+    time(createdAt),
+    time(expiresAt),
+    time(revokedAt),
+  ] as const;
 
-const toRecord = ([id, name, hash, scopes, createdAt, expiresAt, revokedAt]: ApiKeyRow): ApiKeyRecord => ({
+const toRecord = ([
+  id,
+  name,
+  hash,
+  scopes,
+  createdAt,
+  expiresAt,
+  revokedAt,
+]: ApiKeyRow): ApiKeyRecord => ({
   id,
   name,
   hash,

@@ -6,7 +6,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '../../application/animal-store.js';
 import { isBusy, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
-import { StoreFileError, createFolders, findOrCreateFile, storeFileError, syncFolder } from './store-file.js';
+import {
+  StoreFileError,
+  createFolders,
+  findOrCreateFile,
+  storeFileError,
+  syncFolder,
+} from './store-file.js';
 
 /** A finished backup, or a restored store. Paths are absolute. */
 export interface Backup {
@@ -22,7 +28,11 @@ export interface Backup {
  * The backup gets its name only after it was checked and is on the disk. Only the user of this process can read it.
  * @throws {StoreFileError} the store cannot be used or is damaged, or the target exists.
  */
-export async function backUpSqliteStore(path: string, target: string, call: Call = {}): Promise<Backup> {
+export async function backUpSqliteStore(
+  path: string,
+  target: string,
+  call: Call = {},
+): Promise<Backup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
   if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
@@ -38,7 +48,11 @@ export async function backUpSqliteStore(path: string, target: string, call: Call
  * crash may have left, goes to a folder beside it. For root the new file gets the owner of the old one, or of its folder.
  * @throws {StoreFileError} the backup cannot be used, or a process has the store open. The store is unchanged.
  */
-export async function restoreSqliteStore(path: string, backup: string, call: Call = {}): Promise<Backup> {
+export async function restoreSqliteStore(
+  path: string,
+  backup: string,
+  call: Call = {},
+): Promise<Backup> {
   const file = await findOrCreateFile(resolve(backup), true);
   if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
   let store = resolve(path);
@@ -68,7 +82,8 @@ function requireUnused(store: string): void {
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
   } catch (error) {
-    if (isBusy(error)) throw new StoreFileError(store, 'is in use: stop every service and command on it');
+    if (isBusy(error))
+      throw new StoreFileError(store, 'is in use: stop every service and command on it');
   }
 }
 
@@ -111,7 +126,10 @@ async function copyChecked(
 function checkCopy(copy: string, source: string): number {
   using database = new DatabaseSync(copy); // a read-only connection would not check the CHECK constraints
   requireSound(database, source);
-  const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get()?.['name'];
-  if (trigger === undefined) return Number(database.prepare('SELECT count(*) FROM pets').get()?.['count(*)']);
+  const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get()?.[
+    'name'
+  ];
+  if (trigger === undefined)
+    return Number(database.prepare('SELECT count(*) FROM pets').get()?.['count(*)']);
   throw new StoreFileError(source, `has the trigger ${String(trigger)}: no store has one, drop it`);
 }

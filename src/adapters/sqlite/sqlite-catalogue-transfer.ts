@@ -1,5 +1,13 @@
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
-import { CLAIM_COLUMNS, claimRow, INSERT_PET, petRow, PUT_CLAIM, toClaim, type ClaimRow } from './schema.js';
+import {
+  CLAIM_COLUMNS,
+  claimRow,
+  INSERT_PET,
+  petRow,
+  PUT_CLAIM,
+  toClaim,
+  type ClaimRow,
+} from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** The whole of a store in an SQLite file, for copies. A batch is one transaction. */
@@ -7,11 +15,17 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
   const sql = {
     count: connection.prepare<readonly [bigint]>('SELECT count(*) FROM pets'),
     // AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal.
-    lastId: connection.prepare<readonly [bigint]>("SELECT seq FROM sqlite_sequence WHERE name = 'pets'"),
-    raiseLastId: connection.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'"),
+    lastId: connection.prepare<readonly [bigint]>(
+      "SELECT seq FROM sqlite_sequence WHERE name = 'pets'",
+    ),
+    raiseLastId: connection.prepare(
+      "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'",
+    ),
     insertLastId: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', ?)"),
     // A row that belongs to no table: so the mark needs no new version of the schema.
-    mark: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)"),
+    mark: connection.prepare(
+      "INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)",
+    ),
     unmark: connection.prepare("DELETE FROM sqlite_sequence WHERE name = 'unfinished copy'"),
     findMark: connection.prepare<readonly [bigint]>(
       "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'",

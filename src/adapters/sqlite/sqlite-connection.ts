@@ -12,7 +12,10 @@ import { watchPlaces } from './store-file.js';
 export interface Statement<Row extends readonly SQLOutputValue[] = never> {
   get(...parameters: SQLInputValue[]): Row | undefined;
   all(...parameters: SQLInputValue[]): Row[];
-  run(...parameters: SQLInputValue[]): { readonly changes: bigint; readonly lastInsertRowid: bigint };
+  run(...parameters: SQLInputValue[]): {
+    readonly changes: bigint;
+    readonly lastInsertRowid: bigint;
+  };
 }
 
 /** The one connection of a store, shared by its repositories. Closing any of them closes it. */
@@ -81,6 +84,8 @@ export class SqliteConnection {
   #requireInPlace(): void {
     const moved = this.#findMoved();
     if (moved === undefined) return;
-    throw new UnavailableError('finding the store', { cause: new Error(`${moved} was removed or replaced`) });
+    throw new UnavailableError('finding the store', {
+      cause: new Error(`${moved} was removed or replaced`),
+    });
   }
 }

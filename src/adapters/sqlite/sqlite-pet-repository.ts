@@ -23,7 +23,9 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     insert: connection.prepare(INSERT_PET),
     find: connection.prepare<PetRow>(FIND_PET),
     // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value.
-    list: connection.prepare<PetRow>(`SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`),
+    list: connection.prepare<PetRow>(
+      `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`,
+    ),
     listByStatus: connection.prepare<PetRow>(
       `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT +?`,
     ),
@@ -40,7 +42,11 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
 
   /** Returns a refusal instead of throwing it: it has nothing to undo, so the batch goes on. */
-  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): CreatedPet | IdempotencyKeyReusedError {
+  function addOnce(
+    pet: UnsavedPet,
+    claim: Claim,
+    now: bigint,
+  ): CreatedPet | IdempotencyKeyReusedError {
     const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
     if (petId !== undefined) {
       if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();
@@ -74,7 +80,9 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     list: ({ after = 0n, limit, status }, call = {}) =>
       connection.read('listing animals', call, () => {
         const rows =
-          status === undefined ? sql.list.all(after, limit) : sql.listByStatus.all(after, status, limit);
+          status === undefined
+            ? sql.list.all(after, limit)
+            : sql.listByStatus.all(after, status, limit);
         return rows.map(toPet);
       }),
 

@@ -19,7 +19,11 @@ export class StoreFileError extends Error {
 }
 
 /** Makes an error of SQLite, the file system or Node.js, the `reason`, one of this file. Returns others as they are. */
-export function storeFileError(file: string, error: unknown, problem: (reason: string) => string): unknown {
+export function storeFileError(
+  file: string,
+  error: unknown,
+  problem: (reason: string) => string,
+): unknown {
   const cause = error instanceof UnavailableError ? error.cause : error;
   if (isBusy(cause) || !(cause instanceof Error)) return error;
   // `permission`: refused by Node.js's permission model.
@@ -58,7 +62,10 @@ export async function createFolders(file: string): Promise<void> {
   for (; !fs.existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   if (missing.length > 0 && 'permission' in process && !(await syncFolder(folder))) {
     const why = "Node.js's permission model does not let a new one be synced";
-    throw new StoreFileError(file, `is in a folder that does not exist, and ${why}: create the folder first`);
+    throw new StoreFileError(
+      file,
+      `is in a folder that does not exist, and ${why}: create the folder first`,
+    );
   }
   // One by one: `recursive` never ends below /proc.
   for (const folder of missing) await create(folder, () => fs.mkdirSync(folder, { mode: 0o700 }));
@@ -103,7 +110,8 @@ export async function syncFolder(path: string): Promise<boolean> {
 }
 
 /** A power cut at the first start may leave an empty log, which holds nothing. */
-const hasContent = (path: string): boolean => (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+const hasContent = (path: string): boolean =>
+  (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** Whether the file of a store is new: another process may have created it a moment ago. */
 export function isEmpty(file: string, mustExist: boolean): boolean {
@@ -124,14 +132,23 @@ export function isEmpty(file: string, mustExist: boolean): boolean {
 export function requireWritable(file: string): void {
   fs.accessSync(file, fs.constants.W_OK); // or SQLite would open it for reading only
   if (fs.statSync(file).nlink > 1)
-    throw new StoreFileError(file, 'has more than one hard link: remove the others, as a store has one name');
+    throw new StoreFileError(
+      file,
+      'has more than one hard link: remove the others, as a store has one name',
+    );
   if (isMountPoint(file))
-    throw new StoreFileError(file, 'is itself a mount point: mount the folder of the store, not the file');
+    throw new StoreFileError(
+      file,
+      'is itself a mount point: mount the folder of the store, not the file',
+    );
 }
 
 /** Only Linux mounts files. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html */
 function isMountPoint(file: string): boolean {
-  const escaped = file.replaceAll(/[\t\n \\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  const escaped = file.replaceAll(
+    /[\t\n \\]/g,
+    (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
   try {
     const mounts = fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
     return mounts.some((mount) => mount.split(' ')[4] === escaped);

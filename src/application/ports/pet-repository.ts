@@ -67,7 +67,8 @@ export interface Claim {
 }
 
 /** A text that is different for every pair of scope and key. */
-export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string => JSON.stringify([scope, key]);
+export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string =>
+  JSON.stringify([scope, key]);
 
 /** A range of the animals in ascending order of id. */
 export interface PetRange {

@@ -4,7 +4,8 @@ import * as cli from './command-line.js';
 
 /** Adds `backup` and `restore`. */
 export function addBackupCommands(program: Command, commands: cli.Commands): void {
-  const backup = 'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
+  const backup =
+    'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
   add(program, commands, 'backup', backup, 'the backup, a new file; only you can read it');
   const restore =
     'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.';

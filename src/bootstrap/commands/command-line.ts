@@ -4,7 +4,10 @@ import { constants } from 'node:os';
 import { stringify } from '../../exact-json.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
-export type HostProcess = Pick<NodeJS.Process, 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>;
+export type HostProcess = Pick<
+  NodeJS.Process,
+  'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'
+>;
 
 export interface Commands {
   readonly io: HostProcess;
@@ -59,7 +62,8 @@ const REMOVED: Readonly<Record<string, string>> = {
   'import --delimiter': 'the first line of the file shows it',
   'import --max-errors': 'a file with an invalid line stores nothing',
   'import --status': 'add a column status to the file',
-  'check-store': 'run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows',
+  'check-store':
+    'run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows',
   'keys rotate': 'use keys issue, then keys revoke ID --after 24h',
 };
 
@@ -81,7 +85,12 @@ export const withoutArguments = (message: string): string =>
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 
 /** Adds a command, with an example that works when pasted. */
-export const addCommand = (parent: Command, name: string, summary: string, example: string): Command =>
+export const addCommand = (
+  parent: Command,
+  name: string,
+  summary: string,
+  example: string,
+): Command =>
   parent.command(name).description(summary).addHelpText('after', `\nExample:\n  ${example}`);
 
 /** The option of commands whose result machines may read. */

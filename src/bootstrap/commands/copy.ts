@@ -24,9 +24,15 @@ export function addCopyCommand(program: Command, commands: cli.Commands): void {
     );
 }
 
-async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, signal: AbortSignal) {
+async function copy(
+  { io, modules }: cli.Commands,
+  { from, to, json }: Options,
+  signal: AbortSignal,
+) {
   if ([from, to].includes('memory:'))
-    throw new cli.UsageError('A store in memory belongs to its service: it cannot be copied from or to.');
+    throw new cli.UsageError(
+      'A store in memory belongs to its service: it cannot be copied from or to.',
+    );
   const { TOKENS, configure, openStore } = await import('../service/container.js');
   const container = await configure(io.env, modules, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
@@ -41,7 +47,8 @@ async function copy({ io, modules }: cli.Commands, { from, to, json }: Options, 
   try {
     const source = await open('--from', from, READING);
     const target = await open('--to', to, {});
-    if (source.location === target.location) throw new cli.UsageError('--from and --to name the same store.');
+    if (source.location === target.location)
+      throw new cli.UsageError('--from and --to name the same store.');
     let done = 0;
     const progress = (): string => `${done} animals copied or compared`;
     const onProgress = (animals: number): void => void (done = animals);

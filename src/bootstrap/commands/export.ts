@@ -64,18 +64,27 @@ async function exportFile(
     if (!(await withProgress(commands.io, () => `${exported} animals`, write))) return;
     const text = `Exported animals: ${exported}\n  from ${from}\n  to   ${file}\n`;
     // Standard output holds the animals.
-    await cli.print(toOutput ? stderr : stdout, cli.resultText(json, { from, to: file, exported }, text));
+    await cli.print(
+      toOutput ? stderr : stdout,
+      cli.resultText(json, { from, to: file, exported }, text),
+    );
   });
 }
 
 /** The file has its name only when it is complete and on the disk, and never replaces another. */
-async function writeFile(file: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<true> {
+async function writeFile(
+  file: string,
+  texts: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<true> {
   const part = `${file}.${randomUUID()}.part`;
   try {
     // Opened first: a file that a stream opens may appear after its removal.
     // O_SYNC: the permission model of Node.js lets no file be synced afterwards. Windows has none.
     const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
-    const target = (await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600)).createWriteStream();
+    const target = (
+      await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600)
+    ).createWriteStream();
     await pipeline(texts, target, { signal });
     await link(part, file);
     await syncFolder(dirname(file));

@@ -28,9 +28,16 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
     .addCommand(program, 'import', summary, 'animal-store import animals.csv --once')
     .argument('<FILE>', 'file to read; - for standard input, which ends at its first fault')
     .addOption(formatOption())
-    .option('--map <columns>', 'columns of other names, such as name=Animal,categoryId=Kind', columnNames)
+    .option(
+      '--map <columns>',
+      'columns of other names, such as name=Animal,categoryId=Kind',
+      columnNames,
+    )
     .addOption(new Option('--once', once).conflicts('keepIds'))
-    .option('--keep-ids', 'keep the ids of the file; the store must be empty, and nothing else may use it')
+    .option(
+      '--keep-ids',
+      'keep the ids of the file; the store must be empty, and nothing else may use it',
+    )
     .option('--dry-run', 'check every line, store nothing')
     .option(...cli.JSON_OPTION)
     .action((file: string, options: Options) =>
@@ -40,11 +47,18 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
 
 /** The names of columns by field: `name=Animal,categoryId=Kind`. */
 function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
-  const pairs = text.split(',').map((pair) => pair.split(/=(.+)/, 2) as [field: keyof Pet, name: string]);
+  const pairs = text
+    .split(',')
+    .map((pair) => pair.split(/=(.+)/, 2) as [field: keyof Pet, name: string]);
   const names = new Map(pairs);
-  if (names.size === pairs.length && pairs.every(([field, name]) => name && COLUMNS.includes(field)))
+  if (
+    names.size === pairs.length &&
+    pairs.every(([field, name]) => name && COLUMNS.includes(field))
+  )
     return names;
-  return refuse(`must be columns by field (${COLUMNS.join(', ')}), such as name=Animal,categoryId=Kind`);
+  return refuse(
+    `must be columns by field (${COLUMNS.join(', ')}), such as name=Animal,categoryId=Kind`,
+  );
 }
 
 const SHOWN_FAULTS = 20;
@@ -59,7 +73,8 @@ async function importFile(
   const isInput = file === '-';
   const name = isInput ? 'Standard input' : file;
   const inCsv = isCsv(file, format);
-  if (isInput && once) throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
+  if (isInput && once)
+    throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
   if (isInput && io.stdin.fd === 0 && fstatSync(0).isDirectory())
     throw new cli.UsageError('Standard input is a folder.');
   // Opened once: both passes read the same file, whatever gets its name meanwhile.
@@ -94,7 +109,8 @@ async function importFile(
 
   if (dryRun || !isInput) await pass();
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
-  if (dryRun) return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
+  if (dryRun)
+    return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
   await withStore(commands, {}, async ({ transfer, location }, container, tokens) => {
     const pets = await container.getAsync(tokens.petRepository);
     const clock = await container.getAsync(tokens.clock);
@@ -105,12 +121,16 @@ async function importFile(
     const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, clock, source);
     await pass(store).catch((error: unknown) => {
       const code = isAnimalStoreError(error) ? error.code : undefined;
-      const more = code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';
+      const more =
+        code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';
       cli.note(io, `Stopped after line ${report.line}. Animals added: ${report.added}.${more}`);
       if (code !== 'idempotency_key_reused') throw error;
       throw new Error(`${name} was imported before, with another --map.`);
     });
-    await printResult(`Added animals: ${report.added}\n  from ${file}\n  to   ${location}\n`, location);
+    await printResult(
+      `Added animals: ${report.added}\n  from ${file}\n  to   ${location}\n`,
+      location,
+    );
   });
 }
 

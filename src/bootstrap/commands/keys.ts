@@ -27,10 +27,19 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   const example = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
   const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', example);
 
-  addCommand(keys, 'issue', 'Issues an API key and prints it, alone on stdout and only this once.', example)
+  addCommand(
+    keys,
+    'issue',
+    'Issues an API key and prints it, alone on stdout and only this once.',
+    example,
+  )
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
     .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
-    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)', duration(1, DAYS))
+    .option(
+      '--expires <duration>',
+      'lifetime, such as 12h or 90d (default: unlimited)',
+      duration(1, DAYS),
+    )
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
       withKeys(commands, {}, async (managed, { location }, clock) => {
@@ -40,23 +49,38 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         const text = resultText(json, { key, ...record }, `${key}\n`);
         await printKey(io, text, record.id, managed);
         const scopes = record.scopes.join(', ');
-        note(io, `Issued key ${record.id} (${name}) in ${location} with ${scopes}. End: ${endOf(record)}`);
+        note(
+          io,
+          `Issued key ${record.id} (${name}) in ${location} with ${scopes}. End: ${endOf(record)}`,
+        );
       }),
     );
 
-  addCommand(keys, 'list', 'Lists the API keys of the store, oldest first.', 'animal-store keys list')
+  addCommand(
+    keys,
+    'list',
+    'Lists the API keys of the store, oldest first.',
+    'animal-store keys list',
+  )
     .option(...JSON_OPTION)
     .action(({ json }: Options) =>
       withKeys(commands, READING, async (managed) => {
         const all = await managed.list();
-        await print(io.stdout, resultText(json, all, [HEADINGS, ...all.map(lineOf)].join('\n') + '\n'));
+        await print(
+          io.stdout,
+          resultText(json, all, [HEADINGS, ...all.map(lineOf)].join('\n') + '\n'),
+        );
       }),
     );
 
   const revoke = 'Revokes an API key. Every running service notices within a second.';
   addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa --after 24h')
     .argument('<ID>', 'id of the key, as keys list shows it')
-    .option('--after <duration>', 'how long the key stays valid, such as 24h (default: 0)', duration(0, DAYS))
+    .option(
+      '--after <duration>',
+      'how long the key stays valid, such as 24h (default: 0)',
+      duration(0, DAYS),
+    )
     .action((id: string, { after }: Options) =>
       withKeys(commands, { mustExist: true }, async (managed) => {
         const key = await managed.revoke(id, { after });
@@ -68,12 +92,20 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 }
 
 /** Prints a text with a new key, and revokes the key if nobody can see it. */
-export async function printKey(io: Commands['io'], text: string, id: string, managed: ManagedApiKeys) {
+export async function printKey(
+  io: Commands['io'],
+  text: string,
+  id: string,
+  managed: ManagedApiKeys,
+) {
   await print(io.stdout, text).catch(async (cause: unknown) => {
     await managed.revoke(id);
-    throw new Error(`Key ${id} was revoked, because nobody has seen it: issue one with keys issue.`, {
-      cause,
-    });
+    throw new Error(
+      `Key ${id} was revoked, because nobody has seen it: issue one with keys issue.`,
+      {
+        cause,
+      },
+    );
   });
 }
 

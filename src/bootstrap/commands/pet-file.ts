@@ -28,7 +28,8 @@ export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...NEW_PET_FIELDS];
 export const csvLine = (cells: ReadonlyArray<string | bigint | undefined>): string =>
   `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
 
-const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const csvCell = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 /** The fields to read, with their names in the file. */
 type Columns = ReadonlyMap<keyof Pet, string>;
@@ -57,16 +58,24 @@ export async function* readRows(
     if (!isBlank && !inCsv) rows.push({ line, fields: fieldsOfJson(text, columns) });
     else if (!isBlank && header) rows.push({ line, fields: fieldsOfCsv(cells, header, columns) });
     // Excel may say the delimiter in a line before the header: `sep=;`.
-    else if (!isBlank && text.toLowerCase() !== 'sep=') requireColumns((header = cells), columns, name);
+    else if (!isBlank && text.toLowerCase() !== 'sep=')
+      requireColumns((header = cells), columns, name);
     line += text.split('\n').length;
     return null;
   };
-  const syntax = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, max_record_size: MAX_LENGTH };
+  const syntax = {
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    max_record_size: MAX_LENGTH,
+  };
   let parser: Parser | undefined;
   try {
     for await (const lines of readLines(content, hash, name)) {
       if (inCsv) {
-        parser ??= parse({ ...syntax, delimiter: delimiterOf(lines), on_record: take }).on('error', () => {});
+        parser ??= parse({ ...syntax, delimiter: delimiterOf(lines), on_record: take }).on(
+          'error',
+          () => {},
+        );
         // Parses at once. The parser's iterator would take a turn for each record.
         parser.write(`${lines.join('\n')}\n`);
       } else for (const text of lines) take([text]);
@@ -78,7 +87,8 @@ export async function* readRows(
     if (!(error instanceof CsvError)) throw error;
     rows.push({
       line,
-      fields: 'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.',
+      fields:
+        'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.',
     });
   }
   if (inCsv && header === undefined) throw new UsageError(`${name} is empty.`);
@@ -119,7 +129,9 @@ function fieldsOfJson(text: string, columns: Columns) {
   try {
     const members = Object(parseJson(text)) as Record<string, unknown>;
     // Integers are bigints: any other number breaks the rule of every field.
-    return fieldsOf(columns, (name) => (typeof members[name] === 'number' ? Number.NaN : members[name]));
+    return fieldsOf(columns, (name) =>
+      typeof members[name] === 'number' ? Number.NaN : members[name],
+    );
   } catch (error) {
     return `The line is not valid JSON. ${(error as SyntaxError).message}.`;
   }
@@ -145,7 +157,8 @@ function requireColumns(header: readonly string[], columns: Columns, name: strin
 }
 
 function fieldsOfCsv(cells: readonly string[], header: readonly string[], columns: Columns) {
-  if (cells.length !== header.length) return `The line has ${cells.length} fields, not ${header.length}.`;
+  if (cells.length !== header.length)
+    return `The line has ${cells.length} fields, not ${header.length}.`;
   return fieldsOf(columns, (column, field) => {
     const text = cells[header.indexOf(column)] ?? '';
     if (text === '') return undefined;

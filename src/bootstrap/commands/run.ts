@@ -47,7 +47,12 @@ export async function run(
   addKeyCommands(program, commands);
   const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli
-    .addCommand(program, 'openapi', 'Prints the OpenAPI document for the settings of serve.', printing)
+    .addCommand(
+      program,
+      'openapi',
+      'Prints the OpenAPI document for the settings of serve.',
+      printing,
+    )
     .action(async () => {
       const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
       await cli.print(io.stdout, await loadOpenApiDocument(readSettings(io.env, OF_DOCUMENT)));
@@ -94,9 +99,12 @@ function description(error: unknown): string {
   if (error instanceof InvalidParameterError)
     return error.faults.map(({ field, message }) => `--${field} ${message}.`).join('\n');
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
-  const isProgramFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
+  const isProgramFault = [TypeError, RangeError, ReferenceError].some(
+    (kind) => error instanceof kind,
+  );
   if (isProgramFault) return error.stack ?? error.message;
-  const isAddress = 'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
+  const isAddress =
+    'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
   return isAddress
     ? `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`
     : reasonOf(error);

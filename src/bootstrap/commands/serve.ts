@@ -20,7 +20,10 @@ const logging = (io: HostProcess): ContainerModule =>
   });
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
-export async function serve(io: HostProcess, modules: readonly ContainerModule[] = []): Promise<number> {
+export async function serve(
+  io: HostProcess,
+  modules: readonly ContainerModule[] = [],
+): Promise<number> {
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
   const { adminPort, staticKeys } = container.get(TOKENS.settings);
@@ -39,7 +42,8 @@ export async function serve(io: HostProcess, modules: readonly ContainerModule[]
       if (!service) return io.exit(0);
       const { url, docsUrl: docs } = service;
       const short = staticKeys.filter((key) => key.length < 16).length;
-      if (short > 0) logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+      if (short > 0)
+        logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
       await ensureKey(container, url, io, signal).catch(async (error: unknown) => {
         if (signal.aborted) return;
         // Not ready until the store is back; until then nobody gets in.
@@ -76,7 +80,9 @@ async function ensureKey(container: Container, url: string, io: HostProcess, sig
   if (staticKeys.length > 0 || (await managed?.list({ signal }))?.length) return;
   if (managed === undefined || !isLoopback(host)) {
     const canIssue = managed !== undefined && storeUrl !== 'memory:';
-    const issuing = canIssue ? 'issue one with the command keys issue and the same STORE_URL, or ' : '';
+    const issuing = canIssue
+      ? 'issue one with the command keys issue and the same STORE_URL, or '
+      : '';
     throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
   }
   const issued = await managed.issueFirst('first start', { signal });

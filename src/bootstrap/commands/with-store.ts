@@ -25,7 +25,11 @@ export async function withStore<T>(
     replace(options, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) }),
   );
   // The modules come later: they may decorate how the store is opened.
-  const container = await configure(io.env, [opening, ...modules], ['STORE_URL', 'ADAPTERS', ...more]);
+  const container = await configure(
+    io.env,
+    [opening, ...modules],
+    ['STORE_URL', 'ADAPTERS', ...more],
+  );
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new Error('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
@@ -37,7 +41,11 @@ export async function withStore<T>(
 }
 
 /** Says on stderr, every five seconds while `work` runs, how far it is: a line that `text` returns. */
-export function withProgress<T>(io: HostProcess, text: () => string, work: () => Promise<T>): Promise<T> {
+export function withProgress<T>(
+  io: HostProcess,
+  text: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
   const timer = setInterval(() => note(io, text()), 5000);
   return work().finally(() => clearInterval(timer));
 }

@@ -52,7 +52,8 @@ const factories: readonly core.StoreFactory[] = [
   {
     scheme: 'memory',
     check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
-    open: async () => (await import('../../adapters/memory/open-memory-store.js')).openMemoryStore(),
+    open: async () =>
+      (await import('../../adapters/memory/open-memory-store.js')).openMemoryStore(),
   },
   {
     scheme: 'sqlite',
@@ -64,12 +65,16 @@ const factories: readonly core.StoreFactory[] = [
         : undefined,
     // Everything after the first colon is the path, taken literally.
     open: async (url, options) =>
-      (await import('../../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(url.slice(7), options),
+      (await import('../../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(
+        url.slice(7),
+        options,
+      ),
   },
   {
     scheme: ['mongodb', 'mongodb+srv'],
     isShared: true,
-    check: async (url) => (await import('../../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+    check: async (url) =>
+      (await import('../../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
     open: async (url, options) =>
       (await import('../../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
   },
@@ -82,13 +87,18 @@ const stores = factories.map(
 const application = new ContainerModule((options) => {
   add(options, t.clock, systemClock);
   add(options, t.openOptions, {});
-  add(options, t.store, [t.settings, every(t.storeFactory), t.openOptions], ({ storeUrl }, factories, open) =>
-    openStore('STORE_URL', storeUrl, factories, open),
+  add(
+    options,
+    t.store,
+    [t.settings, every(t.storeFactory), t.openOptions],
+    ({ storeUrl }, factories, open) => openStore('STORE_URL', storeUrl, factories, open),
   );
   add(options, t.petRepository, [t.store], ({ pets }) => pets);
   add(options, t.petChanges, [t.settings, t.store], ({ experimental }, { changes }) => {
     if (experimental.length > 0 && changes === undefined)
-      throw new SettingsError(['EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals']);
+      throw new SettingsError([
+        'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals',
+      ]);
     return changes;
   });
   add(options, t.animalStore, [t.petRepository, t.petChanges, t.clock], (pets, changes, clock) =>
@@ -99,32 +109,68 @@ const application = new ContainerModule((options) => {
 /** Static keys of the settings, managed keys of the store. */
 const apiKeyAuthentication = new ContainerModule((options) => {
   add(options, t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
-  add(options, t.managedApiKeys, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
-    const generate = apiKeyGenerator(settings.keyEnvironment);
-    return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
-  });
-  add(options, t.authenticator, [t.settings, t.apiKeyRepository, t.clock], (settings, apiKeys, clock) => {
-    return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });
-  });
+  add(
+    options,
+    t.managedApiKeys,
+    [t.settings, t.apiKeyRepository, t.clock],
+    (settings, apiKeys, clock) => {
+      const generate = apiKeyGenerator(settings.keyEnvironment);
+      return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
+    },
+  );
+  add(
+    options,
+    t.authenticator,
+    [t.settings, t.apiKeyRepository, t.clock],
+    (settings, apiKeys, clock) => {
+      return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });
+    },
+  );
 });
 
 /** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
 const http = new ContainerModule((options) => {
   add(options, t.httpLog, { responded: () => {} });
-  add(options, t.rateLimiter, [t.settings], ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit));
+  add(
+    options,
+    t.rateLimiter,
+    [t.settings],
+    ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit),
+  );
   add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
-  add(options, t.admission, [t.settings], ({ maxInFlight }) => new AdmissionControl({ maxInFlight }));
+  add(
+    options,
+    t.admission,
+    [t.settings],
+    ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
+  );
   add(
     options,
     t.httpInterface,
-    [t.animalStore, t.authenticator, t.readiness, t.settings, t.httpLog, t.rateLimiter, t.admission],
+    [
+      t.animalStore,
+      t.authenticator,
+      t.readiness,
+      t.settings,
+      t.httpLog,
+      t.rateLimiter,
+      t.admission,
+    ],
     async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission) => {
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
       const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
       const { clientAddressBehind } = await import('./client-address.js');
       const { trustedProxies: trusted } = settings;
       const clientAddress = trusted.length > 0 ? clientAddressBehind(trusted) : undefined;
-      const parts = { animalStore, authenticator, readiness, log, rateLimiter, admission, clientAddress };
+      const parts = {
+        animalStore,
+        authenticator,
+        readiness,
+        log,
+        rateLimiter,
+        admission,
+        clientAddress,
+      };
       return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
     },
   );
@@ -163,7 +209,10 @@ export async function configure(
   const container = await createContainer(settings, modules);
   faults.push(...(await loadAdapters(settings.adapters, container)));
   if (used?.includes('STORE_URL') ?? true) {
-    const factory = await factoryFor(settings.storeUrl, await container.getAllAsync(TOKENS.storeFactory));
+    const factory = await factoryFor(
+      settings.storeUrl,
+      await container.getAllAsync(TOKENS.storeFactory),
+    );
     if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
     else if (used === undefined && settings.reusePort === 'on' && !factory.isShared)
       faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');

@@ -28,8 +28,11 @@ export async function loadAdapters(
 }
 
 async function load(specifier: string, container: Container): Promise<void> {
-  const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<Record<string, unknown>>;
-  if (!isContainerModule(adapter)) throw new Error('It exports no adapter, a ContainerModule of inversify.');
+  const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<
+    Record<string, unknown>
+  >;
+  if (!isContainerModule(adapter))
+    throw new Error('It exports no adapter, a ContainerModule of inversify.');
   await container.loadAsync(adapter);
 }
 

@@ -13,7 +13,10 @@ export async function createLogger(
   const destination = 'fd' in stderr && !stderr.isTTY ? await logDestination(2) : stderr; // else a terminal
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)
-    ? pino({ ...options, hooks: { streamWrite: visible } }, await prettyStream(destination, stderr.isTTY))
+    ? pino(
+        { ...options, hooks: { streamWrite: visible } },
+        await prettyStream(destination, stderr.isTTY),
+      )
     : pino(options, destination);
 }
 
@@ -22,7 +25,10 @@ export async function createLogger(
  * before that: Node.js makes a pipe on stderr non-blocking, and text that does not fit is kept, then written with later
  * lines or by the timer. Drops lines, and says how many, when `maxLength` bytes wait. Errors end nothing.
  */
-export async function logDestination(fd: number, maxLength = 8 * 2 ** 20): Promise<DestinationStream> {
+export async function logDestination(
+  fd: number,
+  maxLength = 8 * 2 ** 20,
+): Promise<DestinationStream> {
   const { pino } = await import('pino');
   let [dropped, end] = [0, -Infinity];
   const destination = pino.destination({
@@ -55,7 +61,8 @@ async function prettyStream(to: DestinationStream, colorize: boolean): Promise<D
     colorize,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    messageFormat: '{msg}{if method} {method} {path} {status} {milliseconds} ms {keyId} {code}{end}',
+    messageFormat:
+      '{msg}{if method} {method} {path} {status} {milliseconds} ms {keyId} {code}{end}',
     ignore:
       'url,docs,metrics,store,requestId,method,path,operation,clientAddress,userAgent,keyId,status,code,bytes,milliseconds',
     // pino-pretty would close for good at the first error of the destination.
@@ -74,7 +81,8 @@ const visible = (line: string): string =>
   });
 
 function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[0]) {
-  if (error !== undefined) return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
+  if (error !== undefined)
+    return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
   if (keyFault === 'expired' || keyFault === 'revoked') return 'warn';
   return isProbe ? 'debug' : 'info';
 }
@@ -91,11 +99,15 @@ export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
     if (warned.has(call)) return;
     if (warned.size === 10_000) warned.clear(); // bounds the memory
     warned.add(call);
-    logger.warn({ operationId: operation, keyId, sunset: dayOf(sunset) }, 'deprecated operation called');
+    logger.warn(
+      { operationId: operation, keyId, sunset: dayOf(sunset) },
+      'deprecated operation called',
+    );
   };
   const responded: HttpLog['responded'] = (request) => {
     const { isProbe: _, error, sunset, ...response } = request;
-    if (sunset && response.keyId !== undefined) warnOfDeprecation(response.operation, response.keyId, sunset);
+    if (sunset && response.keyId !== undefined)
+      warnOfDeprecation(response.operation, response.keyId, sunset);
     const level = levelOf(request);
     if (!logger.isLevelEnabled(level)) return;
     const line = { ...response, milliseconds: Math.round(response.milliseconds * 1000) / 1000 };

@@ -15,7 +15,8 @@ export function memoryRateLimiter(
     async take(keyId) {
       const time = now();
       const last = windows.get(keyId);
-      const window = last && last.endsAt > time ? last : { endsAt: time + limit.seconds * 1000, used: 0 };
+      const window =
+        last && last.endsAt > time ? last : { endsAt: time + limit.seconds * 1000, used: 0 };
       window.used += 1;
       windows.set(keyId, window);
       return {

@@ -35,7 +35,11 @@ export async function serveMetrics(container: Container, port: number) {
 function instrument(container: Container): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
+  const named = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+  ) => ({
     name: `animal_store_${name}`,
     help,
     labelNames,
@@ -58,16 +62,37 @@ function instrument(container: Container): Registry {
 
   decorate(container, TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
-    gauge('response_bytes_unread', 'Bytes of responses that clients have not taken.', () => admission.unsent);
+    gauge(
+      'response_bytes_unread',
+      'Bytes of responses that clients have not taken.',
+      () => admission.unsent,
+    );
     return admission;
   });
 
-  const requests = counter('requests_total', 'Responses by operation and status.', 'operation', 'status');
-  const duration = seconds('request_duration', 'From the headers of a request to its complete response.');
+  const requests = counter(
+    'requests_total',
+    'Responses by operation and status.',
+    'operation',
+    'status',
+  );
+  const duration = seconds(
+    'request_duration',
+    'From the headers of a request to its complete response.',
+  );
   const bytes = counter('response_bytes_total', 'Bytes of response bodies.');
-  const refused = counter('requests_refused_total', 'Refused before any work: 503 or 429.', 'reason');
+  const refused = counter(
+    'requests_refused_total',
+    'Refused before any work: 503 or 429.',
+    'reason',
+  );
   const keyChecks = counter('key_checks_total', 'API keys of requests, by validity.', 'result');
-  const deprecated = counter('deprecated_calls_total', 'Calls of deprecated operations.', 'operation', 'key');
+  const deprecated = counter(
+    'deprecated_calls_total',
+    'Calls of deprecated operations.',
+    'operation',
+    'key',
+  );
   decorate(container, TOKENS.httpLog, (log) => ({
     responded(request) {
       const { status, code, error, keyId, keyFault } = request;
@@ -76,7 +101,8 @@ function instrument(container: Container): Registry {
       duration.observe({ operation }, request.milliseconds / 1000);
       bytes.inc(request.bytes);
       if (request.sunset && keyId !== undefined) deprecated.inc({ operation, key: keyId });
-      if (keyId !== undefined || keyFault !== undefined) keyChecks.inc({ result: keyFault ?? 'valid' });
+      if (keyId !== undefined || keyFault !== undefined)
+        keyChecks.inc({ result: keyFault ?? 'valid' });
       if (code === 'rate_limited') refused.inc({ reason: 'limited' });
       else if (error instanceof BusyError) refused.inc({ reason: 'busy' });
       log.responded(request);

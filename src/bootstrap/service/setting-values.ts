@@ -34,7 +34,12 @@ const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
  * @param days the longest. Default: 24, because timers of Node.js fire at once beyond 2^31 - 1 milliseconds
  */
 export const duration = (minimum: 0 | 1, days = 24) =>
-  quantity(`must be a duration from ${minimum}ms to ${days}d, such as 5s`, TIME, minimum, days * TIME.d);
+  quantity(
+    `must be a duration from ${minimum}ms to ${days}d, such as 5s`,
+    TIME,
+    minimum,
+    days * TIME.d,
+  );
 
 /** Requests in a window of whole seconds: `100/10s`. */
 export function rateLimit(text: string): RateLimiter['limit'] {
@@ -46,7 +51,12 @@ export function rateLimit(text: string): RateLimiter['limit'] {
 
 /** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
 const SIZE = { b: 1, kb: 1024, mb: 2 ** 20 };
-export const bytes = quantity('must be a size with a unit, from 1b to 16mb, such as 256kb', SIZE, 1, 2 ** 24);
+export const bytes = quantity(
+  'must be a size with a unit, from 1b to 16mb, such as 256kb',
+  SIZE,
+  1,
+  2 ** 24,
+);
 
 /** Since when getPet is deprecated: a day, from 00:00 UTC. */
 export function deprecatedSince(text: string): Date {
@@ -91,7 +101,9 @@ export const networks = listOf('must hold IP addresses or networks such as 10.0.
 
 /** A host name or an address, without the brackets of IPv6. */
 export const host = (text: string): string =>
-  /^[^\s/]+$/.test(text) ? text.replace(/^\[(.*)\]$/, '$1') : refuse('must be a host name or an address');
+  /^[^\s/]+$/.test(text)
+    ? text.replace(/^\[(.*)\]$/, '$1')
+    : refuse('must be a host name or an address');
 
 /** Clients resolve the segments . and .. before they send a path. */
 export const basePath = (text: string): string =>
@@ -110,20 +122,25 @@ const originList = listOf('must be * or origins such as https://animals.example'
 });
 
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
-export const origins = (text: string): readonly string[] => (text.trim() === '*' ? ['*'] : originList(text));
+export const origins = (text: string): readonly string[] =>
+  text.trim() === '*' ? ['*'] : originList(text);
 
 export function keyEnvironment(text: string): string {
   const fault = environmentFault(text);
   return fault === undefined ? text : refuse(fault);
 }
 
-export const keys = listOf('must hold bearer tokens (RFC 6750)', (key) => staticKeyFault(key) === undefined);
+export const keys = listOf(
+  'must hold bearer tokens (RFC 6750)',
+  (key) => staticKeyFault(key) === undefined,
+);
 
 export function keysFile(file: string): readonly string[] {
   let text = '';
   try {
     const found = statSync(file);
-    if (!found.isFile() || found.size > 2 ** 20) refuse('must name a regular file of at most a megabyte');
+    if (!found.isFile() || found.size > 2 ** 20)
+      refuse('must name a regular file of at most a megabyte');
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;

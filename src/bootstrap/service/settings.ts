@@ -23,29 +23,103 @@ const STORE = 'sqlite:data/animal-store.db';
 const TABLE = {
   host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
   port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
-  reusePort: setting('REUSE_PORT', 'off', read.reusePort, 'on: several services share the port (Linux)'),
+  reusePort: setting(
+    'REUSE_PORT',
+    'off',
+    read.reusePort,
+    'on: several services share the port (Linux)',
+  ),
   adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
   basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
   publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
   stagingUrl: optional('STAGING_URL', read.serverUrl, 'address of staging, ending in v1'),
   bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
-  requestDeadline: setting('REQUEST_DEADLINE', '5s', read.duration(1), 'longest time for a request'),
-  maxInFlight: setting('MAX_IN_FLIGHT', '256', read.integer(1, 100_000), 'most requests at the same time'),
-  deprecatedSince: setting('DEPRECATED_SINCE', '2026-11-20', read.deprecatedSince, 'deprecation of getPet'),
+  requestDeadline: setting(
+    'REQUEST_DEADLINE',
+    '5s',
+    read.duration(1),
+    'longest time for a request',
+  ),
+  maxInFlight: setting(
+    'MAX_IN_FLIGHT',
+    '256',
+    read.integer(1, 100_000),
+    'most requests at the same time',
+  ),
+  deprecatedSince: setting(
+    'DEPRECATED_SINCE',
+    '2026-11-20',
+    read.deprecatedSince,
+    'deprecation of getPet',
+  ),
   getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
-  experimental: setting('EXPERIMENTAL', '', read.experimental, 'changeStatus, removePet: may still change'),
+  experimental: setting(
+    'EXPERIMENTAL',
+    '',
+    read.experimental,
+    'changeStatus, removePet: may still change',
+  ),
   rateLimit: optional('RATE_LIMIT', read.rateLimit, 'requests of each API key, such as 100/10s'),
-  trustedProxies: setting('TRUSTED_PROXIES', '', read.networks, 'addresses of proxies, such as 10.0.0.0/8'),
-  corsOrigins: setting('CORS_ORIGINS', '', read.origins, 'origins of web pages that may call, or *'),
-  storeUrl: setting('STORE_URL', STORE, String, 'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS'),
-  adapters: setting('ADAPTERS', '', read.list, 'modules to load, each exporting adapter, a ContainerModule'),
-  apiKeys: setting('API_KEYS', '', read.keys, 'static API keys, separated by commas or line breaks'),
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    '',
+    read.networks,
+    'addresses of proxies, such as 10.0.0.0/8',
+  ),
+  corsOrigins: setting(
+    'CORS_ORIGINS',
+    '',
+    read.origins,
+    'origins of web pages that may call, or *',
+  ),
+  storeUrl: setting(
+    'STORE_URL',
+    STORE,
+    String,
+    'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS',
+  ),
+  adapters: setting(
+    'ADAPTERS',
+    '',
+    read.list,
+    'modules to load, each exporting adapter, a ContainerModule',
+  ),
+  apiKeys: setting(
+    'API_KEYS',
+    '',
+    read.keys,
+    'static API keys, separated by commas or line breaks',
+  ),
   apiKeysFile: optional('API_KEYS_FILE', read.keysFile, 'file with static API keys'),
-  keyEnvironment: setting('KEY_ENVIRONMENT', 'live', read.keyEnvironment, 'word in new managed API keys'),
-  drainDelay: optional('DRAIN_DELAY', read.duration(0), 'delay of the stop (default: 5s; loopback 0s)'),
-  shutdownDeadline: setting('SHUTDOWN_DEADLINE', '25s', read.duration(1), 'longest time for the stop'),
-  logLevel: setting('LOG_LEVEL', 'info', LOG_LEVEL, 'trace, debug, info, warn, error, fatal or silent'),
-  logFormat: setting('LOG_FORMAT', 'auto', LOG_FORMAT, 'pretty, json, or auto: pretty on a terminal'),
+  keyEnvironment: setting(
+    'KEY_ENVIRONMENT',
+    'live',
+    read.keyEnvironment,
+    'word in new managed API keys',
+  ),
+  drainDelay: optional(
+    'DRAIN_DELAY',
+    read.duration(0),
+    'delay of the stop (default: 5s; loopback 0s)',
+  ),
+  shutdownDeadline: setting(
+    'SHUTDOWN_DEADLINE',
+    '25s',
+    read.duration(1),
+    'longest time for the stop',
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'info',
+    LOG_LEVEL,
+    'trace, debug, info, warn, error, fatal or silent',
+  ),
+  logFormat: setting(
+    'LOG_FORMAT',
+    'auto',
+    LOG_FORMAT,
+    'pretty, json, or auto: pretty on a terminal',
+  ),
 };
 
 /** Settings that are gone, with what takes their place. */
@@ -120,4 +194,5 @@ export function parseSettings(
 }
 
 /** Whether only this machine can reach the host. */
-export const isLoopback = (host: string): boolean => /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
+export const isLoopback = (host: string): boolean =>
+  /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);

@@ -65,7 +65,9 @@ async function requireWhole({ transfer, location }: Store): Promise<void> {
   const isUnfinished = await transfer?.isUnfinished({ signal: waiting.signal }).catch(() => false);
   clearTimeout(timer);
   if (isUnfinished)
-    throw new Error(`The store ${location} is a copy that has not finished: copy again, to a new store.`);
+    throw new Error(
+      `The store ${location} is a copy that has not finished: copy again, to a new store.`,
+    );
 }
 
 /** The host in a URL that works on this machine. */

@@ -18,14 +18,16 @@ declare const provided: unique symbol;
 export type Token<T> = ServiceIdentifier<T> & { readonly [provided]: T };
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */
-export const token = <T>(name: string): Token<T> => Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
+export const token = <T>(name: string): Token<T> =>
+  Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
 
 /** As a dependency: everything that is bound to the token, in the order of binding. */
 export const every = <T>(token: Token<T>): Token<readonly T[]> =>
   ({ serviceIdentifier: token, isMultiple: true }) as unknown as Token<readonly T[]>;
 
 /** Where to bind: a Container, or the options that Inversify passes to a ContainerModule. */
-export type Bindings = Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'> | Container;
+export type Bindings =
+  Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'> | Container;
 
 /** Binds a token to a value, or to what `make` returns for the dependencies when the token is first needed. */
 export interface Bind {
@@ -61,5 +63,6 @@ type Source = readonly [value: unknown] | readonly [dependencies: unknown, make:
 function bindTo(binding: BindToFluentSyntax<unknown>, source: Source): void {
   const [value, make] = source;
   if (source.length === 1) binding.toConstantValue(value);
-  else binding.toResolvedValue(make as () => unknown, [...(value as [])] as never).inSingletonScope();
+  else
+    binding.toResolvedValue(make as () => unknown, [...(value as [])] as never).inSingletonScope();
 }

@@ -5,7 +5,11 @@ import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../../src/adapters/api-keys/api-key-authenticator.js';
 import { apiKeyGenerator, staticKeyId } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
-import { SCOPES, type Authenticator, type Scope } from '../../../src/application/ports/authenticator.js';
+import {
+  SCOPES,
+  type Authenticator,
+  type Scope,
+} from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { DIGEST_TWINS, authenticatorContract } from '../../contract/authenticator-contract.js';
 import { bindContract } from '../../contract/bind-contract.js';
@@ -109,7 +113,13 @@ describe('ApiKeyAuthenticator', () => {
     it('accepts nothing by a stored hash that is not a SHA-256', async () => {
       for (const hash of ['', 'abc', '0'.repeat(63), 'z'.repeat(64), '0'.repeat(66)]) {
         const { id, key } = generate();
-        await apiKeys.add({ id, name: 'damaged', hash, scopes: ['pets:read'], createdAt: clock.now() });
+        await apiKeys.add({
+          id,
+          name: 'damaged',
+          hash,
+          scopes: ['pets:read'],
+          createdAt: clock.now(),
+        });
         expect(await authenticator.authenticate(key), hash).to.deep.equal(unknown);
       }
     });

@@ -2,12 +2,21 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { hashApiKey } from '../../../src/adapters/api-keys/api-key.js';
 import { cachedFindKey } from '../../../src/adapters/api-keys/api-key-cache.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../../src/application/ports/api-key-repository.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { observedApiKeys, type ObservedApiKeys } from './fixtures.js';
 
 const record = (id: string) =>
-  ({ id, name: 'test', hash: hashApiKey(id), scopes: ['pets:read'], createdAt: new Date() }) as const;
+  ({
+    id,
+    name: 'test',
+    hash: hashApiKey(id),
+    scopes: ['pets:read'],
+    createdAt: new Date(),
+  }) as const;
 
 /** Finds the keys of `record`, whose text is their id. */
 const finder = (apiKeys: Pick<ApiKeyRepository, 'findById'>) => {
@@ -101,7 +110,9 @@ describe('cachedFindKey', () => {
       outcome.catch(() => {});
       const late = Promise.withResolvers<undefined>();
       let lookUps = 0;
-      find = finder({ findById: (id) => ((lookUps += 1) === 1 ? late.promise : apiKeys.findById(id)) });
+      find = finder({
+        findById: (id) => ((lookUps += 1) === 1 ? late.promise : apiKeys.findById(id)),
+      });
       const older = find('one');
       elapsed += 500;
       await find('one');

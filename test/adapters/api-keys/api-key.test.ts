@@ -39,7 +39,9 @@ describe('A managed key', () => {
 
   it('is stored as the SHA-256 of the whole key', () => {
     for (const { key, hash } of generated.slice(0, 10)) expect(hash).to.equal(hashApiKey(key));
-    expect(hashApiKey('abc')).to.equal('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(hashApiKey('abc')).to.equal(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
   });
 
   it('can have any environment word of 1 to 16 lower-case letters and digits, and no other', () => {
@@ -72,7 +74,8 @@ describe('A managed key', () => {
   it('is not a text with something after it, nor with another letter anywhere', () => {
     const key = withChecksum(`ast_live_${ID}_${SECRET}`);
     expect(readApiKeyId(key)).to.equal(ID);
-    for (const tail of ['\n', ' ', '=', '0', '_']) expect(readApiKeyId(key + tail)).to.equal(undefined);
+    for (const tail of ['\n', ' ', '=', '0', '_'])
+      expect(readApiKeyId(key + tail)).to.equal(undefined);
     for (const [at, letter] of key.split('').entries()) {
       const other = `${key.slice(0, at)}${letter === 'b' ? 'c' : 'b'}${key.slice(at + 1)}`;
       expect(readApiKeyId(other), other).to.equal(undefined);
@@ -85,7 +88,20 @@ describe('A static key', () => {
     for (const key of ['a', '0', '-', '.', '_', '~', '+', '/', 'a=', 'dGVzdA==', 'ast_live_x']) {
       expect(staticKeyFault(key), key).to.equal(undefined);
     }
-    for (const text of ['', ' ', '=', 'a b', ' a', 'a\n', 'a=b', 'a,b', 'a"', 'clé', 'a\0', 'k%20']) {
+    for (const text of [
+      '',
+      ' ',
+      '=',
+      'a b',
+      ' a',
+      'a\n',
+      'a=b',
+      'a,b',
+      'a"',
+      'clé',
+      'a\0',
+      'k%20',
+    ]) {
       expect(staticKeyFault(text), text).to.be.a('string');
     }
   });

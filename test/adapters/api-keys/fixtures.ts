@@ -76,7 +76,11 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
   await managed.revoke(ended.record.id);
   const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
   clock.advance(1);
-  const authenticator = new ApiKeyAuthenticator({ staticKeys: [DIGEST_TWINS.accepted], apiKeys, clock });
+  const authenticator = new ApiKeyAuthenticator({
+    staticKeys: [DIGEST_TWINS.accepted],
+    apiKeys,
+    clock,
+  });
   const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
   if (!twin.ok) throw new Error('the static key is not accepted');
   return {
@@ -96,7 +100,13 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
     ],
     async issueWithHash(alter) {
       const { id, key, hash } = generate();
-      await apiKeys.add({ id, name: 'altered', hash: alter(hash), scopes: SCOPES, createdAt: clock.now() });
+      await apiKeys.add({
+        id,
+        name: 'altered',
+        hash: alter(hash),
+        scopes: SCOPES,
+        createdAt: clock.now(),
+      });
       return key;
     },
     loseStore: () => apiKeys.close(),

@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { KEY, REX, createWith, httpInterface, memoryAnimalStore, outcome, requestWith } from './fixtures.js';
+import {
+  KEY,
+  REX,
+  createWith,
+  httpInterface,
+  memoryAnimalStore,
+  outcome,
+  requestWith,
+} from './fixtures.js';
 
 const settings = { experimental: ['changeStatus', 'removePet'] } as const;
 
@@ -33,12 +41,18 @@ describe('A change with If-Match', () => {
         },
       };
       await httpInterface({ animalStore }).handle(createWith(REX));
-      const found = await httpInterface({ animalStore }).handle(requestWith(KEY, { path: '/v1/pets/1' }));
+      const found = await httpInterface({ animalStore }).handle(
+        requestWith(KEY, { path: '/v1/pets/1' }),
+      );
       const ifMatch = { 'if-match': found.headers['ETag'] ?? '' };
-      const response = await httpInterface({ animalStore: racing, settings }).handle(change(ifMatch, body));
+      const response = await httpInterface({ animalStore: racing, settings }).handle(
+        change(ifMatch, body),
+      );
       expect(outcome(response)).to.equal(expected);
       const { pets } = await animalStore.listPets();
-      expect(pets.map(({ status }) => status)).to.deep.equal(meanwhile === 'another' ? ['pending'] : []);
+      expect(pets.map(({ status }) => status)).to.deep.equal(
+        meanwhile === 'another' ? ['pending'] : [],
+      );
     });
 });
 
@@ -48,7 +62,9 @@ describe('A change by a page of another origin', () => {
       const served = { experimental: [id], corsOrigins: ['*'] };
       const http = httpInterface({ animalStore: memoryAnimalStore(), settings: served });
       const asked = { origin: 'https://shop.example', 'access-control-request-method': 'PATCH' };
-      const { headers } = await http.handle(requestWith(asked, { method: 'OPTIONS', path: '/v1/pets/1' }));
+      const { headers } = await http.handle(
+        requestWith(asked, { method: 'OPTIONS', path: '/v1/pets/1' }),
+      );
       const methods = `GET, HEAD, ${id === 'removePet' ? 'DELETE' : 'PATCH'}, OPTIONS`;
       expect(headers).to.include({ 'Access-Control-Allow-Methods': methods });
       expect(headers['Access-Control-Allow-Headers']).to.match(/, If-Match$/);
@@ -59,8 +75,13 @@ describe('A change with members that it does not know', () => {
   it('names ten of them, and no more', async () => {
     const http = httpInterface({ animalStore: memoryAnimalStore(), settings });
     const names = Array.from({ length: 12 }, (_, index) => `m${String(index).padStart(2, '0')}`);
-    const body = JSON.stringify({ status: 'sold', ...Object.fromEntries(names.map((name) => [name, 1])) });
-    const { message } = JSON.parse((await http.handle(change({}, body))).body) as { message: string };
+    const body = JSON.stringify({
+      status: 'sold',
+      ...Object.fromEntries(names.map((name) => [name, 1])),
+    });
+    const { message } = JSON.parse((await http.handle(change({}, body))).body) as {
+      message: string;
+    };
     expect(message.match(/m\d\d/g)).to.deep.equal(names.slice(0, 10));
   });
 });

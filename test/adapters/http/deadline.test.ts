@@ -64,7 +64,9 @@ describe('A request that takes too long', () => {
       read = performance.now();
       return new TextEncoder().encode(REX);
     };
-    expect(outcome(await http.handle(createWith(REX, { readBody })))).to.equal('503 service_unavailable');
+    expect(outcome(await http.handle(createWith(REX, { readBody })))).to.equal(
+      '503 service_unavailable',
+    );
     expect(performance.now() - read).to.be.greaterThan(45);
     expect(pets.calls).to.have.length(2);
   });
@@ -121,7 +123,9 @@ describe('A client that disconnects', () => {
   it('before its request is handled is not waited for, even by work that does not heed the signal', async () => {
     const request = { ...LIST, onGone: (listener: () => void) => listener() };
     const authenticator: Authenticator = { authenticate: () => new Promise(() => {}) };
-    expect(outcome(await httpInterface({ authenticator }).handle(request))).to.equal('408 request_timeout');
+    expect(outcome(await httpInterface({ authenticator }).handle(request))).to.equal(
+      '408 request_timeout',
+    );
   });
 
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {

@@ -6,7 +6,10 @@ import {
   type PreparedRequest,
 } from '../../../src/adapters/http/docs-page/browser/request.js';
 import { docsPage } from '../../../src/adapters/http/docs-page/docs-page.js';
-import { DEFAULT_HTTP_SETTINGS, type HttpSettings } from '../../../src/adapters/http/http-settings.js';
+import {
+  DEFAULT_HTTP_SETTINGS,
+  type HttpSettings,
+} from '../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
 import { documentFor, operationsOf } from '../../open-api/document.js';
 
@@ -24,7 +27,9 @@ describe('The docs page as HTML', () => {
       const html = articleOf(operationId, page({ experimental }));
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
       expect(html).to.include(`>${Object.keys(responses)[0]}</b>`);
-      for (const code of Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []))
+      for (const code of Object.values(responses).flatMap(
+        (response) => response['x-error-codes'] ?? [],
+      ))
         expect(page({ experimental })).to.include(`<div id="${code}">`);
     });
   }
@@ -54,7 +59,8 @@ describe('The docs page as HTML', () => {
     const html = page({ experimental: ['removePet'] });
     expect(html).to.include('id="removePet"').and.include('status_conflict');
     for (const name of ['changeStatus', 'StatusChange', 'PATCH']) expect(html).to.not.include(name);
-    for (const name of ['removePet', 'status_conflict', 'pets:delete']) expect(page()).to.not.include(name);
+    for (const name of ['removePet', 'status_conflict', 'pets:delete'])
+      expect(page()).to.not.include(name);
   });
 
   it('shows an example that JavaScript numbers would round', () => {
@@ -67,7 +73,9 @@ describe('The docs page as HTML', () => {
       .to.include('<b>GET</b> /shop/v1/pets<')
       .and.not.match(/ value="[^"]/);
     expect(articleOf('getPet', page())).to.match(/<input id="getPet-petId" [^>]* value="1" /);
-    expect(page(), 'relative, for a proxy that puts it below another path').to.include(' value="v1">');
+    expect(page(), 'relative, for a proxy that puts it below another path').to.include(
+      ' value="v1">',
+    );
   });
 
   it('says when getPet will be removed, and omits it once GET_PET=off has removed it', () => {
@@ -78,11 +86,14 @@ describe('The docs page as HTML', () => {
 
   it('labels every field and describes it, and has a place for every link', () => {
     const html = page({ experimental });
-    const named = (pattern: RegExp): string[] => Array.from(html.matchAll(pattern), ([, name = '']) => name);
+    const named = (pattern: RegExp): string[] =>
+      Array.from(html.matchAll(pattern), ([, name = '']) => name);
     const fields = named(/<(?:input|select) id="([^"]+)"/g).filter((id) => id !== 'address');
     expect(named(/aria-describedby="([^"]+)"/g)).to.have.length(fields.length);
     expect(named(/ for="([^"]+)"/g)).to.include.members(fields);
-    expect(named(/ id="([^"]+)"/g)).to.include.members(named(/(?:href="#|aria-describedby=")([^"]+)"/g));
+    expect(named(/ id="([^"]+)"/g)).to.include.members(
+      named(/(?:href="#|aria-describedby=")([^"]+)"/g),
+    );
   });
 
   it('escapes what settings hold', () => {
@@ -96,7 +107,8 @@ describe('The static files of the docs page', () => {
   it('are all that the page needs, imports included', async () => {
     const files = await readDocsFiles();
     const names = files.map(({ name }) => name);
-    for (const [, name] of page().matchAll(/(?:src|href)="docs\/([^"]+)"/g)) expect(names).to.include(name);
+    for (const [, name] of page().matchAll(/(?:src|href)="docs\/([^"]+)"/g))
+      expect(names).to.include(name);
     for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
       for (const [, name] of text.matchAll(/ from '([^']+)'/g))
         expect(names).to.include(name?.replace('./', ''));

@@ -25,7 +25,10 @@ export const anyKey: Authenticator = {
 type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
 
 /** The interface on a store in memory that accepts every key, unless the options say otherwise. */
-export const httpInterface = ({ pets = openMemoryStore().pets, ...options }: Made = {}): HttpInterface =>
+export const httpInterface = ({
+  pets = openMemoryStore().pets,
+  ...options
+}: Made = {}): HttpInterface =>
   new HttpInterface({
     animalStore: createAnimalStore({ pets }),
     authenticator: anyKey,
@@ -65,7 +68,10 @@ export const createWith = (body: string, request: Partial<HttpRequest> = {}): Ht
   });
 
 /** A request whose client disconnects when the test says so. */
-export function leaving(request: HttpRequest): { readonly request: HttpRequest; readonly leave: () => void } {
+export function leaving(request: HttpRequest): {
+  readonly request: HttpRequest;
+  readonly leave: () => void;
+} {
   const listeners: Array<() => void> = [];
   return {
     request: { ...request, onGone: (listener) => void listeners.push(listener) },

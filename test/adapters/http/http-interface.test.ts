@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { errorResponse } from '../../../src/adapters/http/error-responses.js';
-import type { HttpInterfaceOptions, HttpRequest, HttpSettings } from '../../../src/adapters/http/index.js';
+import type {
+  HttpInterfaceOptions,
+  HttpRequest,
+  HttpSettings,
+} from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
@@ -29,7 +33,9 @@ const faultOf = async (options: Partial<HttpInterfaceOptions>, path = '/v1/pets'
 describe('HttpInterface', () => {
   describe('settings', () => {
     it('have their defaults where they are undefined', () => {
-      const given = Object.fromEntries(Object.keys(DEFAULT_HTTP_SETTINGS).map((name) => [name, undefined]));
+      const given = Object.fromEntries(
+        Object.keys(DEFAULT_HTTP_SETTINGS).map((name) => [name, undefined]),
+      );
       const { settings } = httpInterface({ settings: { ...given, getPet: 'off' } });
       expect(settings).to.deep.equal({ ...DEFAULT_HTTP_SETTINGS, getPet: 'off' });
     });
@@ -46,8 +52,13 @@ describe('HttpInterface', () => {
     });
 
     it('publicUrl and stagingUrl are addresses that the docs page may call', async () => {
-      const settings = { publicUrl: 'https://a.example/v1', stagingUrl: 'https://b.example/shop/v1' };
-      const page = await httpInterface({ docs: [], settings }).handle(requestWith({}, { path: '/docs' }));
+      const settings = {
+        publicUrl: 'https://a.example/v1',
+        stagingUrl: 'https://b.example/shop/v1',
+      };
+      const page = await httpInterface({ docs: [], settings }).handle(
+        requestWith({}, { path: '/docs' }),
+      );
       expect(page.headers['Content-Security-Policy']).to.include(
         "; connect-src 'self' https://a.example https://b.example; ",
       );
@@ -90,7 +101,9 @@ describe('HttpInterface', () => {
     });
 
     it('gets no failure and no key id of a request that was refused', async () => {
-      const authenticator: Authenticator = { authenticate: async () => ({ ok: false, reason: 'revoked' }) };
+      const authenticator: Authenticator = {
+        authenticate: async () => ({ ok: false, reason: 'revoked' }),
+      };
       await httpInterface({ authenticator, log }).handle(requestWith(KEY));
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
@@ -98,7 +111,9 @@ describe('HttpInterface', () => {
 
     it('has no address of a client if the host cannot tell it, and changes no response', async () => {
       const http = httpInterface({ log, clientAddress: fails });
-      expect(outcome(await http.handle(createWith(REX, { remoteAddress: '192.0.2.1' })))).to.equal('201');
+      expect(outcome(await http.handle(createWith(REX, { remoteAddress: '192.0.2.1' })))).to.equal(
+        '201',
+      );
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ status: 201, clientAddress: undefined });
     });
@@ -119,16 +134,41 @@ describe('HttpInterface', () => {
   describe('Location and Link', () => {
     for (const [what, paths, settings, base] of [
       ['have the base path', {}, {}, '/v1'],
-      ['have the prefix that the host has removed', { originalPath: '/shop/v1/pets' }, {}, '/shop/v1'],
+      [
+        'have the prefix that the host has removed',
+        { originalPath: '/shop/v1/pets' },
+        {},
+        '/shop/v1',
+      ],
       ['have the prefix that a router kept', { path: '/shop/v1/pets' }, {}, '/shop/v1'],
-      ['have the prefixes of both', { path: '/a/v1/pets', originalPath: '/b/a/v1/pets' }, {}, '/b/a/v1'],
-      ['have a prefix as it was encoded', { originalPath: '/a%2Fb%20c/v1/pets' }, {}, '/a%2Fb%20c/v1'],
+      [
+        'have the prefixes of both',
+        { path: '/a/v1/pets', originalPath: '/b/a/v1/pets' },
+        {},
+        '/b/a/v1',
+      ],
+      [
+        'have a prefix as it was encoded',
+        { originalPath: '/a%2Fb%20c/v1/pets' },
+        {},
+        '/a%2Fb%20c/v1',
+      ],
       ['have no prefix of a rewritten path', { originalPath: '/a/b/elsewhere/animals' }, {}, '/v1'],
-      ['have no prefix of what is no path', { originalPath: 'ftp://evil.example/v1/pets' }, {}, '/v1'],
+      [
+        'have no prefix of what is no path',
+        { originalPath: 'ftp://evil.example/v1/pets' },
+        {},
+        '/v1',
+      ],
       ['have a longer base path once', { path: '/x/y/v1/pets' }, { basePath: '/y/v1' }, '/x/y/v1'],
       ['never begin a host', { originalPath: '//evil.example/v1/pets' }, {}, '/evil.example/v1'],
       ['never end a link early', { originalPath: '/a>; b/v1/pets' }, {}, '/a%3E;%20b/v1'],
-      ['have the public URL instead', { originalPath: '/shop/v1/pets' }, { publicUrl: '/x/v1' }, '/x/v1'],
+      [
+        'have the public URL instead',
+        { originalPath: '/shop/v1/pets' },
+        { publicUrl: '/x/v1' },
+        '/x/v1',
+      ],
       [
         'have a public URL in ASCII',
         {},
@@ -152,7 +192,9 @@ describe('HttpInterface', () => {
         );
         const request = requestWith(KEY, { path: '/v1/pets/1', ...one });
         const got = await http.handle(request, pet && { route: pet, parameters: { petId: '1' } });
-        expect(got.headers['Link']).to.equal(`<${base}/pets?status=available>; rel="successor-version"`);
+        expect(got.headers['Link']).to.equal(
+          `<${base}/pets?status=available>; rel="successor-version"`,
+        );
       });
     }
 
@@ -179,7 +221,9 @@ describe('HttpInterface', () => {
     expect(await faultOf({ animalStore: failing('a text') }))
       .to.be.instanceOf(Error)
       .with.property('cause', 'a text');
-    expect(await faultOf({ admission: new AdmissionControl({ maxInFlight: 0 }) })).to.equal(undefined);
+    expect(await faultOf({ admission: new AdmissionControl({ maxInFlight: 0 }) })).to.equal(
+      undefined,
+    );
     const readiness = new Readiness(() => Promise.reject(away));
     expect(await faultOf({ readiness }, '/readyz')).to.equal(undefined);
     expect(await faultOf({}, '/v1/pets/1')).to.equal(undefined);
@@ -220,7 +264,9 @@ describe('HttpInterface', () => {
 
 describe('errorResponse', () => {
   it('recognizes an error of another copy of the package by its code', () => {
-    const error = Object.assign(new Error('No animal has this identifier.'), { code: 'pet_not_found' });
+    const error = Object.assign(new Error('No animal has this identifier.'), {
+      code: 'pet_not_found',
+    });
     expect(errorResponse(error, 'r-1')).to.include({ status: 404, code: 'pet_not_found' });
   });
 

@@ -22,12 +22,15 @@ function faultsOf(read: () => unknown): string[] {
   }
 }
 
-const CATEGORY_ID = 'categoryId must be an integer from -9223372036854775808 to 9223372036854775807';
+const CATEGORY_ID =
+  'categoryId must be an integer from -9223372036854775808 to 9223372036854775807';
 
 describe('readNewPet', () => {
   it('names every fault of the fields when JSON has faults of its own', () => {
     const deep = '['.repeat(17) + ']'.repeat(17);
-    expect(faultsOf(() => readNewPet(`{"name":" ","categoryId":1.5,"x":1,"x":${deep}}`))).to.deep.equal([
+    expect(
+      faultsOf(() => readNewPet(`{"name":" ","categoryId":1.5,"x":1,"x":${deep}}`)),
+    ).to.deep.equal([
       'x is given twice',
       'it must not be nested deeper than 16',
       `name ${PET_RULES.name(' ')}`,
@@ -42,7 +45,9 @@ describe('readNewPet', () => {
 
   it('shortens and escapes the name of a repeated member', () => {
     const name = `\\u001b[31m${'x'.repeat(100)}`;
-    const [fault = ''] = faultsOf(() => readNewPet(`{"name":"a","categoryId":1,"${name}":1,"${name}":2}`));
+    const [fault = ''] = faultsOf(() =>
+      readNewPet(`{"name":"a","categoryId":1,"${name}":1,"${name}":2}`),
+    );
     expect(fault).to.match(/^"\/\\u001b\[31mx{54}" is given twice$/);
   });
 });

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import type { HttpRequest, HttpInterfaceOptions, RateLimiter } from '../../../src/adapters/http/index.js';
+import type {
+  HttpRequest,
+  HttpInterfaceOptions,
+  RateLimiter,
+} from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import type { Authenticator } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
@@ -13,13 +17,20 @@ function limiterOf(requests: number): RateLimiter & { readonly counted: string[]
     counted,
     async take(keyId) {
       const used = counted.push(keyId) - counted.findLastIndex((id) => id !== keyId) - 1;
-      return { allowed: used <= requests, remaining: Math.max(0, requests - used), resetsIn: 2_001 };
+      return {
+        allowed: used <= requests,
+        remaining: Math.max(0, requests - used),
+        resetsIn: 2_001,
+      };
     },
   };
 }
 
 const reader: Authenticator = {
-  authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(['pets:read']) } }),
+  authenticate: async (keyId) => ({
+    ok: true,
+    principal: { keyId, scopes: new Set(['pets:read']) },
+  }),
 };
 const LIST = requestWith(KEY);
 
@@ -45,19 +56,26 @@ describe('A rate limit', () => {
     expect([outcome(other), JSON.parse(other.body).length]).to.deep.equal(['200', 1]);
   });
 
-  const busy: Partial<HttpInterfaceOptions> = { admission: new AdmissionControl({ maxInFlight: 0 }) };
+  const busy: Partial<HttpInterfaceOptions> = {
+    admission: new AdmissionControl({ maxInFlight: 0 }),
+  };
   const refuseAll = 0;
   const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
-  const UNCOUNTED: Record<string, [HttpRequest, expected: string, Partial<HttpInterfaceOptions>?]> = {
-    OPTIONS: [requestWith(KEY, { method: 'OPTIONS' }), '204'],
-    'health checks': [requestWith(KEY, { path: '/livez' }), '200'],
-    'the document': [requestWith(KEY, { path: '/openapi.json' }), '200'],
-    'requests when busy': [LIST, '503 service_unavailable', busy],
-    'requests without a key': [requestWith({}), '401 missing_api_key'],
-    'unknown paths': [requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
-    'other methods': [requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
-    'a removed operation': [requestWith(KEY, { path: '/v1/pets/1' }), '410 operation_removed', off],
-  };
+  const UNCOUNTED: Record<string, [HttpRequest, expected: string, Partial<HttpInterfaceOptions>?]> =
+    {
+      OPTIONS: [requestWith(KEY, { method: 'OPTIONS' }), '204'],
+      'health checks': [requestWith(KEY, { path: '/livez' }), '200'],
+      'the document': [requestWith(KEY, { path: '/openapi.json' }), '200'],
+      'requests when busy': [LIST, '503 service_unavailable', busy],
+      'requests without a key': [requestWith({}), '401 missing_api_key'],
+      'unknown paths': [requestWith(KEY, { path: '/v1/orders' }), '404 route_not_found'],
+      'other methods': [requestWith(KEY, { method: 'PUT' }), '405 method_not_allowed'],
+      'a removed operation': [
+        requestWith(KEY, { path: '/v1/pets/1' }),
+        '410 operation_removed',
+        off,
+      ],
+    };
   for (const [what, [request, expected, options]] of Object.entries(UNCOUNTED)) {
     it(`does not count ${what}`, async () => {
       const rateLimiter = limiterOf(refuseAll);

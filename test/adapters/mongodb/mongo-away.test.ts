@@ -10,7 +10,14 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
-import { claimOn, describeStore, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
+import {
+  claimOn,
+  describeStore,
+  rejection,
+  rex,
+  unavailable,
+  untilReady,
+} from './mongo-store-tests.js';
 
 const execute = promisify(execFile);
 
@@ -28,21 +35,27 @@ async function timed<Outcome>(call: Promise<Outcome>): Promise<{ outcome: Outcom
 const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
   until('the call succeeds', () => call().catch(() => undefined));
 
-const OPERATIONS: Readonly<Record<string, (store: CompleteStore, signal: AbortSignal) => Promise<unknown>>> =
-  {
-    'add with a claim': ({ pets }, signal) => pets.add(rex, { signal, claim: claimOn('t') }),
-    list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
-    revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
-    writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
-  };
+const OPERATIONS: Readonly<
+  Record<string, (store: CompleteStore, signal: AbortSignal) => Promise<unknown>>
+> = {
+  'add with a claim': ({ pets }, signal) => pets.add(rex, { signal, claim: claimOn('t') }),
+  list: ({ pets }, signal) => pets.list({ limit: 20 }, { signal }),
+  revoke: ({ apiKeys }, signal) => apiKeys.revoke('k', new Date(), { signal }),
+  writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
+};
 
 describe('A MongoDB store that hears again and again that its database is away', () => {
   it('refuses calls at once from its timeout after the first time', async () => {
     const client = new EventEmitter();
     Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
-    const connection = new MongoConnection(client as MongoClient, 'db', { timeout: 200, mustExist: true });
+    const connection = new MongoConnection(client as MongoClient, 'db', {
+      timeout: 200,
+      mustExist: true,
+    });
     const lose = (reason: string): void => {
-      const servers = new Map([['a:1', { isWritable: false, error: new MongoNetworkError(reason) }]]);
+      const servers = new Map([
+        ['a:1', { isWritable: false, error: new MongoNetworkError(reason) }],
+      ]);
       client.emit('topologyDescriptionChanged', { newDescription: { type: 'Unknown', servers } });
     };
     lose('refused');
@@ -95,7 +108,10 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
 
   it('refuses calls at once after five seconds, also while the name of the cluster is unknown', async () => {
     const timeout = 200;
-    const store = await openMongoStore('mongodb+srv://cluster.example.invalid/db', { timeout, onNotice });
+    const store = await openMongoStore('mongodb+srv://cluster.example.invalid/db', {
+      timeout,
+      onNotice,
+    });
     await rejection(store.pets.list({ limit: 5 }));
     await delay(timeout);
     // A call that waited would say that no answer came in time.
@@ -103,7 +119,9 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     // The first call of a copy: a mistyped URL must not cost a minute.
     expect(await unavailable(store.transfer.survey())).to.match(/querySrv/);
     await store.close();
-    expect(notices.filter((line) => line.startsWith('the database is away: querySrv '))).to.have.length(1);
+    expect(
+      notices.filter((line) => line.startsWith('the database is away: querySrv ')),
+    ).to.have.length(1);
   });
 
   it('closes soon although the URL lets it connect for a minute, and makes nothing afterwards', async () => {
@@ -128,21 +146,26 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
 });
 
 describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => {
-  throughProxy('comes back by itself after the database was silent', { timeout: 600 }, async (bench) => {
-    const { store, proxy } = bench;
-    const added = await succeeding(() => store.pets.add(rex));
-    proxy.silent = true;
-    const { outcome, took } = await timed(rejection(store.pets.list({ limit: 5 })));
-    expect(outcome).to.have.property('code', 'service_unavailable');
-    expect(took).to.be.within(550, 600 + BUSY);
-    proxy.silent = false;
-    await proxy.close();
-    await proxy.open();
-    await untilReady(store);
-    expect(await succeeding(() => store.pets.findById(added.pet.id))).to.deep.equal(added.pet);
-  });
+  throughProxy(
+    'comes back by itself after the database was silent',
+    { timeout: 600 },
+    async (bench) => {
+      const { store, proxy } = bench;
+      const added = await succeeding(() => store.pets.add(rex));
+      proxy.silent = true;
+      const { outcome, took } = await timed(rejection(store.pets.list({ limit: 5 })));
+      expect(outcome).to.have.property('code', 'service_unavailable');
+      expect(took).to.be.within(550, 600 + BUSY);
+      proxy.silent = false;
+      await proxy.close();
+      await proxy.open();
+      await untilReady(store);
+      expect(await succeeding(() => store.pets.findById(added.pet.id))).to.deep.equal(added.pet);
+    },
+  );
 
-  const once = 'says once that it is away and once that it is back, and refuses calls at once while it knows';
+  const once =
+    'says once that it is away and once that it is back, and refuses calls at once while it knows';
   const options = { timeout: 2000, query: '&serverSelectionTimeoutMS=60000' };
   throughProxy(once, options, async ({ store, proxy, notices }) => {
     await proxy.close();
@@ -160,26 +183,35 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
     expect(others).to.deep.equal(['the database is back']);
   });
 
-  throughProxy('serves again within three seconds of its return', { timeout: 600 }, async (bench) => {
-    const { store, proxy, collection } = bench;
-    const isPrepared = async (): Promise<boolean> => (await collection('claims').indexes()).length > 1;
-    await until('the last index is made', () => isPrepared().catch(() => false));
-    await delay(100);
-    await proxy.close();
-    await rejection(store.pets.list({ limit: 5 }));
-    await delay(1000); // the driver waits for nothing any more, and looks for the database at each heartbeat
-    await proxy.open();
-    const { took } = await timed(untilReady(store));
-    expect(took).to.be.below(3000 + BUSY);
-  });
+  throughProxy(
+    'serves again within three seconds of its return',
+    { timeout: 600 },
+    async (bench) => {
+      const { store, proxy, collection } = bench;
+      const isPrepared = async (): Promise<boolean> =>
+        (await collection('claims').indexes()).length > 1;
+      await until('the last index is made', () => isPrepared().catch(() => false));
+      await delay(100);
+      await proxy.close();
+      await rejection(store.pets.list({ limit: 5 }));
+      await delay(1000); // the driver waits for nothing any more, and looks for the database at each heartbeat
+      await proxy.open();
+      const { took } = await timed(untilReady(store));
+      expect(took).to.be.below(3000 + BUSY);
+    },
+  );
 
   const idle = 'fails one call at most after the network has forgotten connections that were idle';
-  throughProxy(idle, { timeout: 1500, query: '&maxIdleTimeMS=400' }, async ({ store: { pets }, proxy }) => {
-    await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
-    await delay(500);
-    proxy.lose({ monitors: false });
-    for (let left = 8; left > 0; left -= 1) await pets.add(rex);
-  });
+  throughProxy(
+    idle,
+    { timeout: 1500, query: '&maxIdleTimeMS=400' },
+    async ({ store: { pets }, proxy }) => {
+      await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
+      await delay(500);
+      proxy.lose({ monitors: false });
+      for (let left = 8; left > 0; left -= 1) await pets.add(rex);
+    },
+  );
 
   const given = 'never stores an animal whose create was given up while it waited';
   throughProxy(given, {}, async ({ store: { pets }, proxy }) => {

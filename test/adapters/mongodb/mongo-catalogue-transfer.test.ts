@@ -27,11 +27,14 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     expect(await transfer.readClaims({ after: next.at(-1), limit: 2, now })).to.deep.equal([]);
   });
 
-  const left = 'keeps what is left of a removed animal as long as its last claim, and reads it as no animal';
+  const left =
+    'keeps what is left of a removed animal as long as its last claim, and reads it as no animal';
   onStore(left, async ({ store: { pets: repository, transfer, changes }, collection }) => {
     const inAYear = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000);
     const { pet: plain } = await repository.add(rex);
-    const { pet: claimed } = await repository.add(rex, { claim: claimOn('t', { keepUntil: inAYear }) });
+    const { pet: claimed } = await repository.add(rex, {
+      claim: claimOn('t', { keepUntil: inAYear }),
+    });
     await transfer.writeClaims([{ ...claimOn('sooner'), petId: claimed.id }]);
     for (const [key, keepUntil] of [
       ['sooner', new Date()],
@@ -39,7 +42,8 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
       ['again', new Date()],
     ] as const)
       await transfer.writeClaims([{ ...claimOn(`removed ${key}`, { keepUntil }), petId: 9000n }]);
-    for (const { id } of [plain, claimed]) expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
+    for (const { id } of [plain, claimed])
+      expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
     const documents = await collection('pets').find().sort({ _id: 1 }).toArray();
     const until = documents.map(({ removedUntil }) => (removedUntil as Date).getTime());
     expect(Math.abs((until[0] ?? 0) - Date.now())).to.be.below(60_000);
@@ -67,19 +71,23 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
   );
 
   const patient = 'waits in each call for a database that is away, longer than a request would';
-  throughProxy(patient, { timeout: 300 }, async ({ store: { pets: repository, transfer }, proxy }) => {
-    await transfer.writePets(pets.slice(0, 1));
-    await proxy.close();
-    const waiting = [
-      transfer.writePets(pets),
-      transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]),
-      transfer.readClaims({ limit: 1, now: new Date() }),
-      transfer.reserveIds(100n),
-    ];
-    await rejection(repository.list({ limit: 5 }));
-    await delay(2000);
-    await proxy.open();
-    await Promise.all(waiting);
-    expect(await repository.list({ limit: 50 })).to.deep.equal(pets);
-  });
+  throughProxy(
+    patient,
+    { timeout: 300 },
+    async ({ store: { pets: repository, transfer }, proxy }) => {
+      await transfer.writePets(pets.slice(0, 1));
+      await proxy.close();
+      const waiting = [
+        transfer.writePets(pets),
+        transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]),
+        transfer.readClaims({ limit: 1, now: new Date() }),
+        transfer.reserveIds(100n),
+      ];
+      await rejection(repository.list({ limit: 5 }));
+      await delay(2000);
+      await proxy.open();
+      await Promise.all(waiting);
+      expect(await repository.list({ limit: 50 })).to.deep.equal(pets);
+    },
+  );
 });

@@ -20,7 +20,9 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     async ({ store, proxy }) => {
       for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
       // Ids come in blocks, so that most animals cost one write.
-      expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(21);
+      expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(
+        21,
+      );
       for (const claim of [claimOn('t'), claimOn('t')]) await store.pets.add(rex, { claim });
       await store.apiKeys.add(apiKey);
       await store.apiKeys.revoke('k', new Date());
@@ -37,12 +39,14 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
         expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
       }
       // A hundred animals at once, and in any order, so that one that fails stops none.
-      for (const batch of named(writes, 'update').slice(-2)) expect(batch).to.include({ ordered: false });
+      for (const batch of named(writes, 'update').slice(-2))
+        expect(batch).to.include({ ordered: false });
       expect(named(writes, 'delete')).to.deep.equal([]);
     },
   );
 
-  const reading = 'read what a majority has, from the primary, in bounded time, and only fields of an animal';
+  const reading =
+    'read what a majority has, from the primary, in bounded time, and only fields of an animal';
   throughProxy(reading, {}, async ({ store, proxy }) => {
     const { pet } = await store.pets.add(rex);
     proxy.commands.length = 0;
@@ -66,11 +70,13 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     }
   });
 
-  const polling = 'never have the server stream its state: the driver would die of a bigint in an election';
+  const polling =
+    'never have the server stream its state: the driver would die of a bigint in an election';
   throughProxy(polling, { query: '&heartbeatFrequencyMS=500' }, async ({ store, proxy }) => {
     await store.pets.list({ limit: 1 });
     await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
-    for (const hello of named(proxy.commands, 'hello')) expect(hello).to.not.have.property('topologyVersion');
+    for (const hello of named(proxy.commands, 'hello'))
+      expect(hello).to.not.have.property('topologyVersion');
   });
 
   onStore('contain whatever a caller gives as a value, never as an operator', async ({ store }) => {

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import { bindContract, storeContracts, storeFactoryContract, storeSubject } from '../../contract/index.js';
+import {
+  bindContract,
+  storeContracts,
+  storeFactoryContract,
+  storeSubject,
+} from '../../contract/index.js';
 import { skipReasons } from '../skip-reasons.js';
 import {
   describeOnMongo,
@@ -17,7 +22,10 @@ describeOnMongo('The MongoDB store', (server) => {
     // Patient: hundreds of simultaneous adds are much for a busy machine.
     const url = `${uriOf(server, database)}&maxPoolSize=4`;
     const open = () => openMongoStore(url, { timeout: 60_000 });
-    return storeSubject(open, () => returnDatabase(server, database), { durable: true, shared: true });
+    return storeSubject(open, () => returnDatabase(server, database), {
+      durable: true,
+      shared: true,
+    });
   }
 
   // The use cases have no promise that only a store can break: they are tested on memory.

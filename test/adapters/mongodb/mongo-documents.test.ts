@@ -99,7 +99,10 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(await pets.list({ limit: 5 })).to.deep.equal([old]);
     expect(await pets.add(VALID, { claim })).to.deep.equal({ pet: old, replayed: true });
     expect(await apiKeys.list()).to.deep.equal([{ ...apiKey, revokedAt: new Date(1) }]);
-    expect(await apiKeys.revoke('k', new Date(0))).to.deep.equal({ ...apiKey, revokedAt: new Date(0) });
+    expect(await apiKeys.revoke('k', new Date(0))).to.deep.equal({
+      ...apiKey,
+      revokedAt: new Date(0),
+    });
     expect((await pets.add(rex)).pet.id > 1000n).to.equal(true);
     await store.close();
   });
@@ -109,7 +112,9 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     for (const options of [{ mustExist: true }, { readOnly: true }]) {
       const error = await rejection(openMongoStore(uriOf(server, database, proxy), options));
       expect(error).to.be.instanceOf(MongoStoreError);
-      expect(String(error)).to.match(/\/animals-[^\n]+ holds no animal store: name the database of one\.$/);
+      expect(String(error)).to.match(
+        /\/animals-[^\n]+ holds no animal store: name the database of one\.$/,
+      );
     }
     const closed = until('all connections are closed', async () => proxy.openConnections === 0);
     await closed.finally(() => void proxy.close());
@@ -149,53 +154,71 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 });
 
 describeStore('A MongoDB store, with documents of other programs:', ({ onStore }) => {
-  onStore('reads int32, double and int64 integers, and no other fields', async ({ store, collection }) => {
-    const { pets, changes, transfer } = store;
-    await collection('pets').insertMany([
-      { ...VALID, _id: new Int32(1), categoryId: new Int32(-7), operation: new ObjectId() },
-      { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
-      { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
-      { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
-      { ...VALID, _id: new Double(2 ** 40), categoryId: 2 ** 53 - 1 },
-    ]);
-    const expected = [
-      { ...VALID, id: 1n, categoryId: -7n },
-      { ...VALID, id: 2n, categoryId: 0n },
-      { ...VALID, id: 3n, categoryId: 2n ** 63n - 1n },
-      { ...VALID, id: 4n, categoryId: 7n },
-      { ...VALID, id: 2n ** 40n, categoryId: 2n ** 53n - 1n },
-    ];
-    expect(await pets.list({ limit: 20 })).to.deep.equal(expected);
-    expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(expected.slice(2, 4));
-    for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
-    expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
-    await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
-    expect(await transfer.readClaims({ limit: 5, now: new Date() })).to.have.nested.property('[0].petId', 1n);
-    for (const { id } of expected) {
-      expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({ status: 'pending' });
-      expect(await changes.remove(id, ['pending'])).to.equal(true);
-      expect(await pets.findById(id)).to.equal(undefined);
-    }
-  });
+  onStore(
+    'reads int32, double and int64 integers, and no other fields',
+    async ({ store, collection }) => {
+      const { pets, changes, transfer } = store;
+      await collection('pets').insertMany([
+        { ...VALID, _id: new Int32(1), categoryId: new Int32(-7), operation: new ObjectId() },
+        { ...VALID, _id: new Double(2), categoryId: new Double(-0) },
+        { ...VALID, _id: Long.fromNumber(3), categoryId: Long.MAX_VALUE },
+        { ...VALID, _id: 4n, secret: 'x', owner: { password: 'x' }, id: 99, $odd: 1 },
+        { ...VALID, _id: new Double(2 ** 40), categoryId: 2 ** 53 - 1 },
+      ]);
+      const expected = [
+        { ...VALID, id: 1n, categoryId: -7n },
+        { ...VALID, id: 2n, categoryId: 0n },
+        { ...VALID, id: 3n, categoryId: 2n ** 63n - 1n },
+        { ...VALID, id: 4n, categoryId: 7n },
+        { ...VALID, id: 2n ** 40n, categoryId: 2n ** 53n - 1n },
+      ];
+      expect(await pets.list({ limit: 20 })).to.deep.equal(expected);
+      expect(await pets.list({ after: 2n, limit: 2, status: 'sold' })).to.deep.equal(
+        expected.slice(2, 4),
+      );
+      for (const pet of expected) expect(await pets.findById(pet.id)).to.deep.equal(pet);
+      expect((await pets.add(rex)).pet.id > 2n ** 40n).to.equal(true);
+      await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
+      expect(await transfer.readClaims({ limit: 5, now: new Date() })).to.have.nested.property(
+        '[0].petId',
+        1n,
+      );
+      for (const { id } of expected) {
+        expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({
+          status: 'pending',
+        });
+        expect(await changes.remove(id, ['pending'])).to.equal(true);
+        expect(await pets.findById(id)).to.equal(undefined);
+      }
+    },
+  );
 
-  onStore('lists no document with an unknown status or a text as its id', async ({ store, collection }) => {
-    const { pets } = store;
-    await collection('pets').insertMany([
-      { ...VALID, _id: 1n, removedUntil: null },
-      { ...VALID, _id: 2n, status: 'lost' },
-      { ...VALID, _id: 'text' },
-    ]);
-    expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
-    expect((await pets.add(rex)).pet.id > 2n).to.equal(true);
-    expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
-    expect(await unavailable(pets.findById(2n))).to.include(' 2n in pets ');
-  });
+  onStore(
+    'lists no document with an unknown status or a text as its id',
+    async ({ store, collection }) => {
+      const { pets } = store;
+      await collection('pets').insertMany([
+        { ...VALID, _id: 1n, removedUntil: null },
+        { ...VALID, _id: 2n, status: 'lost' },
+        { ...VALID, _id: 'text' },
+      ]);
+      expect(await pets.list({ limit: 5 })).to.deep.equal([{ ...VALID, id: 1n }]);
+      expect((await pets.add(rex)).pet.id > 2n).to.equal(true);
+      expect(await pets.findById(1n)).to.deep.equal({ ...VALID, id: 1n });
+      expect(await unavailable(pets.findById(2n))).to.include(' 2n in pets ');
+    },
+  );
 
-  onStore('names an animal with the greatest id: no other can be added', async ({ store, collection }) => {
-    await collection('pets').insertOne({ ...VALID, _id: Long.MAX_VALUE });
-    const message = await unavailable(store.pets.add(rex));
-    expect(message).to.equal('the document 9223372036854775807n in pets is not valid: no greater id is left');
-  });
+  onStore(
+    'names an animal with the greatest id: no other can be added',
+    async ({ store, collection }) => {
+      await collection('pets').insertOne({ ...VALID, _id: Long.MAX_VALUE });
+      const message = await unavailable(store.pets.add(rex));
+      expect(message).to.equal(
+        'the document 9223372036854775807n in pets is not valid: no greater id is left',
+      );
+    },
+  );
 
   for (const [what, wrong] of Object.entries(NO_ANIMAL)) {
     const title = `fails to read an animal with ${what}, with an error that names it, and never assigns its id`;
@@ -214,22 +237,26 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
     });
   }
 
-  onStore('names an API key whose times are not dates, without its hash', async ({ store, collection }) => {
-    const { apiKeys } = store;
-    const { id: _id, ...fields } = apiKey;
-    for (const wrong of [{ revokedAt: '2026-01-01' }, { revokedAt: null }, { createdAt: null }]) {
-      await collection('apiKeys').deleteMany({});
-      await collection('apiKeys').insertOne({ _id, ...fields, ...wrong });
-      for (const read of [() => apiKeys.findById('k'), () => apiKeys.list()]) {
-        expect(await unavailable(read()))
-          .to.include("'k' in apiKeys")
-          .and.not.include(apiKey.hash);
+  onStore(
+    'names an API key whose times are not dates, without its hash',
+    async ({ store, collection }) => {
+      const { apiKeys } = store;
+      const { id: _id, ...fields } = apiKey;
+      for (const wrong of [{ revokedAt: '2026-01-01' }, { revokedAt: null }, { createdAt: null }]) {
+        await collection('apiKeys').deleteMany({});
+        await collection('apiKeys').insertOne({ _id, ...fields, ...wrong });
+        for (const read of [() => apiKeys.findById('k'), () => apiKeys.list()]) {
+          expect(await unavailable(read()))
+            .to.include("'k' in apiKeys")
+            .and.not.include(apiKey.hash);
+        }
+        await unavailable(apiKeys.revoke('k', new Date()));
       }
-      await unavailable(apiKeys.revoke('k', new Date()));
-    }
-  });
+    },
+  );
 
-  const faulty = 'fails to honour a claim with a fault, with an error that names it, and adds nothing';
+  const faulty =
+    'fails to honour a claim with a fault, with an error that names it, and adds nothing';
   onStore(faulty, async ({ store: { pets }, collection }) => {
     for (const change of [
       { $unset: { pet: '' } },

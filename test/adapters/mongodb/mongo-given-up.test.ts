@@ -27,14 +27,20 @@ describe('A change in MongoDB whose reply is late or lost', () => {
       findOne: async () => stored,
       updateOne: () => replies[updates++]?.() ?? Promise.resolve({ matchedCount: 1 }),
     };
-    const changes = mongoChanges({ collection: () => collection, run } as unknown as MongoConnection);
+    const changes = mongoChanges({
+      collection: () => collection,
+      run,
+    } as unknown as MongoConnection);
     const error = await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']));
     expect(error).to.be.instanceOf(UnavailableError);
     expect(updates).to.equal(replies.length);
   }
 
   it('does not happen again, though the server says late that the attempt changed nothing', async () => {
-    const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<{ matchedCount: number }>()];
+    const [asked, late] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<{ matchedCount: number }>(),
+    ];
     /** Gives the first attempt up while it waits for its reply, which comes after the second attempt. */
     const run: MongoConnection['run'] = async (_doing, _call, attempt) => {
       const giveUp = new AbortController();
@@ -56,7 +62,11 @@ describe('A change in MongoDB whose reply is late or lost', () => {
   for (const [what, ...replies] of [
     ['has taken it back', async () => (changeByAnother(), lost())],
     ['has removed the animal', async () => (changeByAnother({ removedUntil: new Date() }), lost())],
-    ['was faster than its retry', async () => lost(), async () => (changeByAnother(), { matchedCount: 0 })],
+    [
+      'was faster than its retry',
+      async () => lost(),
+      async () => (changeByAnother(), { matchedCount: 0 }),
+    ],
   ] as Array<[string, ...Replies]>)
     it(`does not happen again after its reply was lost, when another call ${what}`, () =>
       expectUndecided(
@@ -70,7 +80,10 @@ type Block = { readonly value: { readonly last: bigint } };
 /** Inserts into a new database, which gives out these blocks of ids. */
 function insertsWith(findOneAndUpdate: () => Promise<Block>) {
   const collection = { findOne: async () => null, findOneAndUpdate };
-  return petInserts({ collection: () => collection, prepare: () => {} } as unknown as MongoConnection);
+  return petInserts({
+    collection: () => collection,
+    prepare: () => {},
+  } as unknown as MongoConnection);
 }
 
 describe('An id of an attempt that was given up', () => {

@@ -5,7 +5,14 @@ import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { MongoProxy } from './mongo-proxy.js';
 import { clientOf } from './mongo-server.js';
-import { apiKey, claimOn, describeStore, rejection, rex, unavailable } from './mongo-store-tests.js';
+import {
+  apiKey,
+  claimOn,
+  describeStore,
+  rejection,
+  rex,
+  unavailable,
+} from './mongo-store-tests.js';
 
 const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
 
@@ -31,7 +38,12 @@ async function loseReplies(
   const first = await repository.add(rex, { claim: lapsed, now: new Date(1000) });
   const second = await losing('update', () => repository.add(rex, { claim: claimOn('lapsed') }));
   expect(second.replayed).to.equal(false);
-  expect(await repository.list({ limit: 10 })).to.deep.equal([plain.pet, made.pet, first.pet, second.pet]);
+  expect(await repository.list({ limit: 10 })).to.deep.equal([
+    plain.pet,
+    made.pet,
+    first.pet,
+    second.pet,
+  ]);
 
   const sell = () => changes.changeStatus(plain.pet.id, 'sold', ['available']);
   expect(await losing('update', sell)).to.deep.equal({ ...plain.pet, status: 'sold' });
@@ -68,7 +80,8 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
     throughProxy(title, { query }, ({ store, proxy }) => loseReplies(store, proxy)).timeout(60_000);
   }
 
-  const title = 'says that it is unavailable when no reply comes at all: the animal is stored at most once';
+  const title =
+    'says that it is unavailable when no reply comes at all: the animal is stored at most once';
   throughProxy(title, { timeout: 600 }, async ({ store, proxy, collection }) => {
     await store.pets.add({ ...rex, name: 'first' });
     proxy.dropReplies.set('insert', Infinity);
@@ -129,16 +142,20 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
   }
 
   const slow = { times: 2, failCommands: ['insert'], blockConnection: true, blockTimeMS: 1200 };
-  failing('lets the calls in progress finish before it closes, though one fails', slow, async (store) => {
-    const given = new AbortController();
-    const adding = store.pets.add(rex);
-    const failed = rejection(store.pets.add(rex, { signal: given.signal }));
-    await delay(100);
-    const closed = store.close();
-    given.abort();
-    await Promise.all([failed, closed]);
-    expect((await adding).pet).to.include(rex);
-  });
+  failing(
+    'lets the calls in progress finish before it closes, though one fails',
+    slow,
+    async (store) => {
+      const given = new AbortController();
+      const adding = store.pets.add(rex);
+      const failed = rejection(store.pets.add(rex, { signal: given.signal }));
+      await delay(100);
+      const closed = store.close();
+      given.abort();
+      await Promise.all([failed, closed]);
+      expect((await adding).pet).to.include(rex);
+    },
+  );
 
   for (const [what, code] of [
     ['lacks the right to', 13],

@@ -55,11 +55,17 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
       const made = await pets.add(rex, { claim: claimOn('t') });
       // As if the process had ended between the two writes.
       await collection('pets').deleteMany({});
-      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({ ...made, replayed: true });
+      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({
+        ...made,
+        replayed: true,
+      });
       expect(await pets.list({ limit: 5 })).to.deep.equal([made.pet]);
       // Or somebody had changed the animal.
       await collection('pets').updateOne({}, { $set: { status: 'sold' } });
-      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({ ...made, replayed: true });
+      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({
+        ...made,
+        replayed: true,
+      });
       // And a restore had put another animal there.
       await collection('pets').deleteMany({});
       await collection('pets').insertOne(another(made.pet.id));
@@ -109,7 +115,8 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
       await collection('counters').insertOne({ _id: 'pets', last });
       await unavailable(pets.add(rex));
       expect(await collection('counters').findOne()).to.have.property('last', last);
-      if (last === 'many') expect(await unavailable(transfer.survey())).to.include("'pets' in counters");
+      if (last === 'many')
+        expect(await unavailable(transfer.survey())).to.include("'pets' in counters");
     });
   }
 });

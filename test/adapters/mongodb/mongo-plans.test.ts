@@ -18,11 +18,13 @@ const USES: Readonly<Record<string, (store: CompleteStore) => Promise<unknown>>>
   'the first page': ({ pets }) => pets.list({ limit: 21 }),
   'a page in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21 }),
   'the first page of a status': ({ pets }) => pets.list({ limit: 21, status: 'sold' }),
-  'a page of a status in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21, status: 'pending' }),
+  'a page of a status in the middle': ({ pets }) =>
+    pets.list({ after: 1500n, limit: 21, status: 'pending' }),
   'an animal': ({ pets }) => pets.findById(1234n),
   'a block of ids, which looks for the greatest': ({ pets }) => pets.add(rex),
   'a claim that was made before': ({ pets }) => pets.add(rex, { claim: claimOn('t1') }),
-  'a claim that lapsed': ({ pets }) => pets.add(rex, { claim: claimOn('t2'), now: new Date('2100-01-01') }),
+  'a claim that lapsed': ({ pets }) =>
+    pets.add(rex, { claim: claimOn('t2'), now: new Date('2100-01-01') }),
   'a key': ({ apiKeys }) => apiKeys.findById('k5'),
   'a key to revoke': ({ apiKeys }) => apiKeys.revoke('k5', new Date()),
 };
@@ -86,7 +88,9 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
           const wanted = Number(nreturned ?? nMatched);
           expect(Number(docsExamined), `${name}: documents`).to.be.at.most(wanted);
           // A list of every status looks one key ahead in each.
-          expect(Number(keysExamined), `${name}: keys`).to.be.at.most(wanted + PET_STATUSES.length - 1);
+          expect(Number(keysExamined), `${name}: keys`).to.be.at.most(
+            wanted + PET_STATUSES.length - 1,
+          );
           expect(hasSortStage, `${name}: sorts`).to.equal(undefined);
         }
       }

@@ -44,7 +44,10 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     await set.untilWhole();
     const uri = set.uri(newDatabaseName()).replace('://', '://127.0.0.1:1,');
     const notices: string[] = [];
-    const store = await openMongoStore(uri, { timeout: 30_000, onNotice: (line) => notices.push(line) });
+    const store = await openMongoStore(uri, {
+      timeout: 30_000,
+      onNotice: (line) => notices.push(line),
+    });
     await store.pets.add(rex);
     await store.close();
     expect(notices.filter((line) => / is (?:away|back)/.test(line))).to.deep.equal([]);
@@ -88,16 +91,25 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
       const { pet } = await pets.add(rex);
       const primary = await set.primary();
       const [first, second] = await set.secondaries();
-      const rollbacks = async () => Number((await primary.administer({ replSetGetRBID: 1 }))['rbid']);
+      const rollbacks = async () =>
+        Number((await primary.administer({ replSetGetRBID: 1 }))['rbid']);
       const before = await rollbacks();
       await Promise.all([first?.kill(), second?.kill()]);
       // The primary takes both alone, before it finds out that it is.
       const claim = claimOn('rolled back');
-      const adding = [pets.add({ ...rex, name: 'plain' }), pets.add({ ...rex, name: 'claimed' }, { claim })];
+      const adding = [
+        pets.add({ ...rex, name: 'plain' }),
+        pets.add({ ...rex, name: 'claimed' }, { claim }),
+      ];
       const alone = (name: string) =>
-        client.db().collection(name, { readConcern: { level: 'local' }, readPreference: 'nearest' });
+        client
+          .db()
+          .collection(name, { readConcern: { level: 'local' }, readPreference: 'nearest' });
       await until('the primary has taken both', async () => {
-        const counts = await Promise.all([alone('pets').countDocuments(), alone('claims').countDocuments()]);
+        const counts = await Promise.all([
+          alone('pets').countDocuments(),
+          alone('claims').countDocuments(),
+        ]);
         return counts[0] === 2 && counts[1] === 1;
       });
       const signal = AbortSignal.timeout(1000);

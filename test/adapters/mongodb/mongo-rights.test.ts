@@ -10,12 +10,17 @@ import { apiKey, claimOn, rex } from './mongo-store-tests.js';
 
 interface Role {
   readonly role: string;
-  readonly privileges: ReadonlyArray<{ readonly resource: Document; readonly actions: readonly string[] }>;
+  readonly privileges: ReadonlyArray<{
+    readonly resource: Document;
+    readonly actions: readonly string[];
+  }>;
   readonly roles: readonly string[];
 }
 
 /** What the page tells an operator to say to MongoDB's shell. */
-const [[, DATABASE], [, ROLE], [, USER]] = inShell(codeAt('docs/operations/mongodb.md > Rights > 1')) as [
+const [[, DATABASE], [, ROLE], [, USER]] = inShell(
+  codeAt('docs/operations/mongodb.md > Rights > 1'),
+) as [
   [string, string],
   [string, Role],
   [string, { readonly user: string; readonly pwd: string; readonly roles: readonly string[] }],
@@ -91,7 +96,10 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
   ): Promise<readonly string[]> {
     const notices: string[] = [];
     const uri = server.uri(DATABASE, `${USER.user}:${USER.pwd}@`);
-    const store = await openMongoStore(uri, { mustExist, onNotice: (line) => void notices.push(line) });
+    const store = await openMongoStore(uri, {
+      mustExist,
+      onNotice: (line) => void notices.push(line),
+    });
     try {
       await use(store);
     } finally {

@@ -124,7 +124,8 @@ export function uriOf(
 
 /** Where the server listens. */
 export function addressOf({ uri }: MongoServer): { host: string; port: number } {
-  const [, host = '', port = '27017'] = /^[^:]+:\/\/(?:[^/?]*@)?([^/?,:]*)(?::(\d+))?/.exec(uri) ?? [];
+  const [, host = '', port = '27017'] =
+    /^[^:]+:\/\/(?:[^/?]*@)?([^/?,:]*)(?::(\d+))?/.exec(uri) ?? [];
   return { host, port: Number(port) };
 }
 

@@ -53,7 +53,10 @@ const benchTest = (
     const notices: string[] = [];
     const open = async (): Promise<CompleteStore> => {
       const url = uriOf(server, database, host === undefined ? {} : { host }) + query;
-      const store = await openMongoStore(url, { timeout, onNotice: (line) => void notices.push(line) });
+      const store = await openMongoStore(url, {
+        timeout,
+        onNotice: (line) => void notices.push(line),
+      });
       opened.push(store);
       return store;
     };
@@ -62,7 +65,13 @@ const benchTest = (
       await firstUse(store);
       notices.length = 0;
       const db = clientOf(server).db(database);
-      await test({ store, db, collection: (name) => db.collection<AnyDocument>(name), open, notices });
+      await test({
+        store,
+        db,
+        collection: (name) => db.collection<AnyDocument>(name),
+        open,
+        notices,
+      });
     } finally {
       for (const each of opened) await each.close();
     }
@@ -71,7 +80,8 @@ const benchTest = (
 /** The cases of a suite, each with a store in a database of its own. */
 const storeCases = (server: MongoServer) => ({
   server,
-  onStore: (title: string, test: (bench: Bench) => Promise<void>) => it(title, benchTest(server, {}, test)),
+  onStore: (title: string, test: (bench: Bench) => Promise<void>) =>
+    it(title, benchTest(server, {}, test)),
   /** The store reaches the server through a proxy. */
   throughProxy: (
     title: string,
@@ -90,8 +100,10 @@ const storeCases = (server: MongoServer) => ({
 });
 
 /** A suite on the server that all files share. */
-export const describeStore = (title: string, body: (cases: ReturnType<typeof storeCases>) => void): void =>
-  describeOnMongo(title, (server) => body(storeCases(server)));
+export const describeStore = (
+  title: string,
+  body: (cases: ReturnType<typeof storeCases>) => void,
+): void => describeOnMongo(title, (server) => body(storeCases(server)));
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 

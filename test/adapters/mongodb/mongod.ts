@@ -50,7 +50,10 @@ export class Mongod {
     const { setName } = await this.administer({ hello: 1 });
     const members = [{ _id: 0, host: this.host }];
     if (!setName) await this.administer({ replSetInitiate: { _id: SET, members } });
-    await until('it is primary', async () => (await this.greeting())?.['isWritablePrimary'] === true);
+    await until(
+      'it is primary',
+      async () => (await this.greeting())?.['isWritablePrimary'] === true,
+    );
     return this;
   }
 
@@ -154,7 +157,9 @@ export class ReplicaSet {
     binary: string,
     hostOf: (member: Mongod) => Promise<string> = async ({ host }) => host,
   ): Promise<ReplicaSet> {
-    const members = await Promise.all([0, 1, 2].map(() => Mongod.create(binary, { replicaSet: true })));
+    const members = await Promise.all(
+      [0, 1, 2].map(() => Mongod.create(binary, { replicaSet: true })),
+    );
     const set = new ReplicaSet(members);
     const hosts = await Promise.all(members.map(hostOf));
     await Promise.all(members.map((member) => member.listen()));
@@ -162,7 +167,10 @@ export class ReplicaSet {
       replSetInitiate: {
         _id: SET,
         members: hosts.map((host, _id) => ({ _id, host })),
-        settings: { electionTimeoutMillis: ELECTION_TIMEOUT, heartbeatIntervalMillis: ELECTION_TIMEOUT / 8 },
+        settings: {
+          electionTimeoutMillis: ELECTION_TIMEOUT,
+          heartbeatIntervalMillis: ELECTION_TIMEOUT / 8,
+        },
       },
     });
     await set.untilWhole();
@@ -190,7 +198,8 @@ export class ReplicaSet {
   async untilWhole(): Promise<void> {
     await until('the replica set is whole', async () => {
       const greetings = await this.#greetings();
-      const count = (role: string): number => greetings.filter((greeting) => greeting?.[role]).length;
+      const count = (role: string): number =>
+        greetings.filter((greeting) => greeting?.[role]).length;
       return count('isWritablePrimary') === 1 && count('secondary') === this.members.length - 1;
     });
   }

@@ -21,7 +21,10 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
+import {
+  backUpSqliteStore,
+  restoreSqliteStore,
+} from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import {
@@ -82,7 +85,8 @@ async function leftStore(leave: Leave = (store) => store.close()) {
 const crash: Leave = async (store, file) => {
   await copyAsCrashed(file, `${file}.crashed`);
   await store.close();
-  for (const suffix of ['', '-wal', '-shm']) await rename(`${file}.crashed${suffix}`, file + suffix);
+  for (const suffix of ['', '-wal', '-shm'])
+    await rename(`${file}.crashed${suffix}`, file + suffix);
 };
 
 describe('backUpSqliteStore', () => {
@@ -115,10 +119,16 @@ describe('backUpSqliteStore', () => {
     const folder = join(file, '../backups');
     await mkdir(folder);
     const target = join(folder, 'a.db');
-    expect(await backUpSqliteStore(file, target)).to.deep.equal({ store: file, file: target, pets: 1 });
+    expect(await backUpSqliteStore(file, target)).to.deep.equal({
+      store: file,
+      file: target,
+      pets: 1,
+    });
     expect(await modeOf(target)).to.equal('600');
     expect(petsIn(target)).to.equal(1);
-    expect(await readdir(folder), 'no log: it opens on a disk that is read-only').to.deep.equal(['a.db']);
+    expect(await readdir(folder), 'no log: it opens on a disk that is read-only').to.deep.equal([
+      'a.db',
+    ]);
   });
 
   for (const command of ['backup', 'export']) {
@@ -161,12 +171,16 @@ describe('backUpSqliteStore', () => {
       const backup = backUpSqliteStore(file, `${file}.backup`);
       await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
       await expectStoreFileError(openSqliteStore(`${file}.new`), /cannot be used \(EIO\)/);
-      if (process.platform === 'linux') expect(synced.at(-1)).to.equal(await realpath(dirname(file)));
+      if (process.platform === 'linux')
+        expect(synced.at(-1)).to.equal(await realpath(dirname(file)));
       // As Node.js's permission model does, from version 26 on.
       Object.assign(fault, { code: 'ERR_ACCESS_DENIED' });
       Object.defineProperty(process, 'permission', { value: {}, configurable: true });
       const folder = join(dirname(file), 'new');
-      await expectStoreFileError(openSqliteStore(join(folder, 'a.db')), /: create the folder first/);
+      await expectStoreFileError(
+        openSqliteStore(join(folder, 'a.db')),
+        /: create the folder first/,
+      );
       expect(existsSync(folder)).to.equal(false);
     } finally {
       sync.mock.restore();
@@ -181,8 +195,12 @@ describe('backUpSqliteStore', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     for (const result of results)
       if (result.status === 'rejected')
-        expect(String(result.reason)).to.match(/\.backup exists: |not copied to .+\.backup \(EEXIST/);
-    expect((await readdir(dirname(file))).filter((name) => name.includes('.tmp-'))).to.deep.equal([]);
+        expect(String(result.reason)).to.match(
+          /\.backup exists: |not copied to .+\.backup \(EEXIST/,
+        );
+    expect((await readdir(dirname(file))).filter((name) => name.includes('.tmp-'))).to.deep.equal(
+      [],
+    );
   });
 
   it('stops at a signal that comes while it copies, and leaves nothing', async () => {
@@ -215,7 +233,8 @@ describe('backUpSqliteStore', () => {
     await pets.close();
     change(file, 'PRAGMA user_version = 2');
     await backUpSqliteStore(file, `${file}.backup`);
-    for (const each of [file, `${file}.backup`]) expect(queried(each, 'PRAGMA user_version')).to.equal(2);
+    for (const each of [file, `${file}.backup`])
+      expect(queried(each, 'PRAGMA user_version')).to.equal(2);
   });
 
   for (const [what, target, problem] of [
@@ -223,7 +242,11 @@ describe('backUpSqliteStore', () => {
     ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
     ['the name of a journal', 'a.db-journal', /a\.db-journal has a name that SQLite uses/],
     ['a folder that does not exist', 'none/b.db', /a\.db was not copied to .*none\/b\.db \(ENOENT/],
-    ['a store whose copy proves damaged', 'c.db', /a\.db is damaged \(CHECK constraint failed in pets\)/],
+    [
+      'a store whose copy proves damaged',
+      'c.db',
+      /a\.db is damaged \(CHECK constraint failed in pets\)/,
+    ],
   ] as const) {
     it(`refuses ${what} in one line, and changes no file`, async () => {
       const folder = testFolder();
@@ -232,7 +255,10 @@ describe('backUpSqliteStore', () => {
       await Promise.all(Array.from({ length: 500 }, () => opened.pets.add(rex)));
       await opened.close();
       if (target === 'c.db')
-        change(file, "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 9");
+        change(
+          file,
+          "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 9",
+        );
       await writeFile(join(folder, 'b.db'), 'an earlier backup');
       const before = await stateOf(folder);
       await expectStoreFileError(backUpSqliteStore(file, join(folder, target)), problem);
@@ -297,7 +323,11 @@ describe('restoreSqliteStore', () => {
   for (const [what, make, problem] of [
     ['is damaged', (file: string) => truncate(file, 8192), /malformed|is damaged/],
     ['is empty', (file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
-    ['has a trigger that no store has', (file: string) => change(file, thief), /has the trigger thief: no/],
+    [
+      'has a trigger that no store has',
+      (file: string) => change(file, thief),
+      /has the trigger thief: no/,
+    ],
   ] as const) {
     it(`refuses a backup that ${what}, and leaves the store as it is`, async () => {
       const { folder, file, backup } = await leftStore();

@@ -21,7 +21,11 @@ describe('openSqliteStore', () => {
   for (const contract of storeContracts) bindContract(contract, openSubject);
   bindContract(storeFactoryContract, async () => {
     const { file } = testFile();
-    return { open: (options) => openSqliteStore(file, options), isShared: true, dispose: async () => {} };
+    return {
+      open: (options) => openSqliteStore(file, options),
+      isShared: true,
+      dispose: async () => {},
+    };
   });
 
   it('is held to every case of the contracts', async () => {

@@ -9,7 +9,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { watchPlaces } from '../../../src/adapters/sqlite/store-file.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
-import { claimOn, cleanUp, rejection, rex, testFile, testStore, unavailable } from './temporary-store.js';
+import {
+  claimOn,
+  cleanUp,
+  rejection,
+  rex,
+  testFile,
+  testStore,
+  unavailable,
+} from './temporary-store.js';
 
 const big = { ...rex, name: 'x'.repeat(100_000) };
 
@@ -123,7 +131,11 @@ describe('an SQLite store in trouble', () => {
       await pets.add(rex);
       await pets.check();
       await rm(join(dirname(file), removed), { recursive: true });
-      for (const call of [() => pets.check(), () => pets.add(rex), () => apiKeys.revoke('k', new Date())]) {
+      for (const call of [
+        () => pets.check(),
+        () => pets.add(rex),
+        () => apiKeys.revoke('k', new Date()),
+      ]) {
         const { message } = await unavailable(call());
         expect(message).to.equal(`${file}${suffix} was removed or replaced`);
       }

@@ -8,7 +8,15 @@ import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { Child } from '../../service/running-service.js';
-import { cleanUp, intercept, rejection, rex, testFile, testStore, unavailable } from './temporary-store.js';
+import {
+  cleanUp,
+  intercept,
+  rejection,
+  rex,
+  testFile,
+  testStore,
+  unavailable,
+} from './temporary-store.js';
 
 /** Another connection that is writing, until `release`. */
 function writeLock(file: string): { release(): void } {
@@ -20,12 +28,16 @@ function writeLock(file: string): { release(): void } {
 /** Another connection that has the file for itself, until `release`. */
 function fileLock(file: string): { release(): void } {
   const database = new DatabaseSync(file);
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE pets SET category_id = 8; COMMIT');
+  database.exec(
+    'PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE pets SET category_id = 8; COMMIT',
+  );
   return { release: () => database.close() };
 }
 
 /** A lock that SELECT waits for, until `release`. */
-const selectLock = () => ({ release: intercept('exec', (sql) => sql.startsWith('SELECT') && refuse()) });
+const selectLock = () => ({
+  release: intercept('exec', (sql) => sql.startsWith('SELECT') && refuse()),
+});
 
 /** Runs `work` by a clock that goes on by so many milliseconds each time it is read. */
 async function atSteps<Result>(step: number, work: () => Promise<Result>): Promise<Result> {
@@ -83,7 +95,13 @@ describe('an SQLite store that another connection is writing to', () => {
   });
 
   /** Extended codes keep the primary code in their low byte: https://sqlite.org/rescode.html */
-  const RETRIED = { BUSY: 5, BUSY_RECOVERY: 261, BUSY_SNAPSHOT: 517, BUSY_TIMEOUT: 773, PROTOCOL: 15 };
+  const RETRIED = {
+    BUSY: 5,
+    BUSY_RECOVERY: 261,
+    BUSY_SNAPSHOT: 517,
+    BUSY_TIMEOUT: 773,
+    PROTOCOL: 15,
+  };
   for (const [name, errcode] of Object.entries({ ...RETRIED, LOCKED: 6, IOERR: 10, FULL: 13 })) {
     it(`${name in RETRIED ? 'retries' : 'does not retry'} a read after SQLITE_${name}`, async () => {
       let tries = 0;

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, link, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  mkdir,
+  readFile,
+  readdir,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -32,7 +42,11 @@ async function makeStore(file: string, count = 1): Promise<void> {
 }
 
 /** Opening must fail with one clear line, change no byte of the file or beside it, and leave nothing new there. */
-async function expectRefused(file: string, problem: RegExp, options?: { mustExist: boolean }): Promise<void> {
+async function expectRefused(
+  file: string,
+  problem: RegExp,
+  options?: { mustExist: boolean },
+): Promise<void> {
   const before = await stateOf(dirname(file));
   const error = await expectStoreFileError(openSqliteStore(file, options), problem);
   expect(error).to.have.property('file', file);
@@ -69,7 +83,8 @@ const makeNoisy = async (file: string): Promise<void> => {
 
 const makeLog = (file: string): Promise<void> => writeFile(`${file}-wal`, 'acknowledged animals');
 
-const makeJournal = (file: string): Promise<void> => writeFile(`${file}-journal`, 'animals to restore');
+const makeJournal = (file: string): Promise<void> =>
+  writeFile(`${file}-journal`, 'animals to restore');
 
 /** Opens a store in a process of its own, runs `script` there, and closes it. Resolves to what became of it. */
 async function inProcess(file: string, script: string, options = {}): Promise<string> {
@@ -91,7 +106,11 @@ describe('openSqliteStore', () => {
   describe('refuses with one clear line, and leaves untouched,', () => {
     for (const [what, make, problem] of [
       ['a text', makeText, /\(file is not a database\): make sure that it is a sound store/],
-      ['the database of another program', makeOther, /is the SQLite database of another program: name/],
+      [
+        'the database of another program',
+        makeOther,
+        /is the SQLite database of another program: name/,
+      ],
       ['a store cut short', makeShort, /\(database disk image is malformed\): make sure/],
       ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
     ] as const) {
@@ -144,7 +163,8 @@ describe('openSqliteStore', () => {
       const other = join(folder, 'other.db');
       await makeStore(file);
       await link(file, other);
-      for (const name of [file, other]) await expectRefused(name, /has more than one hard link: remove/);
+      for (const name of [file, other])
+        await expectRefused(name, /has more than one hard link: remove/);
       await (await openSqliteStore(file, { readOnly: true })).close();
       await rm(other);
       await (await openSqliteStore(file)).close();
@@ -185,13 +205,50 @@ describe('openSqliteStore', () => {
 
   for (const [what, make, path, problem, options] of [
     ['a folder', (folder: string) => mkdir(folder), 'folder', /is not a regular file: name/],
-    ['a path through a file', (path: string) => writeFile(dirname(path), ''), 'file/a.db', /used \(ENOTDIR/],
-    ['a link that leads nowhere', (path: string) => symlink('nowhere', path), 'link', /used \(ENOENT/],
-    ['a store beside the log of one that is gone', makeLog, 'a.db', /is missing, but .+-wal exists: put the/],
-    ['a path too long for SQLite', async () => {}, `${'ä/'.repeat(165)}a.db`, /is longer than 504 bytes/],
-    ['a store beside the journal of one that is gone', makeJournal, 'a.db', /but .+-journal exists: put the/],
-    ['a store that must exist', async () => {}, 'none/a.db', /does not exist: name/, { mustExist: true }],
-    ['a store that is only read', async () => {}, 'none/a.db', /does not exist: name/, { readOnly: true }],
+    [
+      'a path through a file',
+      (path: string) => writeFile(dirname(path), ''),
+      'file/a.db',
+      /used \(ENOTDIR/,
+    ],
+    [
+      'a link that leads nowhere',
+      (path: string) => symlink('nowhere', path),
+      'link',
+      /used \(ENOENT/,
+    ],
+    [
+      'a store beside the log of one that is gone',
+      makeLog,
+      'a.db',
+      /is missing, but .+-wal exists: put the/,
+    ],
+    [
+      'a path too long for SQLite',
+      async () => {},
+      `${'ä/'.repeat(165)}a.db`,
+      /is longer than 504 bytes/,
+    ],
+    [
+      'a store beside the journal of one that is gone',
+      makeJournal,
+      'a.db',
+      /but .+-journal exists: put the/,
+    ],
+    [
+      'a store that must exist',
+      async () => {},
+      'none/a.db',
+      /does not exist: name/,
+      { mustExist: true },
+    ],
+    [
+      'a store that is only read',
+      async () => {},
+      'none/a.db',
+      /does not exist: name/,
+      { readOnly: true },
+    ],
   ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
       const folder = testFolder();
@@ -278,7 +335,8 @@ describe('openSqliteStore', () => {
     const store = await openSqliteStore(relative(process.cwd(), file));
     expect(store.location).to.equal(file);
     await store.pets.add(rex);
-    for (const made of [dirname(file), dirname(dirname(file))]) expect(await modeOf(made)).to.equal('700');
+    for (const made of [dirname(file), dirname(dirname(file))])
+      expect(await modeOf(made)).to.equal('700');
     for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(file + suffix)).to.equal('600');
     await store.close();
     expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);

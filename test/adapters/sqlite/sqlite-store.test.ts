@@ -47,7 +47,8 @@ describe('an SQLite store', () => {
     const mebibytes = (): number => statSync(`${file}-wal`).size / 2 ** 20;
     const reader = new DatabaseSync(file);
     reader.exec('BEGIN; SELECT id FROM pets');
-    for (let count = 0; count < 20; count += 1) await pets.add({ ...rex, name: 'x'.repeat(2 ** 20) });
+    for (let count = 0; count < 20; count += 1)
+      await pets.add({ ...rex, name: 'x'.repeat(2 ** 20) });
     expect(mebibytes()).to.be.greaterThan(20);
     reader.close();
     for (let count = 0; count < 3; count += 1) await pets.add(rex);
@@ -82,7 +83,9 @@ describe('an SQLite store', () => {
     expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
     expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)');
     expect(plans).to.include('SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)');
-    expect(plans.join()).to.include('claims USING COVERING INDEX claims_by_keep_until (keep_until<?)');
+    expect(plans.join()).to.include(
+      'claims USING COVERING INDEX claims_by_keep_until (keep_until<?)',
+    );
     expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
   });
 

@@ -33,7 +33,10 @@ describe('openSqliteStore of an older version', () => {
         expect(await store.pets.add(rex, claimOn(key)), key).to.deep.equal({ pet, replayed: true });
         expect(await store.pets.findById(pet.id)).to.deep.equal(pet);
       }
-      expect(await store.transfer.survey()).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
+      expect(await store.transfer.survey()).to.deep.equal({
+        pets: OLD_KEYS.length + 2,
+        lastId: 99n,
+      });
       expect((await store.pets.add(rex)).pet.id).to.equal(100n);
       const createdAt = new Date(1_700_000_000_123);
       expect(await store.apiKeys.findById('k')).to.deep.equal({
@@ -96,7 +99,8 @@ describe('openSqliteStore of an older version', () => {
       versions.push(versionOf(file));
       throw new Error('a listener that fails');
     };
-    for (const each of [`${file}.new`, file]) await (await openSqliteStore(each, { onNotice })).close();
+    for (const each of [`${file}.new`, file])
+      await (await openSqliteStore(each, { onNotice })).close();
     expect([...versions, versionOf(file)]).to.deep.equal([2, SCHEMA_VERSION]);
   });
 
@@ -109,7 +113,10 @@ describe('openSqliteStore of an older version', () => {
       else old.close();
       const before = await stateOf(folder);
       const reading = openSqliteStore(file, { readOnly: true });
-      await expectStoreFileError(reading, /has schema version 1, and reading does not upgrade it: use the/);
+      await expectStoreFileError(
+        reading,
+        /has schema version 1, and reading does not upgrade it: use the/,
+      );
       expect(await stateOf(folder)).to.deep.equal(before);
       if (running) old.close();
     }

@@ -44,7 +44,8 @@ export async function stateOf(folder: string): Promise<readonly string[]> {
 }
 
 /** The permissions of a file or folder, in octal. */
-export const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
+export const modeOf = async (path: string): Promise<string> =>
+  ((await stat(path)).mode & 0o777).toString(8);
 
 /** What a query finds in a file. Changes nothing beside it. */
 export function queried(file: string, sql: string): unknown {
@@ -112,9 +113,27 @@ export function makeOldStore(file: string, version = 2): void {
   }
   addPet.run(99);
   database.exec('DELETE FROM pets WHERE id = 99');
-  const addApiKey = database.prepare('INSERT INTO api_keys VALUES (?, ?, ?, ?, 1700000000123, ?, ?, ?)');
-  addApiKey.run('"k"', '"say \\"hi\\""', 'ab'.repeat(32), '["pets:read","pets:groom"]', 5, 6, '"l"');
-  addApiKey.run('"l"', JSON.stringify('a\0b\ud800'), 'cd'.repeat(32), '["pets:read"]', null, null, null);
+  const addApiKey = database.prepare(
+    'INSERT INTO api_keys VALUES (?, ?, ?, ?, 1700000000123, ?, ?, ?)',
+  );
+  addApiKey.run(
+    '"k"',
+    '"say \\"hi\\""',
+    'ab'.repeat(32),
+    '["pets:read","pets:groom"]',
+    5,
+    6,
+    '"l"',
+  );
+  addApiKey.run(
+    '"l"',
+    JSON.stringify('a\0b\ud800'),
+    'cd'.repeat(32),
+    '["pets:read"]',
+    null,
+    null,
+    null,
+  );
   database.close();
 }
 
@@ -169,7 +188,10 @@ export const claimOn = (
 });
 
 /** Checks that a call is refused in one line that matches `problem`. */
-export async function expectStoreFileError(call: Promise<unknown>, problem: RegExp): Promise<unknown> {
+export async function expectStoreFileError(
+  call: Promise<unknown>,
+  problem: RegExp,
+): Promise<unknown> {
   const error = await rejection(call);
   expect(error).to.be.instanceOf(StoreFileError);
   expect(error).to.have.property('message').that.matches(problem).and.does.not.include('\n');

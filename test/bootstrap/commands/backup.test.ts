@@ -23,9 +23,15 @@ describe('backup and restore', () => {
   it('says what it backed up, and where, or prints JSON with --json', async () => {
     const { code, out, err } = await runLine(`backup ${file}`, env);
     expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    expect(out).to.match(/^Backed up 1 animals, and checked the copy\n  store  .*a\.db\n  backup .*b\.db\n$/);
+    expect(out).to.match(
+      /^Backed up 1 animals, and checked the copy\n  store  .*a\.db\n  backup .*b\.db\n$/,
+    );
     const json = await runLine(`backup ${file}.2 --json`, env);
-    expect(JSON.parse(json.out)).to.include({ store: join(folder, 'a.db'), file: `${file}.2`, pets: 1 });
+    expect(JSON.parse(json.out)).to.include({
+      store: join(folder, 'a.db'),
+      file: `${file}.2`,
+      pets: 1,
+    });
   });
 
   it('ends with 1 when it fails, with 2 at wrong usage', async () => {
@@ -61,7 +67,9 @@ describe('backup and restore', () => {
     const before = await readdir(join(folder, 'data'));
     const { code, out, err } = await runLine(`restore ${file}`, served);
     expect({ code, out }).to.deep.equal({ code: 1, out: '' });
-    expect(err).to.match(/^[^\n]+animal-store\.db is in use: stop every service and command on it\.\n$/);
+    expect(err).to.match(
+      /^[^\n]+animal-store\.db is in use: stop every service and command on it\.\n$/,
+    );
     expect(await readdir(join(folder, 'data'))).to.deep.equal(before);
     expect((await child.stop()).code).to.equal(0);
     expect((await runLine(`restore ${file}`, served)).code).to.equal(0);

@@ -23,7 +23,11 @@ const SHELF = { STORE_URL: 'shelf:' };
 
 describe('The command line', () => {
   it('says its version', async () => {
-    expect(await runLine('--version')).to.deep.equal({ code: 0, out: `${MANIFEST.version}\n`, err: '' });
+    expect(await runLine('--version')).to.deep.equal({
+      code: 0,
+      out: `${MANIFEST.version}\n`,
+      err: '',
+    });
   });
 
   it('lists all commands when called with nothing', async () => {
@@ -62,7 +66,12 @@ describe('The command line', () => {
     });
   });
 
-  for (const line of ['--help', 'openapi', 'keys list --json', 'import examples/data/animals.csv']) {
+  for (const line of [
+    '--help',
+    'openapi',
+    'keys list --json',
+    'import examples/data/animals.csv',
+  ]) {
     it(`ends with 1 and one line when the result of ${line} cannot be written, with 0 when its reader has gone`, async () => {
       for (const [code, exit, said] of [
         ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],
@@ -102,22 +111,37 @@ describe('The command line', () => {
       ],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', '--name must be 1 to 100 characters'],
-      ['keys issue --name a --scope=', "'--scope <scopes>' must be one or more of pets:read, pets:write"],
-      ['keys issue --name a --scope pets:feed', "'--scope <scopes>' must be one or more of pets:read, pets"],
+      [
+        'keys issue --name a --scope=',
+        "'--scope <scopes>' must be one or more of pets:read, pets:write",
+      ],
+      [
+        'keys issue --name a --scope pets:feed',
+        "'--scope <scopes>' must be one or more of pets:read, pets",
+      ],
       ['keys revoke a --after -1h', "'--after <duration>' must be a duration from 0ms to 36500d"],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
-      ['import animals.txt', 'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.'],
+      [
+        'import animals.txt',
+        'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.',
+      ],
       ['import no-such.csv', 'no-such.csv cannot be read. ENOENT: no such file or directory'],
       ['import . --format csv', '. is no regular file: use import - < ..'],
-      ['import a.csv --map name', "'--map <columns>' must be columns by field (id, name, categoryId, status"],
+      [
+        'import a.csv --map name',
+        "'--map <columns>' must be columns by field (id, name, categoryId, status",
+      ],
       ['import a.csv --map nmae=A', "'--map <columns>' must be columns by field"],
       ['import a.csv --map name=A,name=B', "'--map <columns>' must be columns by field"],
       [
         'import package.json --format csv --once --keep-ids',
         "option '--once' cannot be used with option '--keep-ids'",
       ],
-      ['import - --format csv --once', '--once reads a file twice, which standard input cannot be.'],
+      [
+        'import - --format csv --once',
+        '--once reads a file twice, which standard input cannot be.',
+      ],
     ];
     for (const [line, message] of WRONG) {
       it(`${message.replace(/\n[^]*/, '')}, to ${line}`, async () => {
@@ -130,8 +154,20 @@ describe('The command line', () => {
     }
 
     it('never an argument, which may be a key', async () => {
-      const keys = [`ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`, 'hunter2', 'issu3-secret', "it's secret"];
-      const lines = ['%', 'keys %', 'keys revoke ID %', 'serve %', 'keys list --json=%', 'keys list --%'];
+      const keys = [
+        `ast_live_4fZk02Qa_${'s'.repeat(43)}_abcdef`,
+        'hunter2',
+        'issu3-secret',
+        "it's secret",
+      ];
+      const lines = [
+        '%',
+        'keys %',
+        'keys revoke ID %',
+        'serve %',
+        'keys list --json=%',
+        'keys list --%',
+      ];
       for (const key of keys) {
         for (const line of [...lines, 'keys revoke ID --after %', 'keys revoke ID --after=%']) {
           const args = line.split(' ').map((word) => word.replace('%', key));
@@ -145,7 +181,8 @@ describe('The command line', () => {
 
   // Which settings a command uses.
   for (const [line, used] of Object.entries({
-    openapi: 'BASE_PATH BODY_LIMIT DEPRECATED_SINCE EXPERIMENTAL GET_PET PUBLIC_URL RATE_LIMIT STAGING_URL',
+    openapi:
+      'BASE_PATH BODY_LIMIT DEPRECATED_SINCE EXPERIMENTAL GET_PET PUBLIC_URL RATE_LIMIT STAGING_URL',
     'keys list': 'ADAPTERS STORE_URL',
     'keys issue --name till': 'ADAPTERS KEY_ENVIRONMENT STORE_URL',
     'keys revoke id': 'ADAPTERS STORE_URL',
@@ -157,7 +194,9 @@ describe('The command line', () => {
       const wrong = Object.fromEntries(SETTINGS.map(({ name }) => [name, '/']));
       const { code, err } = await runLine(line, wrong);
       expect(code).to.equal(2);
-      expect(err.match(/^ {2}[A-Z_]+/gm)?.map((name) => name.trim())).to.have.members(used.split(' '));
+      expect(err.match(/^ {2}[A-Z_]+/gm)?.map((name) => name.trim())).to.have.members(
+        used.split(' '),
+      );
     });
 
   it('opens a store as the modules of ADAPTERS decorate it', async () => {
@@ -166,7 +205,8 @@ describe('The command line', () => {
       decorate(options, TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
     );
     const modules = [...shelves.map(({ module }) => module), traced];
-    for (const line of ['keys list', 'copy --from old: --to new:']) await runLine(line, SHELF, modules);
+    for (const line of ['keys list', 'copy --from old: --to new:'])
+      await runLine(line, SHELF, modules);
     for (const { opened } of shelves) expect(opened[0]).to.include({ snapshot: true });
     for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
     expect(shelves[0]?.opened[0]).to.include({ mustExist: true, readOnly: true });
@@ -181,10 +221,13 @@ describe('The command line', () => {
       'sqlite:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite::memory:': 'must name a file, such as sqlite:data/animal-store.db',
       'sqlite:~/hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
-      'sqlite:file:hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
-      'sqlite:hunter2.db-wal': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
+      'sqlite:file:hunter2.db':
+        'must name a file, such as sqlite:data/animal-store.db, without ~ or',
+      'sqlite:hunter2.db-wal':
+        'must name a file, such as sqlite:data/animal-store.db, without ~ or',
       'mongodb://me:hunter2@host:port/animals': 'is not a MongoDB connection string ',
-      'mongodb://me:hunter2@host/animals?color=hunter2': 'has options that the driver refuses: color',
+      'mongodb://me:hunter2@host/animals?color=hunter2':
+        'has options that the driver refuses: color',
     })) {
       const { code, out, err } = await runLine('serve', { ...wrong, STORE_URL });
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
@@ -204,7 +247,11 @@ describe('The command line', () => {
   const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
   const away = new UnavailableError('listing API keys', { cause: refused });
   for (const [what, error, said] of [
-    ['each cause once', away, /^The store is not available \(listing API keys\)\. connect ECONNREFUSED\n$/],
+    [
+      'each cause once',
+      away,
+      /^The store is not available \(listing API keys\)\. connect ECONNREFUSED\n$/,
+    ],
     ['one line that a user can act on', new Error('locked\nsecond line'), /^locked second line\n$/],
     ['where a fault of the program is', new TypeError('no cupboard'), /^TypeError: .*\n +at /],
     ['what was thrown although it is not an error', 'a tantrum', /^a tantrum\n$/],
@@ -220,7 +267,11 @@ describe('The command line', () => {
 describe('commands on a store of an older version', () => {
   afterEach(cleanUp);
 
-  for (const line of ['keys list', 'export - --format csv', 'copy --from sqlite:STORE --to sqlite:NEW']) {
+  for (const line of [
+    'keys list',
+    'export - --format csv',
+    'copy --from sqlite:STORE --to sqlite:NEW',
+  ]) {
     it(`${line.replace(/ -.*/, '')} refuses it with 1 and one line, and leaves it as it is`, async () => {
       const { folder, file } = testFile();
       makeOldStore(file);

@@ -21,7 +21,13 @@ describe('copy', () => {
         { name: key, categoryId: 2n ** 63n - 1n },
         { idempotencyKey: { scope: 's', key } },
       );
-    await old.apiKeys.add({ id: 'a', name: 'till', hash: '0'.repeat(64), scopes: [], createdAt: new Date() });
+    await old.apiKeys.add({
+      id: 'a',
+      name: 'till',
+      hash: '0'.repeat(64),
+      scopes: [],
+      createdAt: new Date(),
+    });
   });
 
   /** The two stores, the target with something of its own. */
@@ -30,7 +36,10 @@ describe('copy', () => {
     new Shelf({ ...target, location: 'new 1', ...different }, 'new'),
   ];
 
-  async function copy(line = LINE, [from, to] = shelves()): Promise<Outcome & { closed: number[] }> {
+  async function copy(
+    line = LINE,
+    [from, to] = shelves(),
+  ): Promise<Outcome & { closed: number[] }> {
     const outcome = await runLine(line, {}, [from.module, to.module]);
     return { ...outcome, closed: [from.closed, to.closed] };
   }
@@ -51,14 +60,22 @@ describe('copy', () => {
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
     const claims = { limit: 9, now: new Date(0) };
-    expect(await target.transfer.readClaims(claims)).to.deep.equal(await old.transfer.readClaims(claims));
+    expect(await target.transfer.readClaims(claims)).to.deep.equal(
+      await old.transfer.readClaims(claims),
+    );
   });
 
   it('prints the result as one line of JSON with --json, ids exact to the digit', async () => {
     await old.transfer.reserveIds(2n ** 53n + 1n);
     const { out } = await copy(`${LINE} --json`);
     expect(out).to.match(/^\{[^\n]*"lastId":9007199254740993[^\n]*\}\n$/);
-    expect(JSON.parse(out)).to.include({ from: 'old 1', to: 'new 1', pets: 3, claims: 3, apiKeys: 1 });
+    expect(JSON.parse(out)).to.include({
+      from: 'old 1',
+      to: 'new 1',
+      pets: 3,
+      claims: 3,
+      apiKeys: 1,
+    });
   });
 
   it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
@@ -71,11 +88,31 @@ describe('copy', () => {
   });
 
   for (const [what, line, message] of [
-    ['memory as the source', 'copy --from memory: --to new:', 'A store in memory belongs to its service'],
-    ['memory as the target', 'copy --from old: --to memory:', 'A store in memory belongs to its service'],
-    ['an unknown scheme', 'copy --from old: --to attic:', '\n  --to must start with the scheme of a store: '],
-    ['no scheme', 'copy --from old.db --to new:', '\n  --from must start with the scheme of a store: '],
-    ['one store by two names', 'copy --from old: --to old:', '--from and --to name the same store.'],
+    [
+      'memory as the source',
+      'copy --from memory: --to new:',
+      'A store in memory belongs to its service',
+    ],
+    [
+      'memory as the target',
+      'copy --from old: --to memory:',
+      'A store in memory belongs to its service',
+    ],
+    [
+      'an unknown scheme',
+      'copy --from old: --to attic:',
+      '\n  --to must start with the scheme of a store: ',
+    ],
+    [
+      'no scheme',
+      'copy --from old.db --to new:',
+      '\n  --from must start with the scheme of a store: ',
+    ],
+    [
+      'one store by two names',
+      'copy --from old: --to old:',
+      '--from and --to name the same store.',
+    ],
   ] as const) {
     it(`refuses ${what} with 2, and writes nothing`, async () => {
       const { code, out, err } = await copy(line);
@@ -93,7 +130,9 @@ describe('copy', () => {
         throw new UnavailableError('writing claims', { cause: new Error('disk is full') });
       },
     });
-    const { code, out, err, closed } = await copy(LINE, shelves(failing)).finally(() => mock.timers.reset());
+    const { code, out, err, closed } = await copy(LINE, shelves(failing)).finally(() =>
+      mock.timers.reset(),
+    );
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
     const why = 'The store is not available (writing claims). disk is full';
     expect(err).to.equal(`3 animals copied or compared\n${why}\n`);

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
-import { readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -13,7 +20,13 @@ import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { MAX_GIVEN_ID, NEW_PET_FIELDS, PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
+import {
+  MAX_GIVEN_ID,
+  NEW_PET_FIELDS,
+  PET_RULES,
+  savedPet,
+  type Pet,
+} from '../../../src/domain/pet.js';
 import { stringify } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { cleanUp, program, shellLine, temporaryFolder } from '../../service/running-service.js';
@@ -30,7 +43,11 @@ const HARD: readonly Pet[] = [
 ]
   .flat()
   .map((name, index) =>
-    savedPet(BigInt(3 * index + 1), { ...FULL_PET, name, categoryId: index % 2 ? INT64_MAX : INT64_MIN }),
+    savedPet(BigInt(3 * index + 1), {
+      ...FULL_PET,
+      name,
+      categoryId: index % 2 ? INT64_MAX : INT64_MIN,
+    }),
   );
 
 const fail = () => Promise.reject(new Error('opened'));
@@ -84,7 +101,9 @@ describe('import and export', () => {
       expect(await store.pets.list({ limit: 99 })).to.deep.equal(HARD);
       await shell(`export ${path(`second.${ending}`)}`);
       expect(readFileSync(path(`second.${ending}`)).equals(readFileSync(first))).to.equal(true);
-      expect((await store.pets.add({ name: 'New', categoryId: 1n, status: 'sold' })).pet.id).to.equal(50n);
+      expect(
+        (await store.pets.add({ name: 'New', categoryId: 1n, status: 'sold' })).pet.id,
+      ).to.equal(50n);
     });
   }
 
@@ -94,7 +113,9 @@ describe('import and export', () => {
     for (const file of ['a.csv', 'a.ndjson']) await shell(`export ${path(file)}`, { list });
     const fields = ['id', ...NEW_PET_FIELDS];
     const values = [1n, ...NEW_PET_FIELDS.map((field) => FULL_PET[field])];
-    expect(readFileSync(path('a.csv'), 'utf8')).to.equal(`${fields.join(',')}\n${values.join(',')}\n`);
+    expect(readFileSync(path('a.csv'), 'utf8')).to.equal(
+      `${fields.join(',')}\n${values.join(',')}\n`,
+    );
     expect(Object.keys(JSON.parse(readFileSync(path('a.ndjson'), 'utf8')))).to.deep.equal(fields);
     for (const file of ['a.csv', 'a.ndjson']) await shell(`import ${path(file)}`);
     expect(await store.pets.list({ limit: 9 })).to.deep.equal([pet, { ...pet, id: 2n }]);
@@ -155,7 +176,8 @@ describe('import and export', () => {
       'tabs, also beside others in quotes':
         '",;,;,;"\t"name"\tcategoryId\tstatus\n\t\t\t\n\ta;b,c\t1\tsold\n',
       'commas, without lines of commas alone': 'name,categoryId\n,\n"a;b,c",1\n,,,\n',
-      'what Excel says in a line before': '\ufeffsep=;\r\nname;categoryId;1,2,3,4\r\n"a;b,c";1;\r\n',
+      'what Excel says in a line before':
+        '\ufeffsep=;\r\nname;categoryId;1,2,3,4\r\n"a;b,c";1;\r\n',
     }))
       it(`reads columns between ${what}`, async () => {
         expect((await imported(content)).err).to.equal('');
@@ -180,7 +202,10 @@ describe('import and export', () => {
     ];
     const BAD_JSON: typeof BAD_CSV = [
       ['{"name":"A","categoryId":1.5,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
-      ['{"name":"A","categoryId":5.00000000000000000001,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
+      [
+        '{"name":"A","categoryId":5.00000000000000000001,"status":"sold"}',
+        `${INVALID} ${CATEGORY}.`,
+      ],
       ['{"name":1}', `${INVALID} name must be a string; categoryId is required.`],
       ['{"name":"A","categoryId":9223372036854775808}', `${INVALID} ${CATEGORY}.`],
       ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated.'],
@@ -195,7 +220,9 @@ describe('import and export', () => {
         const content = start + good + bad.map(([line]) => `${line}\n${good}`).join('');
         const { code, out, err } = await imported(content, '', name, { add: fail, check: fail });
         const first = start === '' ? 2 : 3;
-        const lines = bad.map(([, reason], index) => `${path(name)}:${first + 2 * index}: ${reason}\n`);
+        const lines = bad.map(
+          ([, reason], index) => `${path(name)}:${first + 2 * index}: ${reason}\n`,
+        );
         const end = `Lines that are not valid: ${bad.length}. Nothing was stored.\n`;
         expect({ code, out, err }).to.deep.equal({ code: 1, out: '', err: lines.join('') + end });
       });
@@ -208,7 +235,9 @@ describe('import and export', () => {
         const reasons = [`4: ${INVALID} ${CATEGORY}.`, `5: ${QUOTE}`].map(
           (each) => `${path('a.csv')}:${each}\n`,
         );
-        expect(err).to.equal(`${reasons.join('')}Lines that are not valid: 2. Nothing was stored.\n`);
+        expect(err).to.equal(
+          `${reasons.join('')}Lines that are not valid: 2. Nothing was stored.\n`,
+        );
       });
 
     it('shows the first twenty faults, and counts all', async () => {
@@ -230,10 +259,15 @@ describe('import and export', () => {
     });
 
     it('checks every line and opens no store with --dry-run', async () => {
-      const { code, out } = await imported(`${HEADER}A,1,sold\nB,1,sold\n`, ' --dry-run --json', 'a.csv', {
-        add: fail,
-        check: fail,
-      });
+      const { code, out } = await imported(
+        `${HEADER}A,1,sold\nB,1,sold\n`,
+        ' --dry-run --json',
+        'a.csv',
+        {
+          add: fail,
+          check: fail,
+        },
+      );
       expect(code).to.equal(0);
       expect(JSON.parse(out)).to.deep.equal({ from: path('a.csv'), added: 2, line: 3 });
       expect(await imported(`${HEADER}B,x,sold\n`, ' --dry-run')).to.include({ code: 1, out: '' });
@@ -253,7 +287,9 @@ describe('import and export', () => {
       await imported(`${content}B,1,sold\n`);
       expect(await names()).to.have.length(8);
       const claims = await store.transfer.readClaims({ limit: 9, now: new Date(0) });
-      const days = claims.map(({ keepUntil }) => Math.round((keepUntil.getTime() - Date.now()) / 86_400_000));
+      const days = claims.map(({ keepUntil }) =>
+        Math.round((keepUntil.getTime() - Date.now()) / 86_400_000),
+      );
       expect(new Set(days)).to.deep.equal(new Set([365]));
     });
 
@@ -279,16 +315,23 @@ describe('import and export', () => {
       writeFileSync(file, `${HEADER}A,1,sold\n`);
       const { module } = new Shelf({ ...store, location: 'shelf 1' });
       const test = new TestIo({ STORE_URL: 'shelf:' });
-      expect(await run(['import', file, '--once'], test.io, [module, replacing]), test.err).to.equal(0);
+      expect(
+        await run(['import', file, '--once'], test.io, [module, replacing]),
+        test.err,
+      ).to.equal(0);
       expect(await names()).to.deep.equal(['A']);
     });
 
     it('keeps ids only in an empty store, and only ascending ones: no animal hides another', async () => {
       const wrong = `id,${HEADER}5,A,1,sold\n5,B,1,sold\n4,C,1,sold\nx,D,1,sold\n0,E,1,sold\n-1,F,1,sold\n`;
       expect(
-        (await imported(wrong, ' --keep-ids')).err.match(/:\d: The animal is not valid: id must be /g),
+        (await imported(wrong, ' --keep-ids')).err.match(
+          /:\d: The animal is not valid: id must be /g,
+        ),
       ).to.have.length(5);
-      expect(await imported(`id,${HEADER}5,A,1,sold\n9,B,1,sold\n`, ' --keep-ids')).to.include({ code: 0 });
+      expect(await imported(`id,${HEADER}5,A,1,sold\n9,B,1,sold\n`, ' --keep-ids')).to.include({
+        code: 0,
+      });
       expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([5n, 9n]);
       for (const transfer of [store.transfer, undefined]) {
         store = { ...store, transfer } as CompleteStore;
@@ -308,7 +351,9 @@ describe('import and export', () => {
     it('keeps no id so high that fewer than 2^32 are left for new animals', async () => {
       expect(MAX_GIVEN_ID).to.equal(INT64_MAX - 2n ** 32n);
       const highest = `id,${HEADER}${MAX_GIVEN_ID},A,1,sold\n`;
-      expect((await imported(`${highest}${MAX_GIVEN_ID + 1n},B,1,sold\n`, ' --keep-ids')).err).to.include(
+      expect(
+        (await imported(`${highest}${MAX_GIVEN_ID + 1n},B,1,sold\n`, ' --keep-ids')).err,
+      ).to.include(
         `:3: The animal is not valid: id must be an integer from ${MAX_GIVEN_ID + 1n}, after the one before, to`,
       );
       await imported(highest, ' --keep-ids');
@@ -379,7 +424,9 @@ describe('import and export', () => {
       expect(await names()).to.have.length(70);
       const csv = [`${HEADER}A,1,sold\n"B"b,1,sold\n`, 'x'.repeat(2 ** 21)];
       const io = new TestIo({ STORE_URL: 'shelf:' }, { stdin: csv });
-      expect((await shell('import - --format csv', {}, io)).err).to.include(`Standard input:3: ${QUOTE}`);
+      expect((await shell('import - --format csv', {}, io)).err).to.include(
+        `Standard input:3: ${QUOTE}`,
+      );
     });
 
     it('opens regular files only, and says why it cannot read another', async () => {
@@ -413,7 +460,9 @@ describe('import and export', () => {
       'a.csv has 2 columns name.': ['name,name,categoryId\n'],
       'a.csv: line 1 is not UTF-8.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
       'a.csv: line 2 is not UTF-8.': [Buffer.from(`${HEADER}M\xc3`, 'latin1')], // cut off
-      'a.csv: line 10001 is not UTF-8.': [Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1')],
+      'a.csv: line 10001 is not UTF-8.': [
+        Buffer.from(`${HEADER}${'A,1,sold\n'.repeat(9999)}\xff`, 'latin1'),
+      ],
       'a.csv: line 2 is longer than 1 MiB': [`${longest}x\nA,1,\n`],
       'a.csv.gz has no ending of a format': ['', '', 'a.csv.gz'],
       'Allowed choices are csv, ndjson, jsonl.': ['', ' --format xml'],
@@ -474,7 +523,9 @@ describe('import and export', () => {
         ),
       );
       const test = new TestIo({ STORE_URL: `sqlite:${file}` });
-      expect(await run(['export', path('animals.ndjson')], test.io, [changing]), test.err).to.equal(0);
+      expect(await run(['export', path('animals.ndjson')], test.io, [changing]), test.err).to.equal(
+        0,
+      );
       await service.close();
       const lines = readFileSync(path('animals.ndjson'), 'utf8').trimEnd().split('\n');
       expect(lines).to.deep.equal(added.map((pet) => stringify(pet)));
@@ -483,7 +534,9 @@ describe('import and export', () => {
     it('never replaces a file, and leaves none when it fails', async () => {
       await store.transfer.writePets(HARD);
       const list: PetRepository['list'] = (range, call) =>
-        range.after === undefined ? store.pets.list(range, call) : Promise.reject(new Error('gone'));
+        range.after === undefined
+          ? store.pets.list(range, call)
+          : Promise.reject(new Error('gone'));
       expect(await shell(`export ${path('a.csv')}`, { list })).to.include({
         code: 1,
         out: '',
@@ -491,7 +544,11 @@ describe('import and export', () => {
       });
       expect(readdirSync(folder)).to.deep.equal([]);
       const { out } = await shell(`export ${path('a.csv')} --json`);
-      expect(JSON.parse(out)).to.deep.equal({ from: 'shelf 1', to: path('a.csv'), exported: HARD.length });
+      expect(JSON.parse(out)).to.deep.equal({
+        from: 'shelf 1',
+        to: path('a.csv'),
+        exported: HARD.length,
+      });
       const before = readFileSync(path('a.csv'));
       expect((await shell(`export ${path('a.csv')}`)).code).to.equal(2);
       expect(readFileSync(path('a.csv')).equals(before)).to.equal(true);

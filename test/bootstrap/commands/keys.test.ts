@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { ContainerModule } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../../src/application/ports/api-key-repository.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
@@ -147,7 +150,11 @@ describe('The commands for keys', () => {
 
   it('open an existing store only, unless they issue a key, and close it when they fail, too', async () => {
     for (const line of ['issue --name a', 'list', 'revoke nosuchid']) await keys(line);
-    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([undefined, true, true]);
+    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([
+      undefined,
+      true,
+      true,
+    ]);
     expect(shelf.closed).to.equal(3);
   });
 
@@ -159,7 +166,9 @@ describe('The commands for keys', () => {
   it('say why they cannot reach the keys of a memory store, or of a store that keeps none', async () => {
     const memory = await keys('list', { STORE_URL: 'memory:' });
     expect(memory).to.include({ code: 1, out: '' });
-    expect(memory.err).to.equal('A store in memory belongs to its service: no command can reach it.\n');
+    expect(memory.err).to.equal(
+      'A store in memory belongs to its service: no command can reach it.\n',
+    );
     const without = new Shelf({ apiKeys: undefined }, 'none');
     expect(await runLine('keys list', { STORE_URL: 'none:' }, [without.module])).to.deep.equal({
       code: 1,

@@ -81,7 +81,9 @@ describe('serve', () => {
     unseen.io.fullDisk = new Error('write ENOSPC');
     expect(await unseen.code).to.equal(1);
     expect((await apiKeys.list()).map(({ revokedAt }) => revokedAt)).to.deep.equal([new Date(0)]);
-    expect(unseen.io.err).to.match(/^Key \w{8} was revoked, because nobody has seen it: issue one with /m);
+    expect(unseen.io.err).to.match(
+      /^Key \w{8} was revoked, because nobody has seen it: issue one with /m,
+    );
   });
 
   it('issues no key beside an authenticator of others', async () => {
@@ -142,7 +144,14 @@ describe('serve', () => {
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
-    const pets = { add: away, findById: away, list: away, revoke: away, check: away, close: async () => {} };
+    const pets = {
+      add: away,
+      findById: away,
+      list: away,
+      revoke: away,
+      check: away,
+      close: async () => {},
+    };
     const shelf = factory('shelf', async (_, options): Promise<Store> => {
       options?.onNotice?.('not prepared yet: connect ECONNREFUSED');
       return { pets, apiKeys: pets, location: 'away', close: pets.close };
@@ -160,7 +169,10 @@ describe('serve', () => {
   });
 
   it('warns of static keys that can be guessed, without quoting them', async () => {
-    const serving = serve({ API_KEYS: 'fifteen-letters,sixteen-letters-,short', STORE_URL: 'memory:' });
+    const serving = serve({
+      API_KEYS: 'fifteen-letters,sixteen-letters-,short',
+      STORE_URL: 'memory:',
+    });
     await serving.ready();
     const [warning] = serving.io.messages;
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
@@ -175,7 +187,9 @@ describe('serve', () => {
     await client.get(`${url}/pets?limit=in-the-query`);
     await statusOf(`${url}/pets`, 'the-bad-key-of-this-test');
     const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
-    expect(responses.map(({ method, path, status, code }) => [method, path, status, code])).to.deep.equal([
+    expect(
+      responses.map(({ method, path, status, code }) => [method, path, status, code]),
+    ).to.deep.equal([
       ['POST', '/v1/pets', 201, undefined],
       ['GET', '/v1/pets', 400, 'invalid_parameter'],
       ['GET', '/v1/pets', 401, 'invalid_api_key'],
@@ -202,7 +216,11 @@ describe('serve', () => {
       }),
     );
     const shelf = new Shelf();
-    const serving = serve({ SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' }, shelf.module, endless);
+    const serving = serve(
+      { SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' },
+      shelf.module,
+      endless,
+    );
     const url = await serving.ready();
     const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
     await asked.promise;

@@ -9,14 +9,39 @@ describe('The address of a client', () => {
   for (const [title, remoteAddress, headers, expected] of [
     ['is that of the connection without a proxy', client, {}, client],
     ['is what a trusted proxy says', PROXY, { 'x-forwarded-for': client }, client],
-    ['is not what others say', client, { 'x-forwarded-for': '1.1.1.1', forwarded: 'for=1.1.1.1' }, client],
-    ['is not what others say on the same machine', '127.0.0.1', { 'x-forwarded-for': client }, '127.0.0.1'],
-    ['is not what others told a trusted proxy', PROXY, { 'x-forwarded-for': `1.1.1.1, ${client}` }, client],
-    ['is found behind several trusted proxies', PROXY, { 'x-forwarded-for': `${client}, 10.9.9.9` }, client],
+    [
+      'is not what others say',
+      client,
+      { 'x-forwarded-for': '1.1.1.1', forwarded: 'for=1.1.1.1' },
+      client,
+    ],
+    [
+      'is not what others say on the same machine',
+      '127.0.0.1',
+      { 'x-forwarded-for': client },
+      '127.0.0.1',
+    ],
+    [
+      'is not what others told a trusted proxy',
+      PROXY,
+      { 'x-forwarded-for': `1.1.1.1, ${client}` },
+      client,
+    ],
+    [
+      'is found behind several trusted proxies',
+      PROXY,
+      { 'x-forwarded-for': `${client}, 10.9.9.9` },
+      client,
+    ],
     ['is that of the proxy if it says nothing', PROXY, {}, PROXY],
     ['is not what a client wrote into Forwarded', PROXY, { forwarded: 'for=7.7.7.7' }, PROXY],
     ['may be of IPv6', PROXY, { 'x-forwarded-for': '2001:db8::1' }, '2001:db8::1'],
-    ['is found where IPv4 is mapped to IPv6', '::ffff:10.1.2.3', { 'x-forwarded-for': client }, client],
+    [
+      'is found where IPv4 is mapped to IPv6',
+      '::ffff:10.1.2.3',
+      { 'x-forwarded-for': client },
+      client,
+    ],
     ['is unknown with the connection', undefined, { 'x-forwarded-for': client }, undefined],
   ] as const) {
     it(title, () => {
@@ -26,9 +51,16 @@ describe('The address of a client', () => {
   }
 
   it('is known with every network that the setting allows', () => {
-    for (const network of ['0.0.0.0/1', '::/1', '::ffff:10.0.0.1', '::ffff:10.0.0.0/104', 'fe80::1%lo', '::'])
-      expect(clientAddressBehind(networks(network))(requestWith({}, { remoteAddress: PROXY }))).to.equal(
-        PROXY,
-      );
+    for (const network of [
+      '0.0.0.0/1',
+      '::/1',
+      '::ffff:10.0.0.1',
+      '::ffff:10.0.0.0/104',
+      'fe80::1%lo',
+      '::',
+    ])
+      expect(
+        clientAddressBehind(networks(network))(requestWith({}, { remoteAddress: PROXY })),
+      ).to.equal(PROXY);
   });
 });

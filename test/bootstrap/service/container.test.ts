@@ -48,7 +48,9 @@ describe('The container', () => {
         urls.push(url);
         return openMemoryStore();
       });
-      await (await container({ STORE_URL: 'shelf://third/from:left' }, shelf)).getAsync(TOKENS.animalStore);
+      await (
+        await container({ STORE_URL: 'shelf://third/from:left' }, shelf)
+      ).getAsync(TOKENS.animalStore);
       expect(urls).to.deep.equal(['shelf://third/from:left']);
     });
 
@@ -64,7 +66,11 @@ describe('The container', () => {
     const shelf = new Shelf();
     const made = await container({ STORE_URL: 'shelf:' }, shelf.module);
     const { requestListener, animalStore, store } = TOKENS;
-    await Promise.all([made.getAsync(requestListener), made.getAsync(animalStore), made.getAsync(store)]);
+    await Promise.all([
+      made.getAsync(requestListener),
+      made.getAsync(animalStore),
+      made.getAsync(store),
+    ]);
     expect(shelf.opened).to.have.length(1);
   });
 
@@ -84,7 +90,10 @@ describe('The container', () => {
     const asking = await container({ ...settings, EXPERIMENTAL: 'removePet' }, shelf.module);
     expect(await rejectionOf(asking.getAsync(TOKENS.httpInterface)))
       .to.be.instanceOf(SettingsError)
-      .with.property('message', 'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals');
+      .with.property(
+        'message',
+        'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals',
+      );
   });
 
   it('tells the HTTP interface its own settings, and no secret', async () => {

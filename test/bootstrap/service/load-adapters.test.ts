@@ -37,7 +37,10 @@ describe('The modules of ADAPTERS', () => {
   it('are found by path, by URL and as packages of the working directory, and load in their order', async () => {
     writeFileSync(file, adapter(1));
     mkdirSync('node_modules/@others/shelf', { recursive: true });
-    writeFileSync('node_modules/@others/shelf/package.json', '{"type":"module","exports":"./shelf.js"}');
+    writeFileSync(
+      'node_modules/@others/shelf/package.json',
+      '{"type":"module","exports":"./shelf.js"}',
+    );
     writeFileSync('node_modules/@others/shelf/shelf.js', adapter(3));
     const url = `data:text/javascript,${encodeURIComponent(adapter(2))}`;
     const specifiers = [url, file, './adapter.mjs', pathToFileURL(file).href, '@others/shelf'];
@@ -48,20 +51,29 @@ describe('The modules of ADAPTERS', () => {
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 
-  const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> = [
-    ['does not exist', undefined, 'Cannot find module '],
-    ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
-    ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
-    ['exports something else with an id', 'export const adapter = { id: 1, load: true };', NO_ADAPTER],
-    ['fails to load', "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };", 'no'],
-    ['never loads', 'export const adapter = { id: 1, load: () => new Promise(() => {}) };', LATE],
-    ['never resolves', 'await new Promise(() => {});', LATE],
-    ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
-    ['throws', "throw new Error('no licence\\nsecond line');", 'no licence'],
-    ['throws a text', "throw 'in the towel';", 'in the towel'],
-    ['is not JavaScript', 'export const = 1;', 'Unexpected token'],
-    ['imports what is missing', "import 'no-such-package';", "Cannot find package 'no-such"],
-  ];
+  const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> =
+    [
+      ['does not exist', undefined, 'Cannot find module '],
+      ['exports no adapter', 'export const Adapter = {};', NO_ADAPTER],
+      ['exports another adapter', 'export const adapter = {};', NO_ADAPTER],
+      [
+        'exports something else with an id',
+        'export const adapter = { id: 1, load: true };',
+        NO_ADAPTER,
+      ],
+      [
+        'fails to load',
+        "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };",
+        'no',
+      ],
+      ['never loads', 'export const adapter = { id: 1, load: () => new Promise(() => {}) };', LATE],
+      ['never resolves', 'await new Promise(() => {});', LATE],
+      ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],
+      ['throws', "throw new Error('no licence\\nsecond line');", 'no licence'],
+      ['throws a text', "throw 'in the towel';", 'in the towel'],
+      ['is not JavaScript', 'export const = 1;', 'Unexpected token'],
+      ['imports what is missing', "import 'no-such-package';", "Cannot find package 'no-such"],
+    ];
   it('that cannot be used are all named, each in one line', async () => {
     const names = FAULTS.map(([, source], index) => {
       if (source !== undefined) writeFileSync(`${index}.mjs`, source);

@@ -12,7 +12,10 @@ import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { TestIo } from '../test-io.js';
 
 const lines = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${JSON.stringify({ index, msg: 'é'.repeat(500) })}\n`);
+  Array.from(
+    { length: count },
+    (_, index) => `${JSON.stringify({ index, msg: 'é'.repeat(500) })}\n`,
+  );
 
 const readers: number[] = [];
 
@@ -83,7 +86,9 @@ describe('The log', () => {
   it('is made for people on a terminal, and says nothing twice', async () => {
     io = new TestIo({}, { isTTY: true });
     (await logger()).info({ url: 'a', docs: 'b', store: 'c', port: 1 }, 'ready at a');
-    expect(stripVTControlCharacters(io.err)).to.match(/^\[\d\d:\d\d:\d\d\] INFO: ready at a \{"port":1\}\n$/);
+    expect(stripVTControlCharacters(io.err)).to.match(
+      /^\[\d\d:\d\d:\d\d\] INFO: ready at a \{"port":1\}\n$/,
+    );
   });
 
   it('has the format and the level that are set', async () => {
@@ -99,7 +104,12 @@ describe('The log', () => {
     }
   });
 
-  const REQUEST = { requestId: 'r-1', method: 'POST', path: '/v1/pets', operation: 'createPet' } as const;
+  const REQUEST = {
+    requestId: 'r-1',
+    method: 'POST',
+    path: '/v1/pets',
+    operation: 'createPet',
+  } as const;
   const CLIENT = { clientAddress: '192.0.2.1', userAgent: 'till/2', keyId: 'k-1' };
   const RESPONSE = { ...REQUEST, ...CLIENT, status: 201, bytes: 60, milliseconds: 1.23456 };
   const unavailable = new UnavailableError('too many requests at once');
@@ -148,7 +158,12 @@ describe('The log', () => {
 
   it('has requests with an expired or a revoked key at warn, with another wrong one at info', async () => {
     const log = httpLogTo(await logger());
-    const refused = { ...RESPONSE, keyId: undefined, status: 401, code: 'invalid_api_key' } as const;
+    const refused = {
+      ...RESPONSE,
+      keyId: undefined,
+      status: 401,
+      code: 'invalid_api_key',
+    } as const;
     for (const keyFault of ['expired', 'unknown', 'revoked'] as const)
       log.responded({ ...refused, keyFault });
     expect(io.lines.map(({ level, keyFault }) => [level, keyFault])).to.deep.equal([
@@ -170,14 +185,20 @@ describe('The log', () => {
     log.responded({ ...RESPONSE, status: 500, error });
     log.responded({ ...RESPONSE, requestId: 'r-2', status: 500, error: 'a string' });
     expect(io.lines[0]).to.include({ level: 50, requestId: 'r-1' });
-    expect(JSON.stringify(io.lines[0])).to.include('logger.test').and.include('the disk is on fire');
+    expect(JSON.stringify(io.lines[0]))
+      .to.include('logger.test')
+      .and.include('the disk is on fire');
     expect(io.lines[1]).to.include({ requestId: 'r-2', err: 'a string' });
   });
 
   it('says why a driven side is not available, each cause once and without a stack', async () => {
     const log = httpLogTo(await logger());
     const cause = new Error('ECONNREFUSED', { cause: 'ECONNREFUSED' });
-    log.responded({ ...RESPONSE, status: 503, error: new UnavailableError('reading an animal', { cause }) });
+    log.responded({
+      ...RESPONSE,
+      status: 503,
+      error: new UnavailableError('reading an animal', { cause }),
+    });
     log.responded({ ...RESPONSE, status: 503, error: unavailable });
     expect(io.lines.map(({ level, reason, err }) => [level, reason, err])).to.deep.equal([
       [50, 'The store is not available (reading an animal). ECONNREFUSED', undefined],
@@ -189,7 +210,8 @@ describe('The log', () => {
     let now = new Date('2026-11-20T23:59:59.999Z');
     const sunset = new Date('2030-12-05T00:00:00Z');
     const log = httpLogTo(await logger({ LOG_LEVEL: 'warn' }), { now: () => now });
-    const call = (rest: object) => log.responded({ ...RESPONSE, operation: 'getPet', sunset, ...rest });
+    const call = (rest: object) =>
+      log.responded({ ...RESPONSE, operation: 'getPet', sunset, ...rest });
     for (const keyId of ['k-1', 'k-2', undefined, 'k-1', 'k-2']) call({ keyId });
     now = new Date('2026-11-21T00:00:00Z');
     call({ keyId: 'k-1' });
@@ -197,11 +219,19 @@ describe('The log', () => {
     expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1', 'k-2', 'k-1']);
     const { time: _, ...rest } = io.lines[0] ?? {};
     const msg = 'deprecated operation called';
-    expect(rest).to.deep.equal({ level: 40, operationId: 'getPet', keyId: 'k-1', sunset: '2030-12-05', msg });
+    expect(rest).to.deep.equal({
+      level: 40,
+      operationId: 'getPet',
+      keyId: 'k-1',
+      sunset: '2030-12-05',
+      msg,
+    });
   });
 
   it('remembers at most 10,000 deprecated calls', async () => {
-    const log = httpLogTo(await logger({ LOG_LEVEL: 'warn' }), { now: () => new Date('2026-11-20') });
+    const log = httpLogTo(await logger({ LOG_LEVEL: 'warn' }), {
+      now: () => new Date('2026-11-20'),
+    });
     const sunset = new Date('2030-12-05');
     const call = (key: number) =>
       log.responded({ ...RESPONSE, operation: 'getPet', sunset, keyId: `k-${key}` });

@@ -118,7 +118,14 @@ describe('The metrics', () => {
     await measured.list({ limit: 1 }).finally(() => mock.restoreAll());
     const log = await container.getAsync(TOKENS.httpLog);
     for (const milliseconds of [500, 1500])
-      log.responded({ requestId: '', method: 'GET', path: '/', status: 404, bytes: 60, milliseconds });
+      log.responded({
+        requestId: '',
+        method: 'GET',
+        path: '/',
+        status: 404,
+        bytes: 60,
+        milliseconds,
+      });
     const admission = await container.getAsync(TOKENS.admission);
     const permit = admission.admit();
     admission.countUnsent('till', 7);
@@ -136,7 +143,10 @@ describe('The metrics', () => {
   it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
     const samples = await measuring();
     const log = await container.getAsync(TOKENS.httpLog);
-    for (const error of [new BusyError('too many'), new UnavailableError('answering within the deadline')]) {
+    for (const error of [
+      new BusyError('too many'),
+      new UnavailableError('answering within the deadline'),
+    ]) {
       const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
       log.responded({ ...request, status: 503, code: 'service_unavailable', error });
     }
@@ -144,7 +154,11 @@ describe('The metrics', () => {
   });
 
   it('count the calls of the store that failed, and none that it only refused, and change no call', async () => {
-    const errors = [new UnavailableError('reading'), new Error('a fault'), new IdempotencyKeyReusedError()];
+    const errors = [
+      new UnavailableError('reading'),
+      new Error('a fault'),
+      new IdempotencyKeyReusedError(),
+    ];
     let error: unknown;
     const call = mock.fn<(...given: unknown[]) => Promise<never>>(() => Promise.reject(error));
     replace(container, TOKENS.petRepository, {
@@ -159,7 +173,8 @@ describe('The metrics', () => {
     const store = { ...pets, ...(await container.getAsync(TOKENS.petChanges)) };
     const measured = store as unknown as Record<string, typeof call>;
     for (const operation of ['add', 'findById', 'list', 'changeStatus', 'remove']) {
-      for (error of errors) await rejects(async () => measured[operation]?.('what', 'with', operation));
+      for (error of errors)
+        await rejects(async () => measured[operation]?.('what', 'with', operation));
       expect(call.mock.calls.at(-1)?.arguments).to.deep.equal(['what', 'with', operation]);
       const failures = `animal_store_store_failures_total{operation="${operation}"}`;
       expect(await samples()).to.include({ [failures]: 2 });

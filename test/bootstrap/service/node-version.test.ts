@@ -31,7 +31,10 @@ describe('The version of Node.js', () => {
     const printed: unknown[] = [];
     const program = { emitWarning: (...warning: unknown[]) => void printed.push(warning) };
     hideSqliteWarning(program as unknown as NodeJS.Process);
-    program.emitWarning('SQLite is an experimental feature and might change', 'ExperimentalWarning');
+    program.emitWarning(
+      'SQLite is an experimental feature and might change',
+      'ExperimentalWarning',
+    );
     program.emitWarning('the sky falls', 'Warning');
     expect(printed).to.deep.equal([['the sky falls', 'Warning']]);
   });

@@ -29,8 +29,12 @@ const CHECKED_LATER = ['STORE_URL', 'ADAPTERS'];
 
 describe('The settings', () => {
   it('are the table of docs/operations/settings.md', async () => {
-    const { code, err } = await new Child(process.execPath, ['tools/settings.mjs', '--check'], PACKAGE, {})
-      .ended;
+    const { code, err } = await new Child(
+      process.execPath,
+      ['tools/settings.mjs', '--check'],
+      PACKAGE,
+      {},
+    ).ended;
     expect(code, err).to.equal(0);
   });
 
@@ -98,7 +102,9 @@ describe('The settings', () => {
   ];
   it('accept each value of the table', () => {
     for (const [name, text, value] of VALID) {
-      const key = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+      const key = name
+        .toLowerCase()
+        .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
       expect(readSettings({ [name]: text }), `${name}=${text}`)
         .to.have.property(key)
         .that.deep.equals(value);
@@ -118,7 +124,11 @@ describe('The settings', () => {
     const INTEGER = 'must be an integer from';
     const WORD = 'must be 1 to 16 lower-case letters (a-z) and digits';
     const WRONG: ReadonlyArray<readonly [name: string, fault: string, texts: readonly string[]]> = [
-      ['HOST', 'must be a host name or an address', ['http://localhost', 'a b', ' ', '127.0.0.1/8']],
+      [
+        'HOST',
+        'must be a host name or an address',
+        ['http://localhost', 'a b', ' ', '127.0.0.1/8'],
+      ],
       [
         'PORT',
         `${INTEGER} 0 to 65535`,
@@ -126,22 +136,70 @@ describe('The settings', () => {
       ],
       ['REUSE_PORT', 'must be one of on, off', ['yes', 'ON']],
       ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
-      ['BASE_PATH', PATH, ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1']],
+      [
+        'BASE_PATH',
+        PATH,
+        ['v1', '/', '/v2', '/v1/', '/V1', '/a b/v1', '//v1', '/v1?x', '/av1', '/é/v1'],
+      ],
       ['BASE_PATH', PATH, ['/../v1', '/./v1', '/a/../v1']],
-      ['PUBLIC_URL', ADDRESS, ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/']],
-      ['PUBLIC_URL', ADDRESS, ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a']],
-      ['STAGING_URL', ADDRESS, ['a.b/v1', 'https://a.b/v1?', 'https://a.b/a b/v1', 'https:///v1\n']],
-      ['BODY_LIMIT', SIZE, ['0', '64', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb']],
-      ['REQUEST_DEADLINE', DURATION, ['5', 'soon', '-5s', '1.5s', '0', '0ms', '597h', '25d', '999999999d']],
+      [
+        'PUBLIC_URL',
+        ADDRESS,
+        ['example.org/v1', 'ftp://example.org/v1', 'https://a.b/', 'https://a.b/v1/'],
+      ],
+      [
+        'PUBLIC_URL',
+        ADDRESS,
+        ['https://me:secret@a.b/v1', 'https://a.b/v1?a=b', 'https://a.b/v1#a'],
+      ],
+      [
+        'STAGING_URL',
+        ADDRESS,
+        ['a.b/v1', 'https://a.b/v1?', 'https://a.b/a b/v1', 'https:///v1\n'],
+      ],
+      [
+        'BODY_LIMIT',
+        SIZE,
+        ['0', '64', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb'],
+      ],
+      [
+        'REQUEST_DEADLINE',
+        DURATION,
+        ['5', 'soon', '-5s', '1.5s', '0', '0ms', '597h', '25d', '999999999d'],
+      ],
       ['MAX_IN_FLIGHT', `${INTEGER} 1 to 100000`, ['0', '100001', 'all']],
-      ['DEPRECATED_SINCE', DATE, ['tomorrow', '2026-13-01', '2026-02-29', '20261120', '1795132800']],
-      ['DEPRECATED_SINCE', DATE, ['2026-11-20T10:20:30Z', '2026-11', '+002026-11-20', ' 2026-11-20']],
+      [
+        'DEPRECATED_SINCE',
+        DATE,
+        ['tomorrow', '2026-13-01', '2026-02-29', '20261120', '1795132800'],
+      ],
+      [
+        'DEPRECATED_SINCE',
+        DATE,
+        ['2026-11-20T10:20:30Z', '2026-11', '+002026-11-20', ' 2026-11-20'],
+      ],
       ['DEPRECATED_SINCE', DATE, ['2030-12-06', '9999-12-31']],
       ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
-      ['TRUSTED_PROXIES', `${NETWORK} 1`, ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1']],
-      ['TRUSTED_PROXIES', `${NETWORK} 1`, ['0.0.0.0/0', '::/0', '10.0.0.0/00', '10.0.0.0/', '::1%lo/129']],
-      ['CORS_ORIGINS', `${ORIGIN} 1`, ['one.example', 'https://one.example/', 'https://a:443', 'null']],
-      ['CORS_ORIGINS', `${ORIGIN} 1`, ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a']],
+      [
+        'TRUSTED_PROXIES',
+        `${NETWORK} 1`,
+        ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1'],
+      ],
+      [
+        'TRUSTED_PROXIES',
+        `${NETWORK} 1`,
+        ['0.0.0.0/0', '::/0', '10.0.0.0/00', '10.0.0.0/', '::1%lo/129'],
+      ],
+      [
+        'CORS_ORIGINS',
+        `${ORIGIN} 1`,
+        ['one.example', 'https://one.example/', 'https://a:443', 'null'],
+      ],
+      [
+        'CORS_ORIGINS',
+        `${ORIGIN} 1`,
+        ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a'],
+      ],
       [
         'EXPERIMENTAL',
         'must hold experimental operations, which are changeStatus and removePet: correct number 1',
@@ -150,7 +208,18 @@ describe('The settings', () => {
       [
         'RATE_LIMIT',
         'must be requests and a window from 1s to 1d, such as 100/10s',
-        ['100', '0/10s', '100/0s', '100/500ms', '100/2d', '100/10', '-1/10s', '1.5/1s', '100/10s/1', '01/1s'],
+        [
+          '100',
+          '0/10s',
+          '100/0s',
+          '100/500ms',
+          '100/2d',
+          '100/10',
+          '-1/10s',
+          '1.5/1s',
+          '100/10s/1',
+          '01/1s',
+        ],
       ],
       ['CORS_ORIGINS', `${ORIGIN} 2, 3`, ['https://one.example,*,two']],
       ['KEY_ENVIRONMENT', WORD, ['Live', 'a_b', 'a'.repeat(17)]],
@@ -187,7 +256,10 @@ describe('The settings', () => {
         'ADMIN_PORT must differ from PORT',
       ]);
       expect(faultsOf({ PORT: '0', ADMIN_PORT: '0' })).to.deep.equal([]);
-      expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' }, ['STORE_URL']), 'not used').to.deep.equal([]);
+      expect(
+        faultsOf({ PORT: '9090', ADMIN_PORT: '9090' }, ['STORE_URL']),
+        'not used',
+      ).to.deep.equal([]);
     });
 
     it('all at once, in the order of the table', () => {
@@ -200,7 +272,9 @@ describe('The settings', () => {
 
     it('never quoting a value, which may be a secret', () => {
       const secret = 'hunter2 hunter2';
-      const environment = Object.fromEntries(SETTINGS.map(({ name }) => [name, `//user:${secret}@host`]));
+      const environment = Object.fromEntries(
+        SETTINGS.map(({ name }) => [name, `//user:${secret}@host`]),
+      );
       const faults = faultsOf(environment);
       expect(faults).to.have.length(SETTINGS.length - CHECKED_LATER.length);
       expect(faults.join('\n')).to.not.include('hunter2');
@@ -217,7 +291,9 @@ describe('The settings', () => {
       writeFileSync(file, ' \n,\n');
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
       writeFileSync(file, 'one\nsec ret\n');
-      expect(fault()).to.deep.equal(['API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2']);
+      expect(fault()).to.deep.equal([
+        'API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2',
+      ]);
     });
 
     it('read no device, no pipe and no large file', () => {
@@ -254,7 +330,13 @@ describe('A host', () => {
   it('on the loopback is reached by this machine only', () => {
     for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '::1'])
       expect(isLoopback(host), host).to.equal(true);
-    for (const host of ['0.0.0.0', '::', '192.168.0.1', '127.0.0.1.example.org', 'localhost.example.org'])
+    for (const host of [
+      '0.0.0.0',
+      '::',
+      '192.168.0.1',
+      '127.0.0.1.example.org',
+      'localhost.example.org',
+    ])
       expect(isLoopback(host), host).to.equal(false);
   });
 });

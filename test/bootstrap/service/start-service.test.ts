@@ -50,7 +50,10 @@ describe('The service', () => {
     for (const service of services.splice(0)) await service.stop(0);
   });
 
-  async function start(environment: Record<string, string> = {}, { module }: Shelf | SlowStore = store) {
+  async function start(
+    environment: Record<string, string> = {},
+    { module }: Shelf | SlowStore = store,
+  ) {
     const settings = { PORT: '0', STORE_URL: 'slow:', API_KEYS: 'key-of-the-test', ...environment };
     const service = await startService(await createContainer(readSettings(settings), [module]));
     services.push(service);
@@ -64,7 +67,8 @@ describe('The service', () => {
   ] as const) {
     it(`on ${HOST} has an address that works on this machine`, async function () {
       const service = await start({ HOST }).catch((error: NodeJS.ErrnoException) => {
-        if (HOST.includes(':') && /^EA(?:DDRNOTAVAIL|FNOSUPPORT)$/.test(error.code ?? '')) this.skip();
+        if (HOST.includes(':') && /^EA(?:DDRNOTAVAIL|FNOSUPPORT)$/.test(error.code ?? ''))
+          this.skip();
         throw error;
       });
       expect(service.url).to.match(address);
@@ -74,7 +78,10 @@ describe('The service', () => {
 
   it('stops in order: for DRAIN_DELAY not ready, responses close connections, requests in flight finish, store closed', async () => {
     const service = await start({ DRAIN_DELAY: '1s' });
-    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 200, connection: 'keep-alive' });
+    expect(await ask(`${origin(service)}/readyz`)).to.include({
+      status: 200,
+      connection: 'keep-alive',
+    });
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
     const stopped = service.stop();
@@ -91,7 +98,8 @@ describe('The service', () => {
 
   it('starts although its store never says whether it is a whole copy', async () => {
     const transfer = changed(openMemoryStore().transfer, {
-      isUnfinished: (call) => new Promise((_, reject) => call?.signal?.addEventListener('abort', reject)),
+      isUnfinished: (call) =>
+        new Promise((_, reject) => call?.signal?.addEventListener('abort', reject)),
     });
     await start({ STORE_URL: 'shelf:' }, new Shelf({ transfer }));
   });

@@ -9,8 +9,13 @@ import { TOKENS, createContainer } from '../../../src/bootstrap/service/containe
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { add, decorate, every, replace, token } from '../../../src/bootstrap/service/wiring.js';
 
-const [one, two, both] = [token<string>('test.one'), token<string>('test.two'), token<string>('test.both')];
-const animalStore = (pets: PetRepository, clock: Clock): AnimalStore => createAnimalStore({ pets, clock });
+const [one, two, both] = [
+  token<string>('test.one'),
+  token<string>('test.two'),
+  token<string>('test.both'),
+];
+const animalStore = (pets: PetRepository, clock: Clock): AnimalStore =>
+  createAnimalStore({ pets, clock });
 
 describe('The wiring', () => {
   let container: Container;
@@ -38,7 +43,12 @@ describe('The wiring', () => {
 
     it('adds to what is bound: every passes all values in the order of binding', () => {
       for (const value of ['a', 'b', 'c']) add(container, one, value);
-      add(container, both, [every(one), every(two)], (values, none) => values.join('') + none.length);
+      add(
+        container,
+        both,
+        [every(one), every(two)],
+        (values, none) => values.join('') + none.length,
+      );
       expect(container.get(both)).to.equal('abc0');
     });
   });
@@ -74,12 +84,18 @@ describe('The wiring', () => {
     add(container, TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
     // @ts-expect-error the clock is missing
     add(container, TOKENS.animalStore, [TOKENS.petRepository], animalStore);
+    const noClock = [TOKENS.petRepository, TOKENS.authenticator] as const;
     // @ts-expect-error an authenticator is not a clock
-    replace(container, TOKENS.animalStore, [TOKENS.petRepository, TOKENS.authenticator], animalStore);
+    replace(container, TOKENS.animalStore, noClock, animalStore);
     // @ts-expect-error an animal store is not a clock
     add(container, TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
-    // @ts-expect-error several factories are not one
-    add(container, TOKENS.store, [every(TOKENS.storeFactory)], (factory) => factory.open('memory:'));
+    add(
+      container,
+      TOKENS.store,
+      [every(TOKENS.storeFactory)],
+      // @ts-expect-error several factories are not one
+      (factory) => factory.open('memory:'),
+    );
     // @ts-expect-error a repository is not a clock
     add(container, TOKENS.clock, openMemoryStore().pets);
     // @ts-expect-error a symbol names nothing

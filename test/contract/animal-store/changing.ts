@@ -12,11 +12,17 @@ import { FULL_PET, times } from '../samples.js';
 import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
 
 const cannotChange = ({ animalStore }: AnimalStoreSubject): string | undefined =>
-  'changeStatus' in animalStore && 'removePet' in animalStore ? undefined : 'the animals cannot be changed';
+  'changeStatus' in animalStore && 'removePet' in animalStore
+    ? undefined
+    : 'the animals cannot be changed';
 
 const promises = promisesOf<(animalStore: ExperimentalAnimalStore) => Promise<void>>();
 
-type Change = (animalStore: ExperimentalAnimalStore, id: bigint, call?: ChangeCall) => Promise<unknown>;
+type Change = (
+  animalStore: ExperimentalAnimalStore,
+  id: bigint,
+  call?: ChangeCall,
+) => Promise<unknown>;
 
 const BOTH: Readonly<Record<'changeStatus' | 'removePet', Change>> = {
   changeStatus: (animalStore, id, call) => animalStore.changeStatus(id, 'sold', call),
@@ -94,7 +100,9 @@ const CHANGING = promises({
   },
   async 'lets exactly one of twenty simultaneous callers sell an animal'(animalStore) {
     const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
-    const selling = times(20, () => animalStore.changeStatus(pet.id, 'sold', { from: 'available' }));
+    const selling = times(20, () =>
+      animalStore.changeStatus(pet.id, 'sold', { from: 'available' }),
+    );
     const results = await Promise.allSettled(selling);
     const sold = results.filter(({ status }) => status === 'fulfilled').length;
     assert.equal(sold, 1, `${sold} callers sold the animal`);

@@ -28,12 +28,13 @@ const CREATED: Readonly<Record<string, NewPet>> = {
   'with every field': FULL_PET,
   'without a status, as available': FIDO,
   'with the status undefined, as available': { ...FIDO, status: undefined },
-  ...Object.fromEntries(PET_STATUSES.map((status) => [`with the status ${status}`, { ...FIDO, status }])),
   ...Object.fromEntries(
-    [...INT64_EDGES, 0, -0, 7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map((categoryId) => [
-      `with ${shown(categoryId)} as categoryId`,
-      { ...FIDO, categoryId },
-    ]),
+    PET_STATUSES.map((status) => [`with the status ${status}`, { ...FIDO, status }]),
+  ),
+  ...Object.fromEntries(
+    [...INT64_EDGES, 0, -0, 7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(
+      (categoryId) => [`with ${shown(categoryId)} as categoryId`, { ...FIDO, categoryId }],
+    ),
   ),
   ...Object.fromEntries(
     Object.entries(FIELD_VALUES)
@@ -49,7 +50,19 @@ const CREATED: Readonly<Record<string, NewPet>> = {
 
 /** Values that no animal can have. A new field does not compile here. */
 const BAD_VALUES: { readonly [Field in keyof Required<NewPet>]: readonly unknown[] } = {
-  name: [undefined, null, 5, [], {}, '', ' ', '\t\r\n\u0085\u00a0\u3000', 'a\0b', 'a\ud800b', '\udc00'],
+  name: [
+    undefined,
+    null,
+    5,
+    [],
+    {},
+    '',
+    ' ',
+    '\t\r\n\u0085\u00a0\u3000',
+    'a\0b',
+    'a\ud800b',
+    '\udc00',
+  ],
   categoryId: [
     [undefined, null, '7', '', true, [[]], {}],
     [1.5, NaN, Infinity, -Infinity, 2 ** 53, -(2 ** 53), 2 ** 63],
@@ -69,7 +82,10 @@ const assertNames = (error: Error, ...fields: readonly string[]): void => {
   for (const field of fields) assert.match(error.message, new RegExp(`\\b${field}\\b`));
 };
 
-const EXACT = each(CREATED, (what, animal) => [`creates an animal ${what}`, createsExactly(animal)]);
+const EXACT = each(CREATED, (what, animal) => [
+  `creates an animal ${what}`,
+  createsExactly(animal),
+]);
 
 const CREATING = promises({
   async 'assigns ids itself and drops unknown fields'({ animalStore }) {
@@ -116,13 +132,19 @@ const refusesKeys =
   async ({ animalStore }: AnimalStoreSubject): Promise<void> => {
     for (const text of BAD_TEXTS) {
       const call = { idempotencyKey: { ...keyed().idempotencyKey, [part]: text } };
-      await rejectsWithCode(untyped(animalStore).createPet(FIDO, call), 'invalid_parameter', shown(text));
+      await rejectsWithCode(
+        untyped(animalStore).createPet(FIDO, call),
+        'invalid_parameter',
+        shown(text),
+      );
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
   };
 
 const RETRYING = promises({
-  async 'creates once for an idempotency key and replays the animal as it was created'({ animalStore }) {
+  async 'creates once for an idempotency key and replays the animal as it was created'({
+    animalStore,
+  }) {
     const created = await animalStore.createPet(FULL_PET, keyed());
     assert.equal(created.replayed, false);
     for (let retries = 0; retries < 3; retries += 1) {
@@ -149,7 +171,9 @@ const RETRYING = promises({
       assert.deepEqual(await animalStore.createPet(FIDO, keyed()), { pet, replayed: true });
     },
   ]),
-  async 'creates one animal for twenty simultaneous calls with one idempotency key'({ animalStore }) {
+  async 'creates one animal for twenty simultaneous calls with one idempotency key'({
+    animalStore,
+  }) {
     const creating = times(20, () => animalStore.createPet(FIDO, keyed()));
     await checkOnce(creating, async () => (await animalStore.listPets()).pets);
   },
@@ -159,7 +183,8 @@ const RETRYING = promises({
       assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, true);
     }
   },
-  'refuses idempotency keys that are empty, too long or not storable, and stores nothing': refusesKeys('key'),
+  'refuses idempotency keys that are empty, too long or not storable, and stores nothing':
+    refusesKeys('key'),
 });
 
 const SCOPES = promises({
@@ -169,7 +194,8 @@ const SCOPES = promises({
     assert.equal(second.replayed, false);
     assert.deepEqual(await animalStore.listPets(), { pets: [first.pet, second.pet] });
   },
-  'refuses scopes that are empty, too long or not storable, and stores nothing': refusesKeys('scope'),
+  'refuses scopes that are empty, too long or not storable, and stores nothing':
+    refusesKeys('scope'),
 });
 
 /** What creating promises, and retrying a create. */

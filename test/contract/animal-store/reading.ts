@@ -5,7 +5,15 @@ import assert from 'node:assert/strict';
 import { casesOf, each } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';
-import { createAll, newPets, pagesOf, promises, shown, untyped, type AnimalStoreSubject } from './subject.js';
+import {
+  createAll,
+  newPets,
+  pagesOf,
+  promises,
+  shown,
+  untyped,
+  type AnimalStoreSubject,
+} from './subject.js';
 
 const FILTERS = [undefined, ...PET_STATUSES];
 
@@ -21,7 +29,9 @@ const LISTING = promises({
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
     assert.deepEqual(await animalStore.listPets({ limit: 1, status: 'sold' }, {}), { pets: [] });
   },
-  async 'lists twenty animals of every status in ascending order of id by default'({ animalStore }) {
+  async 'lists twenty animals of every status in ascending order of id by default'({
+    animalStore,
+  }) {
     const created = await createAll(animalStore, newPets(21));
     const page = await animalStore.listPets();
     assert.deepEqual(page.pets, created.slice(0, 20));
@@ -57,7 +67,9 @@ const LISTING = promises({
     Reflect.set(page.pets, 'length', 0);
     assert.deepEqual(await animalStore.listPets(), { pets: created });
   },
-  async 'fills every page but the last, which has no next, with a filter or without'({ animalStore }) {
+  async 'fills every page but the last, which has no next, with a filter or without'({
+    animalStore,
+  }) {
     const created = await createAll(animalStore, newPets(30));
     for (const status of FILTERS) {
       const expected = created.filter((pet) => status === undefined || pet.status === status);
@@ -65,11 +77,17 @@ const LISTING = promises({
         const pages = times(Math.ceil(expected.length / limit), (number) =>
           expected.slice((number - 1) * limit, number * limit),
         );
-        assert.deepEqual(await pagesOf(animalStore, { limit, status }), pages, `${status}, limit ${limit}`);
+        assert.deepEqual(
+          await pagesOf(animalStore, { limit, status }),
+          pages,
+          `${status}, limit ${limit}`,
+        );
       }
     }
   },
-  async 'begins a page behind any id, also of an animal that the filter leaves out'({ animalStore }) {
+  async 'begins a page behind any id, also of an animal that the filter leaves out'({
+    animalStore,
+  }) {
     const created = await createAll(animalStore, newPets(9));
     for (const status of FILTERS) {
       const listed = created.filter((pet) => status === undefined || pet.status === status);
@@ -96,11 +114,13 @@ type Operation = (animalStore: AnimalStore, id: bigint, call?: Call) => Promise<
 
 const OPERATIONS = {
   listPets: (animalStore, _id, call) => animalStore.listPets({}, call),
-  createPet: (animalStore, _id, call) => animalStore.createPet({ name: 'Fido', categoryId: 1n }, call),
+  createPet: (animalStore, _id, call) =>
+    animalStore.createPet({ name: 'Fido', categoryId: 1n }, call),
   'createPet with an idempotency key': (animalStore, _id, call) =>
     animalStore.createPet({ name: 'Fido', categoryId: 1n }, { idempotencyKey, ...call }),
   getPet: (animalStore, id, call) => animalStore.getPet(id, call),
-  'getPet with an id outside int64': (animalStore, _id, call) => animalStore.getPet(INT64_MAX + 1n, call),
+  'getPet with an id outside int64': (animalStore, _id, call) =>
+    animalStore.getPet(INT64_MAX + 1n, call),
 } satisfies Readonly<Record<string, Operation>>;
 
 const GETTING = promises({
@@ -110,9 +130,12 @@ const GETTING = promises({
       assert.deepEqual(await animalStore.getPet(Number(pet.id)), pet);
     }
   },
-  async 'rejects with pet_not_found for an id that no animal has, in int64 or not'({ animalStore }) {
+  async 'rejects with pet_not_found for an id that no animal has, in int64 or not'({
+    animalStore,
+  }) {
     await animalStore.createPet({ name: 'Fido', categoryId: 1n });
-    for (const id of ABSENT_IDS) await rejectsWithCode(animalStore.getPet(id), 'pet_not_found', shown(id));
+    for (const id of ABSENT_IDS)
+      await rejectsWithCode(animalStore.getPet(id), 'pet_not_found', shown(id));
   },
   async 'refuses an id that is neither a bigint nor a safe integer'({ animalStore }) {
     await animalStore.createPet({ name: 'Fido', categoryId: 1n });
@@ -126,7 +149,10 @@ const GETTING = promises({
       assert.deepEqual(await animalStore.getPet(pet.id), pet);
       await rejectsWhenAborted((aborted) => call(animalStore, pet.id, aborted));
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
-      const other = await animalStore.createPet({ name: 'Max', categoryId: 3n }, { idempotencyKey });
+      const other = await animalStore.createPet(
+        { name: 'Max', categoryId: 3n },
+        { idempotencyKey },
+      );
       assert.equal(other.replayed, false);
     },
   ]),

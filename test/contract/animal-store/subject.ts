@@ -26,7 +26,11 @@ export const untyped = (animalStore: AnimalStore): UntypedAnimalStore => animalS
 
 /** Makes `count` animals to add, their statuses in turn. */
 export const newPets = (count: number): readonly NewPet[] =>
-  times(count, (number) => ({ name: `Pet ${number}`, categoryId: number, status: PET_STATUSES[number % 3] }));
+  times(count, (number) => ({
+    name: `Pet ${number}`,
+    categoryId: number,
+    status: PET_STATUSES[number % 3],
+  }));
 
 /** Adds the animals simultaneously; resolves to them as created, in ascending order of id. */
 export async function createAll(
@@ -46,7 +50,8 @@ export async function pagesOf(
   let after: bigint | undefined;
   do {
     const page = await animalStore.listPets({ ...query, after });
-    if (page.next !== undefined) assert.equal(page.next, page.pets.at(-1)?.id, 'next is not the last id');
+    if (page.next !== undefined)
+      assert.equal(page.next, page.pets.at(-1)?.id, 'next is not the last id');
     pages.push(page.pets);
     after = page.next;
   } while (after !== undefined);

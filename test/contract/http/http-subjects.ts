@@ -45,7 +45,9 @@ const fail = (error: unknown): never => {
  * listens with it on 127.0.0.1 and a free port.
  */
 export const listenerSubjects =
-  (make: (http: HttpInterface) => RequestListener | Promise<RequestListener>): Open<HttpSubject, Situation> =>
+  (
+    make: (http: HttpInterface) => RequestListener | Promise<RequestListener>,
+  ): Open<HttpSubject, Situation> =>
   async (situation) => {
     const { http, keys, used } = await wireHttp(situation);
     const { corsOrigins } = http.settings;
@@ -99,7 +101,12 @@ export const fetchSubjects =
         const began = performance.now();
         const response = await handle(sent);
         const milliseconds = performance.now() - began;
-        return { responses: [await rawResponseOf(response)], interim: [], closed: false, milliseconds };
+        return {
+          responses: [await rawResponseOf(response)],
+          interim: [],
+          closed: false,
+          milliseconds,
+        };
       },
       dispose: async () => leaving.abort(),
     };
@@ -181,7 +188,8 @@ function fetchRequest(
     sent.append(name, value);
   }
   const content = typeof body === 'string' ? Buffer.from(body) : body;
-  if (content && !chunked && !sent.has('content-length')) sent.set('Content-Length', String(content.length));
+  if (content && !chunked && !sent.has('content-length'))
+    sent.set('Content-Length', String(content.length));
   return new Request(`http://${host}${target}`, {
     method,
     headers: sent,
@@ -198,6 +206,7 @@ const rawResponseOf = async (response: Response): Promise<RawResponse> => ({
 
 /** Waits until a request has reached the store, which never resolves: well below the time limit of a case. */
 async function occupied(used: Promise<void> | undefined): Promise<void> {
-  if (used === undefined) throw new TypeError('The situation busy needs `used` of the running service');
+  if (used === undefined)
+    throw new TypeError('The situation busy needs `used` of the running service');
   await within(10_000, 'the request that must occupy the service did not reach the store', used);
 }

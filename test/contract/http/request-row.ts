@@ -129,7 +129,10 @@ export const error = (code: ErrorCode, more: Partial<Expectation> = {}): Expecta
 });
 
 /** The response to a request that succeeds, and headers that it must have. */
-export const ok = (headers: Expectation['headers'] = {}, status = 200): Expectation => ({ status, headers });
+export const ok = (headers: Expectation['headers'] = {}, status = 200): Expectation => ({
+  status,
+  headers,
+});
 
 export const row = <Name extends string>(
   name: Name,
@@ -158,7 +161,8 @@ export const bare = (method: string, target: string, ...headers: Header[]): RowR
 export const send = (method: string, path: string, ...headers: Header[]): RowRequest =>
   bare(method, `{{base}}${path}`, bearer(), ...headers);
 
-export const get = (path: string, ...headers: Header[]): RowRequest => send('GET', path, ...headers);
+export const get = (path: string, ...headers: Header[]): RowRequest =>
+  send('GET', path, ...headers);
 
 /** Adds an animal as JSON, with a valid key. */
 export const post = (body: string | Uint8Array, ...headers: Header[]): RowRequest => ({

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { header, headerValues, type RawResponse } from './conversation.js';
 import { words } from '../samples.js';
-import { PET, bare, by, fill, post, postAs, send, type RawRequest, type RowRequest } from './request-row.js';
+import {
+  PET,
+  bare,
+  by,
+  fill,
+  post,
+  postAs,
+  send,
+  type RawRequest,
+  type RowRequest,
+} from './request-row.js';
 import type { Ready } from './run-row.js';
 
 /** A response and the request it answers. */
@@ -37,7 +47,8 @@ export const RESPONSE_PROMISES = {
   'names the media type and the charset of every body': ({ response, path }) => {
     if (!hasBody(response)) return assert.deepEqual(headerValues(response, 'Content-Type'), []);
     const type = header(response, 'Content-Type');
-    if (response.status < 400 && FOR_PEOPLE.test(path ?? '')) assert.match(type, /; charset=utf-8$/);
+    if (response.status < 400 && FOR_PEOPLE.test(path ?? ''))
+      assert.match(type, /; charset=utf-8$/);
     else assert.equal(type, JSON_TYPE);
   },
   'sends the Content-Length of every body, for HEAD too': ({ response, method }) => {
@@ -56,12 +67,16 @@ export const RESPONSE_PROMISES = {
   },
   'says on every response of getPet that it is deprecated, and on no other': checkDeprecation,
   'gives an entity tag to what a GET returned, and to nothing else': checkEntityTag,
-  'sends the headers that a status requires, and a Retry-After only where a retry helps': ({ response }) => {
+  'sends the headers that a status requires, and a Retry-After only where a retry helps': ({
+    response,
+  }) => {
     const { status } = response;
-    if (status === 401) assert.match(header(response, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
+    if (status === 401)
+      assert.match(header(response, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
     if (status === 405) header(response, 'Allow');
     if (status === 503) assert.match(header(response, 'Retry-After'), /^[1-9]\d*$/);
-    else if (status !== 409 && status !== 429) assert.deepEqual(headerValues(response, 'Retry-After'), []);
+    else if (status !== 409 && status !== 429)
+      assert.deepEqual(headerValues(response, 'Retry-After'), []);
     if (status === 201) header(response, 'Location');
   },
 } satisfies Readonly<Record<string, (sample: Sample) => void>>;
@@ -79,7 +94,10 @@ function checkError({ status, body }: RawResponse): void {
   assert.match(String(error['code']), /^[a-z]+(?:_[a-z]+)*$/);
   assert.equal(typeof error['message'], 'string');
   assert.match(String(error['message']), /^\S.*\.$/s, 'a message is a sentence');
-  assert.doesNotMatch(String(error['message']), /static-key|ast_live_|node_modules|\bat .*:\d+:\d+/);
+  assert.doesNotMatch(
+    String(error['message']),
+    /static-key|ast_live_|node_modules|\bat .*:\d+:\d+/,
+  );
 }
 
 function checkDeprecation({ response, method = '', path, basePath }: Sample): void {
@@ -87,7 +105,10 @@ function checkDeprecation({ response, method = '', path, basePath }: Sample): vo
   if (path.startsWith(`${basePath}/pets/`) && ['GET', 'HEAD'].includes(method)) {
     assert.match(header(response, 'Deprecation'), /^@\d+$/);
     assert.equal(header(response, 'Sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
-    assert.match(header(response, 'Link'), /^<[^<>]+\/pets\?status=available>; rel="successor-version"$/);
+    assert.match(
+      header(response, 'Link'),
+      /^<[^<>]+\/pets\?status=available>; rel="successor-version"$/,
+    );
   } else {
     assert.deepEqual(headerValues(response, 'Deprecation'), []);
     assert.deepEqual(headerValues(response, 'Sunset'), []);
@@ -97,7 +118,8 @@ function checkDeprecation({ response, method = '', path, basePath }: Sample): vo
 function checkEntityTag({ response, method, path, basePath }: Sample): void {
   const found = response.status === 200 || response.status === 304;
   if (method === undefined || path === undefined) return;
-  if (found && path.startsWith(`${basePath}/pets`)) assert.match(header(response, 'ETag'), /^"[\w-]{22}"$/);
+  if (found && path.startsWith(`${basePath}/pets`))
+    assert.match(header(response, 'ETag'), /^"[\w-]{22}"$/);
   else if (!found) assert.deepEqual(headerValues(response, 'ETag'), []);
 }
 
@@ -175,7 +197,8 @@ export function checkSamples(check: (sample: Sample) => void, sampled: readonly 
       check(sample);
     } catch (error) {
       const { response, method = 'a malformed request', path = '' } = sample;
-      if (error instanceof Error) error.message = `${method} ${path} (${response.status}): ${error.message}`;
+      if (error instanceof Error)
+        error.message = `${method} ${path} (${response.status}): ${error.message}`;
       throw error;
     }
   }

@@ -72,7 +72,10 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, header: Header]> = [
   ['a key whose scheme is in lower case', ['Authorization', 'bearer {{key}}']],
   ['a key in a header whose name is in lower case', ['authorization', 'Bearer {{key}}']],
   ['a key after several spaces', ['Authorization', 'Bearer   {{key}}']],
-  ['a key with spaces and tabs around the header value', ['Authorization', ' \t Bearer {{key}} \t ']],
+  [
+    'a key with spaces and tabs around the header value',
+    ['Authorization', ' \t Bearer {{key}} \t '],
+  ],
 ];
 
 const forbidden = (scope: string): Expectation =>
@@ -113,10 +116,16 @@ export const AUTHENTICATION = [
     ),
   ),
   ...ACCEPTED.map(([what, header]) =>
-    row(`accepts ${what}`, bare('GET', '{{base}}/pets?limit=1', header), ok({ 'WWW-Authenticate': null })),
+    row(
+      `accepts ${what}`,
+      bare('GET', '{{base}}/pets?limit=1', header),
+      ok({ 'WWW-Authenticate': null }),
+    ),
   ),
   row('lets a key that may read list animals', by('{{readOnlyKey}}', get('/pets?limit=1')), ok()),
-  row('lets a key that may write add an animal', by('{{writeOnlyKey}}', post(PET)), { status: 201 }),
+  row('lets a key that may write add an animal', by('{{writeOnlyKey}}', post(PET)), {
+    status: 201,
+  }),
   row(
     'does not let a key that may only read add an animal',
     by('{{readOnlyKey}}', post(PET)),

@@ -24,10 +24,13 @@ const MISSING: Expectation = error('missing_body');
 const invalid = (message: RegExp): Expectation => error('invalid_pet', { message });
 
 /** `n` brackets around a value, in an unknown member: `n + 1` levels with those of the animal. */
-const nested = (n: number): string => `{"name":"Bella","categoryId":7,"x":${'['.repeat(n)}1${']'.repeat(n)}}`;
+const nested = (n: number): string =>
+  `{"name":"Bella","categoryId":7,"x":${'['.repeat(n)}1${']'.repeat(n)}}`;
 
 const bytes = (...parts: ReadonlyArray<string | number>): Uint8Array =>
-  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))),
+  );
 
 const IGNORED: ReadonlyArray<readonly [what: string, members: string]> = [
   ['an id', '"id":1'],
@@ -82,7 +85,11 @@ const structure = [
     invalid(/^(?=.*name is required)(?=.*categoryId is required)/),
   ),
   ...TWICE.map(([member, body, how = '']) =>
-    row(`refuses a second member ${member}${how}`, post(body), invalid(new RegExp(`${member}.* twice`))),
+    row(
+      `refuses a second member ${member}${how}`,
+      post(body),
+      invalid(new RegExp(`${member}.* twice`)),
+    ),
   ),
   row('accepts an unknown member that is 16 levels deep', post(nested(15)), CREATED),
   row('refuses a body that is 17 levels deep', post(nested(16)), invalid(/deeper than 16/)),
@@ -90,12 +97,13 @@ const structure = [
     ...invalid(/deeper than 16/),
     within: 1000,
   }),
-  ...['[]', '[{"name":"Bella","categoryId":7}]', 'null', 'true', '1e999999999', '"{}"'].map((body) =>
-    row(
-      `refuses a body of ${body}, which is JSON but not an object`,
-      post(body),
-      invalid(/must be a JSON object/),
-    ),
+  ...['[]', '[{"name":"Bella","categoryId":7}]', 'null', 'true', '1e999999999', '"{}"'].map(
+    (body) =>
+      row(
+        `refuses a body of ${body}, which is JSON but not an object`,
+        post(body),
+        invalid(/must be a JSON object/),
+      ),
   ),
 ];
 
@@ -103,7 +111,10 @@ const NOT_JSON: ReadonlyArray<readonly [what: string, body: string | Uint8Array]
   ['of white space only', ' \r\n\t '],
   ['that ends early', '{"name":"Bella","categoryId":7'],
   ['with a fault in an unknown member', '{"name":"Bella","categoryId":7,"x":[1,]}'],
-  ['with a fault below 16 levels', `{"name":"a","categoryId":7,"x":${'['.repeat(30)}01${']'.repeat(30)}}`],
+  [
+    'with a fault below 16 levels',
+    `{"name":"a","categoryId":7,"x":${'['.repeat(30)}01${']'.repeat(30)}}`,
+  ],
   ['with a byte order mark', `\ufeff${PET}`],
   ['in UTF-16', Buffer.from(PET, 'utf16le')],
   ['that is compressed without saying so', bytes(0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0)],
@@ -121,7 +132,9 @@ const NO_BODY: ReadonlyArray<readonly [what: string, request: RowRequest]> = [
 /** Request bodies: their syntax and structure. */
 export const BODIES = [
   ...structure,
-  ...NOT_JSON.map(([what, body]) => row(`refuses a body ${what} as malformed`, post(body), MALFORMED)),
+  ...NOT_JSON.map(([what, body]) =>
+    row(`refuses a body ${what} as malformed`, post(body), MALFORMED),
+  ),
   ...NO_BODY.map(([what, request]) =>
     row(`refuses a create with ${what}, and keeps the connection open`, request, {
       ...MISSING,
@@ -155,7 +168,11 @@ const encodedAs = (encoding: string): RowRequest => post(PET, ['Content-Encoding
 const SIZES = [
   row('accepts a body of exactly 64 KiB', post(padded(LIMIT)), CREATED),
   row('refuses a body of one byte more than 64 KiB', post(padded(LIMIT + 1)), TOO_LARGE),
-  row('refuses a body of one byte more than 64 KiB in chunks', inChunks(post(padded(LIMIT + 1))), TOO_LARGE),
+  row(
+    'refuses a body of one byte more than 64 KiB in chunks',
+    inChunks(post(padded(LIMIT + 1))),
+    TOO_LARGE,
+  ),
   row('refuses a body of 8 MiB, and the response still arrives', post(padded(EIGHT_MB)), TOO_LARGE),
   row(
     'refuses a body of 8 MiB without a key, and the response still arrives',
@@ -168,18 +185,27 @@ const EXPECTS = 'only what listens handles expectations';
 const EXPECT: Header = ['Expect', '100-continue'];
 
 /** What a client that waits for "100 Continue" gets instead of it. */
-const NOT_CONTINUED: ReadonlyArray<readonly [what: string, headers: readonly Header[], expect: Expectation]> =
+const NOT_CONTINUED: ReadonlyArray<
+  readonly [what: string, headers: readonly Header[], expect: Expectation]
+> = [
+  ['without a key', [JSON_CONTENT], error('missing_api_key')],
+  ['of another type', [bearer(), ['Content-Type', 'text/plain']], UNSUPPORTED_TYPE],
+  ['that is too large', [bearer(), JSON_CONTENT, ['Content-Length', '262145']], TOO_LARGE],
   [
-    ['without a key', [JSON_CONTENT], error('missing_api_key')],
-    ['of another type', [bearer(), ['Content-Type', 'text/plain']], UNSUPPORTED_TYPE],
-    ['that is too large', [bearer(), JSON_CONTENT, ['Content-Length', '262145']], TOO_LARGE],
-    ['of more than an int32 can say', [bearer(), JSON_CONTENT, ['Content-Length', '2147483648']], TOO_LARGE],
-    ['by a key that may only read', [bearer('{{readOnlyKey}}')], error('insufficient_scope')],
-  ];
+    'of more than an int32 can say',
+    [bearer(), JSON_CONTENT, ['Content-Length', '2147483648']],
+    TOO_LARGE,
+  ],
+  ['by a key that may only read', [bearer('{{readOnlyKey}}')], error('insufficient_scope')],
+];
 
 /** The headers of a body: type, encoding, size and expectation. */
 export const BODY_HEADERS = [
-  row('reads a body without a Content-Type as JSON', { ...send('POST', '/pets'), body: PET }, CREATED),
+  row(
+    'reads a body without a Content-Type as JSON',
+    { ...send('POST', '/pets'), body: PET },
+    CREATED,
+  ),
   ...[
     'Application/JSON',
     'APPLICATION/JSON; CHARSET=UTF-8',
@@ -190,7 +216,11 @@ export const BODY_HEADERS = [
   ...words(
     'application/x-www-form-urlencoded text/plain text/json application/vnd.api+json application/jsonx */* json',
   ).map((type) =>
-    row(`refuses a body of type ${type}, and names the header to send`, postAs(type), UNSUPPORTED_TYPE),
+    row(
+      `refuses a body of type ${type}, and names the header to send`,
+      postAs(type),
+      UNSUPPORTED_TYPE,
+    ),
   ),
   row('refuses a body of another type in chunks', inChunks(postAs('text/plain')), UNSUPPORTED_TYPE),
   row(
@@ -205,13 +235,19 @@ export const BODY_HEADERS = [
       MALFORMED,
     ),
   ),
-  row('refuses a CHARSET in capitals as malformed', postAs('application/json; CHARSET=latin1'), MALFORMED),
+  row(
+    'refuses a CHARSET in capitals as malformed',
+    postAs('application/json; CHARSET=latin1'),
+    MALFORMED,
+  ),
   row('accepts a body of the encoding Identity', encodedAs('Identity'), CREATED),
   ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding) =>
     row(`refuses a body of the encoding ${encoding}`, encodedAs(encoding), UNSUPPORTED_ENCODING),
   ),
   ...SIZES,
-  row('accepts a body as large as the settings allow', post(padded(100)), CREATED, { given: 'smallBodies' }),
+  row('accepts a body as large as the settings allow', post(padded(100)), CREATED, {
+    given: 'smallBodies',
+  }),
   row(
     'refuses a body one byte larger than the settings allow',
     post(padded(101)),
@@ -222,7 +258,11 @@ export const BODY_HEADERS = [
     [
       ['without a key', '', error('missing_api_key')],
       ['with a key', 'Authorization: Bearer {{key}}\r\n', TOO_LARGE],
-      ['of another type', 'Authorization: Bearer {{key}}\r\nContent-Type: text/plain\r\n', UNSUPPORTED_TYPE],
+      [
+        'of another type',
+        'Authorization: Bearer {{key}}\r\nContent-Type: text/plain\r\n',
+        UNSUPPORTED_TYPE,
+      ],
     ] as const
   ).map(([what, headers, expect]) =>
     row(

@@ -36,7 +36,8 @@ const patch = (body: string, at = '{{pet}}', ...headers: Header[]): RowRequest =
   body,
 });
 
-const remove = (at: string, ...headers: Header[]): RowRequest => send('DELETE', `/pets/${at}`, ...headers);
+const remove = (at: string, ...headers: Header[]): RowRequest =>
+  send('DELETE', `/pets/${at}`, ...headers);
 
 const patchAs = (...headers: Header[]): RowRequest => ({
   ...send('PATCH', '/pets/{{pet}}', ...headers),
@@ -47,7 +48,13 @@ const patchAs = (...headers: Header[]): RowRequest => ({
 const CHANGED: Expectation = {
   status: 200,
   body: '{"id":{{pet}},"name":"Ada","categoryId":-9223372036854775808,"status":"available"}',
-  headers: { ETag: '{{petTag}}', 'Cache-Control': 'no-store', Deprecation: null, Sunset: null, Link: null },
+  headers: {
+    ETag: '{{petTag}}',
+    'Cache-Control': 'no-store',
+    Deprecation: null,
+    Sunset: null,
+    Link: null,
+  },
 };
 
 const ACCEPTED: Readonly<Record<string, RowRequest>> = {
@@ -66,7 +73,10 @@ const ACCEPTED: Readonly<Record<string, RowRequest>> = {
   'the entity tag among others': patch(SAME, '{{pet}}', ['If-Match', '"x" , {{petTag}},W/"y"']),
   'the entity tag beside from': patch(SAME, '{{pet}}?from=available', ['If-Match', '{{petTag}}']),
   'any entity tag': patch(SAME, '{{pet}}', ['If-Match', ' * ']),
-  'another entity tag that it must not have': patch(SAME, '{{pet}}', ['If-None-Match', '"x", W/"y"']),
+  'another entity tag that it must not have': patch(SAME, '{{pet}}', [
+    'If-None-Match',
+    '"x", W/"y"',
+  ]),
   'a managed key with every scope': by('{{managedKey}}', patch(SAME)),
   'a key that may only write': by('{{writeOnlyKey}}', patch(SAME)),
 };
@@ -80,7 +90,8 @@ const BODIES: ReadonlyArray<readonly [what: string, body: string, Expectation]> 
   ['null', 'null', invalid(/must be a JSON object/)],
   ['an object without a status', '{}', invalid(/status is required/)],
   ...words('null 1 true [] {} "" "Sold" "gone" "sold\\u0000"').map(
-    (json) => [`a status of ${json}`, `{"status":${json}}`, invalid(/status must be one of/)] as const,
+    (json) =>
+      [`a status of ${json}`, `{"status":${json}}`, invalid(/status must be one of/)] as const,
   ),
   ['a status twice', '{"status":"sold","status":"sold"}', invalid(/status is given twice/)],
   ['a name, and names it', '{"status":"sold","name":"Rex"}', invalid(/name cannot be changed/)],
@@ -149,9 +160,17 @@ const conditionsOf = <Method extends string>(
     error('status_conflict'),
   ),
   ...words('0 -1 999999999 abc 007 9223372036854775808 1%2F2').map((id) =>
-    on(`answers 404 to a ${method} of the animal ${id}`, request(id, ['If-Match', '"x"']), notFound),
+    on(
+      `answers 404 to a ${method} of the animal ${id}`,
+      request(id, ['If-Match', '"x"']),
+      notFound,
+    ),
   ),
-  on(`refuses a ${method} without a key`, by(undefined, request('{{pet}}')), error('missing_api_key')),
+  on(
+    `refuses a ${method} without a key`,
+    by(undefined, request('{{pet}}')),
+    error('missing_api_key'),
+  ),
   on(
     `answers 503 to a ${method} while the store is away`,
     request('1'),
@@ -167,7 +186,9 @@ const conditionsOf = <Method extends string>(
 ];
 
 export const CHANGES = [
-  ...Object.entries(ACCEPTED).map(([what, request]) => on(`changes a status for ${what}`, request, CHANGED)),
+  ...Object.entries(ACCEPTED).map(([what, request]) =>
+    on(`changes a status for ${what}`, request, CHANGED),
+  ),
   ...BODIES.map(([what, body, expect]) => on(`refuses a change of ${what}`, patch(body), expect)),
   on(
     'answers 415 to a change of another media type, and says which to send',
@@ -177,7 +198,9 @@ export const CHANGES = [
   on(
     'answers 415 to a compressed change',
     patch(SAME, '{{pet}}', ['Content-Encoding', 'gzip']),
-    error('unsupported_media_type', { headers: { ...ACCEPT_PATCH, 'Accept-Encoding': 'identity' } }),
+    error('unsupported_media_type', {
+      headers: { ...ACCEPT_PATCH, 'Accept-Encoding': 'identity' },
+    }),
   ),
   on(
     'checks where a change starts from before its body',
@@ -211,5 +234,7 @@ export const CHANGES = [
     ok({ Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, 204),
     { socketOnly: 'a Request has a path' },
   ),
-  on('changes a status also when getPet is removed', patch(SAME, '1'), ok(), { given: 'experimentalAlone' }),
+  on('changes a status also when getPet is removed', patch(SAME, '1'), ok(), {
+    given: 'experimentalAlone',
+  }),
 ];

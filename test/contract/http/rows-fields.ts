@@ -51,7 +51,10 @@ const STATUS: Field = {
 };
 
 /** Stores each value, and returns it in its canonical spelling. */
-const stores = (field: Field, values: readonly (string | readonly [sent: string, returned: string])[]) =>
+const stores = (
+  field: Field,
+  values: readonly (string | readonly [sent: string, returned: string])[],
+) =>
   values.map((value) => {
     const [sent, returned] = typeof value === 'string' ? [value, value] : value;
     const what = sent === returned ? shown(sent) : `${shown(sent)} as ${shown(returned)}`;
@@ -68,7 +71,9 @@ const refuses = (field: Field, values: readonly string[], within?: number) =>
 
 const categoryIds = [
   ...stores(CATEGORY_ID, [
-    ...words('0 -1 2147483648 9007199254740993 -9007199254740993 9223372036854775807 -9223372036854775808'),
+    ...words(
+      '0 -1 2147483648 9007199254740993 -9007199254740993 9223372036854775807 -9223372036854775808',
+    ),
     ['7.0', '7'],
     ['70e-1', '7'],
     ['-0', '0'],
@@ -98,7 +103,9 @@ const names = [
   ]),
   ...refuses(
     NAME,
-    words('"" "\u00a0\\n" null true 7 ["Bella"] {"$ne":null} "a\\u0000b" "\\ud83d" "\\udc08\\ud83d"'),
+    words(
+      '"" "\u00a0\\n" null true 7 ["Bella"] {"$ne":null} "a\\u0000b" "\\ud83d" "\\udc08\\ud83d"',
+    ),
   ),
   ...refuses({ ...NAME, message: /name must not be longer than 1000 characters/ }, [
     `"${'n'.repeat(1001)}"`,
@@ -134,5 +141,7 @@ export const FIELDS = [
   ...names,
   row('stores an animal without a status as available', post(PET), created('"Bella"', '7')),
   ...statuses,
-  ...missing.map(([what, body, message]) => row(`refuses an animal ${what}`, post(body), invalid(message))),
+  ...missing.map(([what, body, message]) =>
+    row(`refuses an animal ${what}`, post(body), invalid(message)),
+  ),
 ];

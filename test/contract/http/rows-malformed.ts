@@ -1,4 +1,14 @@
-import { CREATED, PET, bearer, error, get, ok, row, type Expectation, type Header } from './request-row.js';
+import {
+  CREATED,
+  PET,
+  bearer,
+  error,
+  get,
+  ok,
+  row,
+  type Expectation,
+  type Header,
+} from './request-row.js';
 
 const BAD: Expectation = error('malformed_request', { closes: true });
 
@@ -25,7 +35,10 @@ const hostsAndLines = [
     { ...BAD, headers: { 'X-Request-Id': 'two-hosts' } },
   ),
   raw('refuses a Host with a user', 'GET {{base}}/pets HTTP/1.1\r\nHost: evil@example\r\n\r\n'),
-  raw('refuses an absolute target without a Host', 'GET http://{{host}}{{base}}/pets HTTP/1.1\r\n\r\n'),
+  raw(
+    'refuses an absolute target without a Host',
+    'GET http://{{host}}{{base}}/pets HTTP/1.1\r\n\r\n',
+  ),
   raw('refuses an HTTP/0.9 line', 'GET {{base}}/pets\r\n\r\n'),
   raw('refuses HTTP/1.2', line('GET {{base}}/pets HTTP/1.2')),
   raw('refuses the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -50,7 +63,8 @@ const MANY: readonly Header[] = Array.from({ length: 1500 }, () => ['A', 'b']);
 const LONG = 'a'.repeat(17 * 1024);
 const TOO_LONG: Expectation = error('headers_too_large', { closes: true });
 
-const withHeader = (header: string): string => `GET {{base}}/pets HTTP/1.1\r\n${HEAD}${header}\r\n\r\n${ADD}`;
+const withHeader = (header: string): string =>
+  `GET {{base}}/pets HTTP/1.1\r\n${HEAD}${header}\r\n\r\n${ADD}`;
 
 const headers = [
   raw('refuses a space before a colon', withHeader('X-A : b')),
@@ -100,8 +114,16 @@ const AMBIGUOUS: ReadonlyArray<readonly [what: string, framing: string, body: st
   ['a negative length', 'Content-Length: -1\r\n', ''],
   ['a length of 20 digits', 'Content-Length: 99999999999999999999\r\n', PET],
   ['an empty length', 'Content-Length: \r\n', ''],
-  ['a transfer that is chunked and then identity', 'Transfer-Encoding: chunked, identity\r\n', CHUNKS],
-  ['a transfer that is compressed and then chunked', 'Transfer-Encoding: gzip, chunked\r\n', CHUNKS],
+  [
+    'a transfer that is chunked and then identity',
+    'Transfer-Encoding: chunked, identity\r\n',
+    CHUNKS,
+  ],
+  [
+    'a transfer that is compressed and then chunked',
+    'Transfer-Encoding: gzip, chunked\r\n',
+    CHUNKS,
+  ],
   ['a transfer that is almost chunked', 'Transfer-Encoding: xchunked\r\n', CHUNKS],
   ['a space before the colon of the transfer', 'Transfer-Encoding : chunked\r\n', CHUNKS],
   ['a folded transfer', 'Transfer-Encoding:\r\n chunked\r\n', CHUNKS],

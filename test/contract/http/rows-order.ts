@@ -18,15 +18,28 @@ const BIG = 'x'.repeat(300_000);
 const NO_KEY: Header = ['Idempotency-Key', ''];
 
 /** Requests with several faults: the first in the order of the checks is answered. */
-const FAULTS: ReadonlyArray<readonly [first: string, later: string, ErrorCode, RowRequest, Situation?]> = [
+const FAULTS: ReadonlyArray<
+  readonly [first: string, later: string, ErrorCode, RowRequest, Situation?]
+> = [
   ['whether it is busy', 'the key', 'service_unavailable', by(undefined, get('/pets')), 'busy'],
   ['the key', 'the path', 'invalid_api_key', by('nobody', get('/orders'))],
   ['the key', 'the method', 'missing_api_key', by(undefined, send('PUT', '/pets'))],
   ['the key', 'the removal', 'missing_api_key', by(undefined, get('/pets/1')), 'getPetOff'],
   ['the method', 'the removal', 'method_not_allowed', send('DELETE', '/pets/1'), 'getPetOff'],
   ['the method', 'the scope', 'method_not_allowed', by('{{readOnlyKey}}', send('PUT', '/pets'))],
-  ['the removal', 'the scope', 'operation_removed', by('{{writeOnlyKey}}', get('/pets/1')), 'getPetOff'],
-  ['the scope', 'the parameters', 'insufficient_scope', by('{{writeOnlyKey}}', get('/pets?limit=0'))],
+  [
+    'the removal',
+    'the scope',
+    'operation_removed',
+    by('{{writeOnlyKey}}', get('/pets/1')),
+    'getPetOff',
+  ],
+  [
+    'the scope',
+    'the parameters',
+    'insufficient_scope',
+    by('{{writeOnlyKey}}', get('/pets?limit=0')),
+  ],
   ['the scope', 'the body', 'insufficient_scope', by('{{readOnlyKey}}', send('POST', '/pets'))],
   ['the idempotency key', 'the body', 'invalid_parameter', send('POST', '/pets', NO_KEY)],
   ['the presence of a body', 'its media type', 'missing_body', postAs('text/plain', '')],

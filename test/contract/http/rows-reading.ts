@@ -20,14 +20,18 @@ const FIRST = '{"id":{{pet}},"name":"Ada","categoryId":-9223372036854775808,"sta
 
 const BAD_LIMITS = [
   '',
-  ...words('0 101 -1 abc 1.5 %2B5 05 1e1 0x10 %205 5%20 1,2 5%00 %D9%A5 9223372036854775808 %ZZ [5]'),
+  ...words(
+    '0 101 -1 abc 1.5 %2B5 05 1e1 0x10 %205 5%20 1,2 5%00 %D9%A5 9223372036854775808 %ZZ [5]',
+  ),
 ];
 
 const BAD_STATUSES = ['', ...words('unknown Available %20sold sold%00 available,sold * __proto__')];
 
 const BAD_IDS = [
   '',
-  ...words('abc 1.5 %2B1 01 -0 1e1 0x1 %201 1%00 1,2 %D9%A1 %ZZ 9223372036854775808 -9223372036854775809'),
+  ...words(
+    'abc 1.5 %2B1 01 -0 1e1 0x1 %201 1%00 1,2 %D9%A1 %ZZ 9223372036854775808 -9223372036854775809',
+  ),
   'a'.repeat(8000),
 ];
 
@@ -55,8 +59,14 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, query: string]> = [
   ['any id to begin behind', '?status=sold&after={{pet}}'],
   ['the smallest id to begin behind', '?after=-9223372036854775808'],
   ['the greatest id to begin behind', '?after=9223372036854775807'],
-  ['parameters whose names only contain after or cursor', '?xafter=x&after[]=x&cursors=1&xcursor=1'],
-  ['parameters whose names differ in case or brackets', '?Limit=0&STATUS=x&limit[]=0&status[$ne]=sold'],
+  [
+    'parameters whose names only contain after or cursor',
+    '?xafter=x&after[]=x&cursors=1&xcursor=1',
+  ],
+  [
+    'parameters whose names differ in case or brackets',
+    '?Limit=0&STATUS=x&limit[]=0&status[$ne]=sold',
+  ],
   ['an empty query', '?'],
   ['a query of separators only', '?&&=&'],
   ['a query of 1,500 unknown parameters', `?${'a&'.repeat(1500)}limit=1`],
@@ -80,7 +90,11 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
     'utm=a%26b&limit=1&utm=%C3%A9&flag',
     /utm=a%26b&limit=1&utm=%C3%A9&flag=?&after=\d+/,
   ],
-  ['repeats an unknown parameter that is not UTF-8', 'x=%FF%00&limit=1', /x=%FF%00&limit=1&after=\d+/],
+  [
+    'repeats an unknown parameter that is not UTF-8',
+    'x=%FF%00&limit=1',
+    /x=%FF%00&limit=1&after=\d+/,
+  ],
   ['omits empty parameters', '&limit=1&', /limit=1&after=\d+/],
   ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&after=\d+/],
   [
@@ -93,7 +107,11 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
 /** Parameters and pages of listPets. */
 export const LISTING = [
   ...BAD_LIMITS.map((limit) =>
-    row(`refuses a limit of ${limit || 'nothing'}`, get(`/pets?limit=${limit}`), invalid(/limit .*1 to 100/)),
+    row(
+      `refuses a limit of ${limit || 'nothing'}`,
+      get(`/pets?limit=${limit}`),
+      invalid(/limit .*1 to 100/),
+    ),
   ),
   ...BAD_STATUSES.map((status) =>
     row(
@@ -109,7 +127,9 @@ export const LISTING = [
       invalid(/after .*64-bit integer/),
     ),
   ),
-  ...ONCE.map(([what, query, message]) => row(`refuses ${what}`, get(`/pets?${query}`), invalid(message))),
+  ...ONCE.map(([what, query, message]) =>
+    row(`refuses ${what}`, get(`/pets?${query}`), invalid(message)),
+  ),
   ...ACCEPTED.map(([what, query]) => row(`lists animals for ${what}`, get(`/pets${query}`), ok())),
   row('lists animals as a bare array, with a link to the next page', get('/pets?limit=1'), {
     ...link(/limit=1&after=\d+/),
@@ -118,7 +138,11 @@ export const LISTING = [
   ...LINKS.map(([what, query, next]) =>
     row(`links to the next page, and the link ${what}`, get(`/pets?${query}`), link(next)),
   ),
-  row('does not link from the last page', get('/pets?status=pending&limit=100'), ok({ Link: null })),
+  row(
+    'does not link from the last page',
+    get('/pets?status=pending&limit=100'),
+    ok({ Link: null }),
+  ),
 ];
 
 /** Anything that is not the text of an int64 is the id of no animal. */
@@ -169,7 +193,10 @@ export const GETTING = [
   row(
     'answers 410 to getPet once it is switched off, and names its replacement',
     get('/pets/{{pet}}'),
-    error('operation_removed', { message: /use \S*\/v1\/pets\?status=available /, headers: DEPRECATED }),
+    error('operation_removed', {
+      message: /use \S*\/v1\/pets\?status=available /,
+      headers: DEPRECATED,
+    }),
     { given: 'getPetOff' },
   ),
   row(
@@ -192,8 +219,11 @@ const absolute = <Name extends string>(
     socketOnly: 'clients send an absolute target to proxies only',
   });
 
-const inOtherBasePath = <Name extends string>(name: Name, request: RowRequest, expect: Expectation) =>
-  row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
+const inOtherBasePath = <Name extends string>(
+  name: Name,
+  request: RowRequest,
+  expect: Expectation,
+) => row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
 
 /** Which paths exist. */
 export const PATHS = [
@@ -231,9 +261,17 @@ export const PATHS = [
     get('/pets?limit=1'),
     link(/limit=1&after=\d+/),
   ),
-  inOtherBasePath('says where a new animal is', post(PET), ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201)),
+  inOtherBasePath(
+    'says where a new animal is',
+    post(PET),
+    ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201),
+  ),
   inOtherBasePath('answers 404 below the default one', bare('GET', '/v1/pets', bearer()), NO_ROUTE),
-  inOtherBasePath('asks for a key below it', bare('GET', '{{base}}/orders'), error('missing_api_key')),
+  inOtherBasePath(
+    'asks for a key below it',
+    bare('GET', '{{base}}/orders'),
+    error('missing_api_key'),
+  ),
   inOtherBasePath('asks for no key at its first segment', bare('GET', '/animals'), NO_ROUTE),
   inOtherBasePath('is alive outside it', bare('GET', '/livez'), ok()),
 ];
@@ -274,7 +312,11 @@ export const CONDITIONAL = [
     get('/pets?limit=1', ifNoneMatch('{{listTag}}')),
     { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, Link: /rel="next"/ } },
   ),
-  row('answers 304 to HEAD', send('HEAD', '/pets?limit=1', ifNoneMatch('{{listTag}}')), NOT_MODIFIED),
+  row(
+    'answers 304 to HEAD',
+    send('HEAD', '/pets?limit=1', ifNoneMatch('{{listTag}}')),
+    NOT_MODIFIED,
+  ),
   ...(
     [
       ['another tag', '"other"'],
@@ -296,7 +338,11 @@ export const CONDITIONAL = [
       get(path, ['If-Match', '"x", "y"']),
       error('precondition_failed'),
     ),
-    row(`sends GET ${path} whatever it is to If-Match: *`, get(path, ['If-Match', '*']), ok({ ETag: ETAG })),
+    row(
+      `sends GET ${path} whatever it is to If-Match: *`,
+      get(path, ['If-Match', '*']),
+      ok({ ETag: ETAG }),
+    ),
   ]),
   row(
     'sends the animal whose tag is in If-Match',

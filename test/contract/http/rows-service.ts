@@ -27,9 +27,14 @@ const wrongMethod = (allow: string | RegExp): Expectation =>
 /** Which methods a path has. */
 const methods = [
   ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'].map((method) =>
-    row(`answers 405 to ${method} /pets`, send(method, '/pets'), wrongMethod('GET, HEAD, POST, OPTIONS'), {
-      socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
-    }),
+    row(
+      `answers 405 to ${method} /pets`,
+      send(method, '/pets'),
+      wrongMethod('GET, HEAD, POST, OPTIONS'),
+      {
+        socketOnly: method === 'TRACE' ? 'a Request must not be a TRACE' : undefined,
+      },
+    ),
   ),
   row(
     'answers 405 to POST /pets/{petId}, and adds nothing',
@@ -48,7 +53,10 @@ const methods = [
   row(
     'answers 405 to CONNECT, and names the methods of the interface',
     { raw: 'CONNECT {{host}} HTTP/1.1\r\nHost: {{host}}\r\nX-Request-Id: tunnel\r\n\r\n' },
-    error('method_not_allowed', { headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' }, closes: true }),
+    error('method_not_allowed', {
+      headers: { Allow: /GET.*POST/, 'X-Request-Id': 'tunnel' },
+      closes: true,
+    }),
     { socketOnly: 'clients send CONNECT to proxies only' },
   ),
 ];
@@ -95,7 +103,12 @@ const ignored = [
   ),
   row(
     'says where an animal is whatever a proxy says about the address',
-    post(PET, ['X-Forwarded-Host', 'evil.example'], ['Forwarded', 'host=evil'], ['Host', 'evil.example']),
+    post(
+      PET,
+      ['X-Forwarded-Host', 'evil.example'],
+      ['Forwarded', 'host=evil'],
+      ['Host', 'evil.example'],
+    ),
     ok({ Location: /^{{base}}\/pets\/\d+$/ }, 201),
   ),
   row(
@@ -160,7 +173,11 @@ const faults = [
 /** Methods, headers and faults of the service. */
 export const SERVICE = [...methods, ...requestIds, ...ignored, ...faults];
 
-const published = <Name extends string>(name: Name, given: Situation, settings?: Partial<HttpSettings>) =>
+const published = <Name extends string>(
+  name: Name,
+  given: Situation,
+  settings?: Partial<HttpSettings>,
+) =>
   row(
     name,
     bare('GET', '/openapi.json', bearer('nobody')),
@@ -189,7 +206,9 @@ const leadsTo = (location: string): Expectation => ({
 export const DOCS = [
   published('publishes the OpenAPI document, whatever the key', 'plain'),
   published('publishes the OpenAPI document while the store is away', 'storeAway'),
-  published('documents the public address', 'publicUrl', { publicUrl: 'https://animals.example/shop/v1' }),
+  published('documents the public address', 'publicUrl', {
+    publicUrl: 'https://animals.example/shop/v1',
+  }),
   published('documents no getPet once it is switched off', 'getPetOff', { getPet: 'off' }),
   row('serves the docs page without a key, under a strict policy', bare('GET', '/docs?x=y'), PAGE),
   row(
@@ -198,13 +217,18 @@ export const DOCS = [
     ok({ 'Content-Security-Policy': POLICY, 'Content-Type': null }, 304),
   ),
   row('leads from / to the docs page', bare('GET', '/'), leadsTo('docs')),
-  ...['/docs/', '/docs/tsconfig.json', '/docs/../package.json', '/docs/..%2fpackage.json', '/Docs'].map(
-    (target) =>
-      row(
-        `serves nothing at ${target}`,
-        bare('GET', target),
-        error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
-      ),
+  ...[
+    '/docs/',
+    '/docs/tsconfig.json',
+    '/docs/../package.json',
+    '/docs/..%2fpackage.json',
+    '/Docs',
+  ].map((target) =>
+    row(
+      `serves nothing at ${target}`,
+      bare('GET', target),
+      error('route_not_found', { headers: { 'WWW-Authenticate': null } }),
+    ),
   ),
 ];
 
@@ -288,7 +312,9 @@ export const CROSS_ORIGIN = [
   ).map(([what, header, expect]) =>
     onTwo(
       `lets pages of an allowed origin read ${what}`,
-      { raw: `GET {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nOrigin: ${ONE}\r\n${header}\r\n\r\n` },
+      {
+        raw: `GET {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nOrigin: ${ONE}\r\n${header}\r\n\r\n`,
+      },
       { ...expect, headers: { 'Access-Control-Allow-Origin': ONE } },
       'the server answers it',
     ),
@@ -309,10 +335,19 @@ export const CROSS_ORIGIN = [
     get('/pets?limit=1', origin(ONE)),
     ok({ ...NO_CORS, Vary: null }),
   ),
-  ...['http://one.example', 'https://one.example:8443', 'https://one.example.evil', 'null'].map((other) =>
-    onTwo(`does not let pages of ${other} read a list`, get('/pets?limit=1', origin(other)), UNREADABLE),
+  ...['http://one.example', 'https://one.example:8443', 'https://one.example.evil', 'null'].map(
+    (other) =>
+      onTwo(
+        `does not let pages of ${other} read a list`,
+        get('/pets?limit=1', origin(other)),
+        UNREADABLE,
+      ),
   ),
-  onTwo('tells caches that responses differ by origin, even without one', get('/pets?limit=1'), UNREADABLE),
+  onTwo(
+    'tells caches that responses differ by origin, even without one',
+    get('/pets?limit=1'),
+    UNREADABLE,
+  ),
   onTwo(
     'lets pages of an allowed origin send POST /pets, without a key',
     preflight('/pets', ONE, 'POST'),

@@ -21,7 +21,10 @@ export interface Ready {
   readonly values: Values & Readonly<Record<string, string>>;
   /** The id of the newest animal that is known; absent if the store has a fault. */
   newest?: string | undefined;
-  send(request: RowRequest | RawRequest, wanted?: Parameters<HttpSubject['send']>[1]): Promise<Conversation>;
+  send(
+    request: RowRequest | RawRequest,
+    wanted?: Parameters<HttpSubject['send']>[1],
+  ): Promise<Conversation>;
 }
 
 const UNSEEDED = { pet: '1', petTag: '', petTagText: '', listTag: '' };
@@ -52,7 +55,12 @@ async function seed(service: Ready): Promise<typeof UNSEEDED> {
     headerValues(await ask(service, get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
   const petTag = await tagOf(`/pets/${pet}`);
-  return { pet, petTag, petTagText: petTag.replaceAll('"', ''), listTag: await tagOf('/pets?limit=1') };
+  return {
+    pet,
+    petTag,
+    petTagText: petTag.replaceAll('"', ''),
+    listTag: await tagOf('/pets?limit=1'),
+  };
 }
 
 /** The response to a request. */
@@ -70,7 +78,10 @@ async function found(service: Ready, target: string): Promise<string> {
 
 /** The animals that were stored since the last call, as JSON. */
 async function newAnimals(service: Ready): Promise<string> {
-  const animals = await found(service, `${service.values.base}/pets?after=${service.newest}&limit=20`);
+  const animals = await found(
+    service,
+    `${service.values.base}/pets?after=${service.newest}&limit=20`,
+  );
   const [, newest = service.newest] = [...animals.matchAll(/\{"id":(\d+),/g)].at(-1) ?? [];
   service.newest = newest;
   return animals;
@@ -86,7 +97,11 @@ async function checkCreated(response: RawResponse, service: Ready): Promise<stri
   assert.ok(body.startsWith(`{"id":${id},`), `the id of ${body} differs from the Location`);
   const got = await found(service, `${service.values.base}/pets/${id}`);
   assert.equal(got, body, 'get returns another animal');
-  assert.equal(await newAnimals(service), `[${body}]`, 'the list does not end with the animal alone');
+  assert.equal(
+    await newAnimals(service),
+    `[${body}]`,
+    'the list does not end with the animal alone',
+  );
   return id;
 }
 
@@ -103,7 +118,11 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
     service.send(request, { responses: expected.length, untilClosed });
   let conversation = await send();
   // The best of three, on a busy machine. Rows with a time are refused, so they store nothing.
-  for (let tries = 1; tries < 3 && conversation.milliseconds > (expect.within ?? Infinity); tries += 1) {
+  for (
+    let tries = 1;
+    tries < 3 && conversation.milliseconds > (expect.within ?? Infinity);
+    tries += 1
+  ) {
     conversation = await send();
   }
   const { responses, closed, interim, milliseconds } = conversation;
@@ -115,7 +134,8 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
   assert.equal(responses.length, expected.length, 'there were more responses than requests');
   if (service.overSocket) {
     if (untilClosed) assert.ok(closed, 'the server did not close the connection');
-    if (expect.interim !== 'any') assert.deepEqual(interim, expect.interim ?? [], 'the interim responses');
+    if (expect.interim !== 'any')
+      assert.deepEqual(interim, expect.interim ?? [], 'the interim responses');
   }
   const within = expect.within ?? Infinity;
   assert.ok(milliseconds <= within, `it took ${Math.round(milliseconds)} ms`);
@@ -123,13 +143,18 @@ export async function runRow({ request, expect }: Row, service: Ready): Promise<
   if (!mayStore) return;
   if (expect.status === 201 && first) {
     const id = await checkCreated(first, service);
-    if (typeof expect.body === 'string') assert.equal(first.body.toString(), fill(expect.body, { id }));
+    if (typeof expect.body === 'string')
+      assert.equal(first.body.toString(), fill(expect.body, { id }));
   } else {
     assert.equal(await newAnimals(service), '[]', 'something was stored');
   }
 }
 
-function checkExpectation(response: RawResponse, expect: Expectation, { values, overSocket }: Ready): void {
+function checkExpectation(
+  response: RawResponse,
+  expect: Expectation,
+  { values, overSocket }: Ready,
+): void {
   const text = response.body.toString();
   assert.equal(response.status, expect.status, text.slice(0, 500));
   if (expect.code !== undefined && text !== '') {
@@ -141,10 +166,12 @@ function checkExpectation(response: RawResponse, expect: Expectation, { values, 
     const sent = headerValues(response, name);
     if (wanted === null) assert.deepEqual(sent, [], `${name} must not be there`);
     else if (typeof wanted === 'string') assert.deepEqual(sent, [fill(wanted, values)], name);
-    else assert.match(header(response, name), new RegExp(fill(wanted.source, values), wanted.flags));
+    else
+      assert.match(header(response, name), new RegExp(fill(wanted.source, values), wanted.flags));
   }
   if (expect.body instanceof RegExp) assert.match(text, expect.body);
-  else if (expect.body !== undefined && expect.status !== 201) assert.equal(text, fill(expect.body, values));
+  else if (expect.body !== undefined && expect.status !== 201)
+    assert.equal(text, fill(expect.body, values));
   if (!overSocket) return;
   const connection = headerValues(response, 'Connection').join();
   if (expect.closes) assert.equal(connection.toLowerCase(), 'close');

@@ -5,7 +5,17 @@ import { casesOf, each, promisesOf } from '../contract.js';
 import { times } from '../samples.js';
 import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
-import { PET, bare, by, get, post, postAs, send, type Header, type RowRequest } from './request-row.js';
+import {
+  PET,
+  bare,
+  by,
+  get,
+  post,
+  postAs,
+  send,
+  type Header,
+  type RowRequest,
+} from './request-row.js';
 import { ask, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
@@ -51,7 +61,8 @@ const CHANGING = promises({
     const created = await ask(service, post(PET, key('sale-1')));
     const [id = ''] = idsOf(created);
     const page = get(`/pets?after=${BigInt(id) - 1n}&limit=1`);
-    const tagOf = async (request: RowRequest): Promise<string> => header(await ask(service, request), 'ETag');
+    const tagOf = async (request: RowRequest): Promise<string> =>
+      header(await ask(service, request), 'ETag');
     const before = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
     const sell = (...headers: Header[]): RowRequest => ({
       ...send('PATCH', `/pets/${id}?from=available`, ...headers),
@@ -59,7 +70,10 @@ const CHANGING = promises({
     });
     const selling = await Promise.all(times(8, () => ask(service, sell())));
     const [sold, ...others] = selling.toSorted((one, other) => one.status - other.status);
-    assert.deepEqual([sold?.status, ...others.map(({ status }) => status)], [200, ...times(7, () => 409)]);
+    assert.deepEqual(
+      [sold?.status, ...others.map(({ status }) => status)],
+      [200, ...times(7, () => 409)],
+    );
     assert.equal(sold?.body.toString(), created.body.toString().replace('available', 'sold'));
     const after = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
     assert.equal(sold && header(sold, 'ETag'), after[0]);
@@ -83,7 +97,15 @@ const CHANGING = promises({
 const ON_STORES = promises({
   async 'returns every animal once along the links, with a filter or without'(service) {
     const added = new Map<string | undefined, string>();
-    for (const status of ['available', 'pending', 'sold', 'available', 'pending', 'sold', 'available']) {
+    for (const status of [
+      'available',
+      'pending',
+      'sold',
+      'available',
+      'pending',
+      'sold',
+      'available',
+    ]) {
       const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
       added.set(idsOf(created)[0], status);
     }
@@ -97,11 +119,14 @@ const ON_STORES = promises({
       }
     }
   },
-  async 'replays the response to a create byte for byte, and answers 422 to another animal'(service) {
+  async 'replays the response to a create byte for byte, and answers 422 to another animal'(
+    service,
+  ) {
     const first = await ask(service, post(PET, key('repeated-1')));
     assert.equal(first.status, 201);
     const { length } = await allIds(service);
-    const respelled = '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }';
+    const respelled =
+      '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }';
     const retries = [
       post(PET, key('repeated-1')),
       post(PET, key('"repeated-1"')),
@@ -143,7 +168,8 @@ const ON_STORES = promises({
       [by('{{readOnlyKey}}', post(PET, mended)), 403],
       [by('nobody', post(PET, mended)), 401],
     ];
-    for (const [request, status] of refusals) assert.equal((await ask(service, request)).status, status);
+    for (const [request, status] of refusals)
+      assert.equal((await ask(service, request)).status, status);
     const created = await ask(service, post(PET, mended));
     assert.equal(created.status, 201);
     assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
@@ -196,7 +222,10 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
 const ON_TRANSPORTS = promises({
   async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
-      const [got, head] = [await ask(service, request), await ask(service, { ...request, method: 'HEAD' })];
+      const [got, head] = [
+        await ask(service, request),
+        await ask(service, { ...request, method: 'HEAD' }),
+      ];
       assert.equal(head.status, got.status, request.target);
       assert.deepEqual(lasting(head), lasting(got), request.target);
     }
@@ -207,7 +236,12 @@ const ON_TRANSPORTS = promises({
   },
   async 'answers unknown, expired and revoked keys alike'(service) {
     const responses: RawResponse[] = [];
-    for (const apiKey of ['nobody-has-this-key', '{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
+    for (const apiKey of [
+      'nobody-has-this-key',
+      '{{expiredKey}}',
+      '{{revokedKey}}',
+      '{{managedKey}}0',
+    ]) {
       responses.push(await ask(service, by(apiKey, get('/pets'))));
     }
     for (const response of responses) {
@@ -223,7 +257,10 @@ const ON_TRANSPORTS = promises({
       const request = bare('GET', `/${file}`);
       const found = await ask(service, request);
       assert.equal(found.status, 200, file);
-      assert.equal(header(found, 'Content-Security-Policy'), header(page, 'Content-Security-Policy'));
+      assert.equal(
+        header(found, 'Content-Security-Policy'),
+        header(page, 'Content-Security-Policy'),
+      );
       const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
       assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
     }
@@ -243,7 +280,11 @@ const OVER_SOCKETS = promises({
 /** The promises that depend on the transport, and take several requests to show. */
 export const TRANSPORT_SCENARIOS = [
   ...casesOf(ON_TRANSPORTS),
-  ...casesOf(OVER_SOCKETS).map(({ name, run }) => ({ name, run, socketOnly: 'a Request is whole' })),
+  ...casesOf(OVER_SOCKETS).map(({ name, run }) => ({
+    name,
+    run,
+    socketOnly: 'a Request is whole',
+  })),
 ];
 
 /** By value: as text, 10 comes before 9. */

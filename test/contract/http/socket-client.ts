@@ -14,7 +14,11 @@ export interface Message {
 }
 
 /** The bytes of a request as an HTTP/1.1 message. */
-export function messageOf(request: RawRequest | RowRequest, host: string, responses: number): Message {
+export function messageOf(
+  request: RawRequest | RowRequest,
+  host: string,
+  responses: number,
+): Message {
   if ('raw' in request) {
     const bytes = Buffer.from(request.raw, 'latin1');
     const [method = ''] = request.raw.split(' ', 1);
@@ -54,14 +58,19 @@ const PATIENCE = 5000;
  * Sends bytes on a new connection, and waits for the responses or, with `untilClosed`, for the end. It never closes its
  * side first: only the server decides whether the connection stays open.
  */
-export async function converse(url: URL, message: Message, untilClosed: boolean): Promise<Conversation> {
+export async function converse(
+  url: URL,
+  message: Message,
+  untilClosed: boolean,
+): Promise<Conversation> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
   const reader = new ResponseReader(message.methods);
   const finished = new AbortController();
   let closed = false;
   let milliseconds = 0;
   const arrived = Promise.withResolvers<void>();
-  const isDone = (): boolean => (untilClosed ? closed : reader.responses.length >= message.methods.length);
+  const isDone = (): boolean =>
+    untilClosed ? closed : reader.responses.length >= message.methods.length;
   socket.on('data', (bytes) => {
     const before = reader.responses.length + reader.interim.length;
     try {
@@ -82,14 +91,18 @@ export async function converse(url: URL, message: Message, untilClosed: boolean)
     arrived.resolve();
   });
   // A server that closes early may refuse what is still being sent: its response must have arrived by then.
-  socket.on('error', (error) => (reader.responses.length > 0 ? arrived.resolve() : arrived.reject(error)));
+  socket.on('error', (error) =>
+    reader.responses.length > 0 ? arrived.resolve() : arrived.reject(error),
+  );
   socket.on('close', () => arrived.resolve());
   await once(socket, 'connect');
   const began = performance.now();
   // Without a response to wait for, the client leaves once its bytes are sent.
   socket.write(message.bytes, () => (message.methods.length === 0 ? arrived.resolve() : undefined));
   try {
-    const late = delay(PATIENCE, undefined, { signal: finished.signal, ref: false }).catch(() => {});
+    const late = delay(PATIENCE, undefined, { signal: finished.signal, ref: false }).catch(
+      () => {},
+    );
     await Promise.race([arrived.promise, late]);
     return { responses: reader.responses, interim: reader.interim, closed, milliseconds };
   } finally {
@@ -149,17 +162,21 @@ export class ResponseReader {
       return true;
     }
     const head = { status, headers };
-    const hasBody = this.#methods[this.responses.length] !== 'HEAD' && status !== 204 && status !== 304;
+    const hasBody =
+      this.#methods[this.responses.length] !== 'HEAD' && status !== 204 && status !== 304;
     const [length] = headerValues(head, 'Content-Length');
     if (!hasBody) return this.#add(head, Buffer.alloc(0), start);
-    if (headerValues(head, 'Transfer-Encoding').join() === 'chunked') return this.#addChunked(head, start);
+    if (headerValues(head, 'Transfer-Encoding').join() === 'chunked')
+      return this.#addChunked(head, start);
     if (length === undefined) {
       this.rest = this.rest.subarray(start);
       this.#endless = head;
       return false;
     }
     const bodyEnd = start + Number(length);
-    return this.rest.length >= bodyEnd && this.#add(head, this.rest.subarray(start, bodyEnd), bodyEnd);
+    return (
+      this.rest.length >= bodyEnd && this.#add(head, this.rest.subarray(start, bodyEnd), bodyEnd)
+    );
   }
 
   #addChunked(head: Head, start: number): boolean {

@@ -52,7 +52,9 @@ export const ADDING = promises({
       greatest = pet.id;
     }
   },
-  async 'takes 64 adds at once, with claims and without, and stores each under an id of its own'({ pets }) {
+  async 'takes 64 adds at once, with claims and without, and stores each under an id of its own'({
+    pets,
+  }) {
     const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
     const plain = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
     const claiming = names.map((name) => pets.add(samplePet({ name }), claimed({ key: name })));
@@ -77,7 +79,9 @@ export const ADDING = promises({
           pets.list({ after, limit: 1 }),
         ]);
       // Most stores assign one of these ids next: a cache may remember that no animal had it.
-      const absent = await Promise.all(times(50, (number) => pets.findById(after + BigInt(number))));
+      const absent = await Promise.all(
+        times(50, (number) => pets.findById(after + BigInt(number))),
+      );
       assert.ok(absent.every((pet) => pet === undefined));
       const [all, filtered] = await read();
       const { pet } = await pets.add(samplePet({ status }));

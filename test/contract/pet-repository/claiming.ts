@@ -22,24 +22,42 @@ export const CLAIMING = promises({
     const created = await pets.add(FULL_PET, claimed());
     assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
     for (const at of [0, 1, HOUR]) {
-      assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), { pet: created.pet, replayed: true });
+      assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), {
+        pet: created.pet,
+        replayed: true,
+      });
     }
     assert.deepEqual(await listAll(pets), [created.pet]);
   },
-  async 'refuses a claim with another fingerprint, stores nothing, and still replays the first'({ pets }) {
+  async 'refuses a claim with another fingerprint, stores nothing, and still replays the first'({
+    pets,
+  }) {
     const fingerprint = 'f'.repeat(64);
     const { pet } = await pets.add(samplePet(), claimed({ fingerprint }));
-    for (const other of ['another fingerprint', `${fingerprint.slice(1)}0`, fingerprint.toUpperCase()]) {
+    for (const other of [
+      'another fingerprint',
+      `${fingerprint.slice(1)}0`,
+      fingerprint.toUpperCase(),
+    ]) {
       const reused = pets.add(samplePet({ name: 'Rex' }), claimed({ fingerprint: other }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
     }
     assert.deepEqual(await listAll(pets), [pet]);
-    assert.deepEqual(await pets.add(samplePet(), claimed({ fingerprint })), { pet, replayed: true });
+    assert.deepEqual(await pets.add(samplePet(), claimed({ fingerprint })), {
+      pet,
+      replayed: true,
+    });
   },
-  async 'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised'({ pets }) {
+  async 'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised'({
+    pets,
+  }) {
     for (const [scope, key] of DISTINCT_PAIRS) {
       const { replayed } = await pets.add(samplePet(), claimed({ scope, key }));
-      assert.equal(replayed, false, `${JSON.stringify([scope, key])} was mistaken for another claim`);
+      assert.equal(
+        replayed,
+        false,
+        `${JSON.stringify([scope, key])} was mistaken for another claim`,
+      );
     }
     assert.equal((await listAll(pets)).length, DISTINCT_PAIRS.length);
     for (const [scope, key] of DISTINCT_PAIRS) {
@@ -55,13 +73,20 @@ export const CLAIMING = promises({
     const pet = await checkOnce(adding.flat(), () => listAll(subject.pets));
     assert.deepEqual(await subject.pets.add(samplePet(), claimed()), { pet, replayed: true });
   },
-  async 'stores one animal for twenty simultaneous claims of one key with different fingerprints'({ pets }) {
+  async 'stores one animal for twenty simultaneous claims of one key with different fingerprints'({
+    pets,
+  }) {
     const results = await Promise.allSettled(
       times(20, (number) =>
-        pets.add(samplePet({ name: `Pet ${number}` }), claimed({ fingerprint: `fingerprint ${number}` })),
+        pets.add(
+          samplePet({ name: `Pet ${number}` }),
+          claimed({ fingerprint: `fingerprint ${number}` }),
+        ),
       ),
     );
-    const created = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const created = results.flatMap((result) =>
+      result.status === 'fulfilled' ? [result.value] : [],
+    );
     assert.equal(created.length, 1);
     assert.deepEqual(
       created,
@@ -80,7 +105,9 @@ export const CLAIMING = promises({
     assert.deepEqual(await pets.add(samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
     assert.equal((await pets.add(samplePet(), claimedAt(DAY))).replayed, false);
   },
-  async 'forgets a claim at its keepUntil: a call with the same or another fingerprint creates'({ pets }) {
+  async 'forgets a claim at its keepUntil: a call with the same or another fingerprint creates'({
+    pets,
+  }) {
     for (const fingerprint of ['a fingerprint', 'another fingerprint']) {
       const first = await pets.add(samplePet(), claimed({ key: fingerprint }));
       const later = claimedAt(DAY, { key: fingerprint, fingerprint });
@@ -93,11 +120,15 @@ export const CLAIMING = promises({
   async 'stores one animal for twenty simultaneous claims of a key that has lapsed'(subject) {
     const handles = await twoHandles(subject);
     const { pet: first } = await subject.pets.add(samplePet(), claimed());
-    const adding = times(10, () => handles.map(({ pets }) => pets.add(samplePet(), claimedAt(DAY))));
+    const adding = times(10, () =>
+      handles.map(({ pets }) => pets.add(samplePet(), claimedAt(DAY))),
+    );
     const others = async () => (await listAll(subject.pets)).filter(({ id }) => id !== first.id);
     await checkOnce(adding.flat(), others);
   },
-  async 'honours a claim until its keepUntil by `now`, whatever the clock of the machine says'({ pets }) {
+  async 'honours a claim until its keepUntil by `now`, whatever the clock of the machine says'({
+    pets,
+  }) {
     // Lapsed by the clock of the machine, but for less than an hour: stores may remove it after that.
     const made = -DAY - HOUR / 2;
     const { pet } = await pets.add(samplePet(), claimedAt(made));
@@ -122,9 +153,15 @@ export const CLAIMING = promises({
     pets,
   }) {
     // Kept for 1 h, 24 h, 2 h, 23 h, ...: a store that sweeps in the order of making finds them mixed.
-    const lifetimes = times(24, (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR);
+    const lifetimes = times(
+      24,
+      (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR,
+    );
     const addAt = (at: number, index: number, lifetime: number) =>
-      pets.add(samplePet(), claimedAt(at, { key: `key ${index}`, keepUntil: instant(at + lifetime) }));
+      pets.add(
+        samplePet(),
+        claimedAt(at, { key: `key ${index}`, keepUntil: instant(at + lifetime) }),
+      );
     for (const [index, lifetime] of lifetimes.entries()) await addAt(0, index, lifetime);
 
     const noon = 12 * HOUR;
@@ -133,12 +170,16 @@ export const CLAIMING = promises({
       assert.equal(replayed, lifetime > noon, `kept for ${lifetime} ms`);
     }
   },
-  async 'keeps a claim that was made again while lapsed claims around it were still to be removed'({ pets }) {
+  async 'keeps a claim that was made again while lapsed claims around it were still to be removed'({
+    pets,
+  }) {
     // Each lapses a millisecond after the one before: a store that removes a few at a time, in any order, is late
     // for the first, the last or the one in the middle.
     const keys = times(128, (number) => `key ${number}`);
     await Promise.all(
-      keys.map((key, index) => pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) }))),
+      keys.map((key, index) =>
+        pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) })),
+      ),
     );
     const again = new Map<string, Pet>();
     for (const key of ['key 1', 'key 64', 'key 128']) {
@@ -147,7 +188,8 @@ export const CLAIMING = promises({
       again.set(key, pet);
     }
     // Each of these may remove a few.
-    for (const key of keys) await pets.add(samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
+    for (const key of keys)
+      await pets.add(samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
     for (const [key, pet] of again) {
       const replay = await pets.add(samplePet(), claimedAt(4 * HOUR, { key }));
       assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);

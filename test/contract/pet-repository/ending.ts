@@ -8,7 +8,8 @@ import { listAll, promises } from '../store-subject.js';
 
 const OPERATIONS = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
-  'add with a claim': ({ pets }, _id, call) => pets.add(samplePet(), { ...claimed({ key: 'new' }), ...call }),
+  'add with a claim': ({ pets }, _id, call) =>
+    pets.add(samplePet(), { ...claimed({ key: 'new' }), ...call }),
   findById: ({ pets }, id, call) => pets.findById(id, call),
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
   check: ({ pets }, _id, call) => pets.check(call),
@@ -30,7 +31,10 @@ export const ENDING = promises({
     const controller = new AbortController();
     const { signal } = controller;
     const add = (number: number, call: Call) =>
-      pets.add(samplePet({ name: `Pet ${number}` }), { ...claimed({ key: `key ${number}` }), ...call });
+      pets.add(samplePet({ name: `Pet ${number}` }), {
+        ...claimed({ key: `key ${number}` }),
+        ...call,
+      });
     const adding = times(20, (number) => add(number, number % 2 === 0 ? { signal } : {}));
     controller.abort(new Error('given up'));
     for (const [index, result] of (await Promise.allSettled(adding)).entries()) {
@@ -48,11 +52,15 @@ export const ENDING = promises({
   async 'leaves no listener on the signal of a call that is over'(subject) {
     const { signal } = new AbortController();
     const listeners: unknown[] = [];
-    signal.addEventListener = (...[type, listener, options]: Parameters<EventTarget['addEventListener']>) => {
+    signal.addEventListener = (
+      ...[type, listener, options]: Parameters<EventTarget['addEventListener']>
+    ) => {
       listeners.push(listener);
       EventTarget.prototype.addEventListener.call(signal, type, listener, options);
     };
-    signal.removeEventListener = (...[type, listener]: Parameters<EventTarget['removeEventListener']>) => {
+    signal.removeEventListener = (
+      ...[type, listener]: Parameters<EventTarget['removeEventListener']>
+    ) => {
       if (listeners.includes(listener)) listeners.splice(listeners.indexOf(listener), 1);
       EventTarget.prototype.removeEventListener.call(signal, type, listener);
     };
@@ -80,7 +88,9 @@ export const ENDING = promises({
       }
     }
   },
-  async 'finishes calls that are in progress at close, or rejects them with service_unavailable'({ pets }) {
+  async 'finishes calls that are in progress at close, or rejects them with service_unavailable'({
+    pets,
+  }) {
     const calls = [
       ...times(5, () => pets.add(samplePet())),
       pets.findById(1n),

@@ -3,7 +3,15 @@ import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf } from '../contract.js';
 import { rejectsWithCode } from '../rejection.js';
-import { DISTINCT_PAIRS, FIELD_VALUES, FULL_PET, claimed, samplePet, samplePets, times } from '../samples.js';
+import {
+  DISTINCT_PAIRS,
+  FIELD_VALUES,
+  FULL_PET,
+  claimed,
+  samplePet,
+  samplePets,
+  times,
+} from '../samples.js';
 import {
   notDurable,
   notOrdered,
@@ -124,7 +132,9 @@ const SHARING = promises({
 });
 
 const ORDERING = promises({
-  async 'shows no new animal with an id lower than one seen before, while twenty writers add'(subject) {
+  async 'shows no new animal with an id lower than one seen before, while twenty writers add'(
+    subject,
+  ) {
     const [{ pets: reader }, { pets: other }] = await twoHandles(subject);
     const { pet: first } = await reader.add(samplePet());
     let writing = true;

@@ -6,11 +6,16 @@ import assert from 'node:assert/strict';
 import { samplePet, times } from '../samples.js';
 import { addAll, byId, listAll, promises } from '../store-subject.js';
 
-const withStatusInTurn = (number: number) => samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
+const withStatusInTurn = (number: number) =>
+  samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
 
 /** Names and categories fall while ids rise, and twelve ids have one digit or two: no other order looks right. */
 const TWELVE = times(12, (number) =>
-  samplePet({ ...withStatusInTurn(number), name: `Pet ${90 - number}`, categoryId: BigInt(90 - number) }),
+  samplePet({
+    ...withStatusInTurn(number),
+    name: `Pet ${90 - number}`,
+    categoryId: BigInt(90 - number),
+  }),
 );
 
 /** Reads page by page to the first empty one, while 90 more animals are added, three a page. */
@@ -36,7 +41,11 @@ async function traverseWhileOthersAdd(
 }
 
 /** Compares one by one: to show all differences of thousands of animals would take minutes. */
-function checkSeen(seen: readonly Pet[], before: readonly Pet[], status: PetStatus | undefined): void {
+function checkSeen(
+  seen: readonly Pet[],
+  before: readonly Pet[],
+  status: PetStatus | undefined,
+): void {
   const existedBefore = new Set(before.map(({ id }) => id));
   const expected = before.filter((pet) => status === undefined || pet.status === status);
   const seenAgain = seen.filter(({ id }) => existedBefore.has(id));
@@ -88,8 +97,14 @@ export const READING = promises({
       assert.equal(matching.length, 4);
       assert.deepEqual(await pets.list({ limit: 20, status }), matching);
       assert.deepEqual(await pets.list({ limit: 3, status }), matching.slice(0, 3));
-      assert.deepEqual(await pets.list({ after: matching[1]?.id, limit: 20, status }), matching.slice(2));
-      assert.deepEqual(await pets.list({ after: matching[0]?.id, limit: 1, status }), matching.slice(1, 2));
+      assert.deepEqual(
+        await pets.list({ after: matching[1]?.id, limit: 20, status }),
+        matching.slice(2),
+      );
+      assert.deepEqual(
+        await pets.list({ after: matching[0]?.id, limit: 1, status }),
+        matching.slice(1, 2),
+      );
     }
   },
   async 'returns each of thousands of animals exactly once, page by page, while others add'(

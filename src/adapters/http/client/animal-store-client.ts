@@ -19,7 +19,11 @@ import { petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.
 import type { PetStatus } from '../../../domain/pet-status.js';
 import { stringify } from '../../../exact-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
-import { clientSettings, type AnimalStoreClientOptions, type ClientSettings } from './client-options.js';
+import {
+  clientSettings,
+  type AnimalStoreClientOptions,
+  type ClientSettings,
+} from './client-options.js';
 import { sendRequest } from './send-request.js';
 
 /**
@@ -46,7 +50,12 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   async listPets(query: PetQuery = {}, call: Call = {}): Promise<PetPage> {
     requirePetQuery(query);
     const { limit, status, after } = query;
-    const request = { method: 'GET', path: '/pets', query: { limit, status, after }, read: toPage } as const;
+    const request = {
+      method: 'GET',
+      path: '/pets',
+      query: { limit, status, after },
+      read: toPage,
+    } as const;
     return sendRequest(this.#settings, request, call);
   }
 
@@ -86,7 +95,11 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
       const replayed = received.get('idempotency-replayed') === 'true';
       return { pet: toPet(created), replayed: idempotencyKey !== undefined && replayed };
     };
-    return sendRequest(this.#settings, { method: 'POST', path: '/pets', headers, body, read }, call);
+    return sendRequest(
+      this.#settings,
+      { method: 'POST', path: '/pets', headers, body, read },
+      call,
+    );
   }
 
   /**
@@ -109,7 +122,14 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     requireStatus(status);
     const idempotent = from === undefined;
     const body = stringify({ status });
-    const request = { method: 'PATCH', path, query: { from }, body, idempotent, read: toPet } as const;
+    const request = {
+      method: 'PATCH',
+      path,
+      query: { from },
+      body,
+      idempotent,
+      read: toPet,
+    } as const;
     return sendRequest(this.#settings, request, call);
   }
 
@@ -118,7 +138,13 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const path = `/pets/${requirePetId(id, call)}`;
     const { from } = call;
     requireFrom(from);
-    const request = { method: 'DELETE', path, query: { from }, idempotent: false, read: () => {} } as const;
+    const request = {
+      method: 'DELETE',
+      path,
+      query: { from },
+      idempotent: false,
+      read: () => {},
+    } as const;
     return sendRequest(this.#settings, request, call);
   }
 }

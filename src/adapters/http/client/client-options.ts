@@ -41,7 +41,9 @@ export function clientSettings(options: AnimalStoreClientOptions) {
 function readBaseUrl(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl).href.replace(/\/$/, '') : '';
   if (/^https?:\/\/[^/@?#]+(?:\/[^?#]*)?\/v1$/.test(url)) return url;
-  throw new TypeError('baseUrl must be an http or https URL without user, as in https://animals.example/v1');
+  throw new TypeError(
+    'baseUrl must be an http or https URL without user, as in https://animals.example/v1',
+  );
 }
 
 /** Checked here because fetch quotes a header that it refuses in its error. */

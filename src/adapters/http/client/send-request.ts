@@ -1,5 +1,9 @@
 import type { Call } from '../../../application/animal-store.js';
-import { IdempotencyConflictError, UnavailableError, isAnimalStoreError } from '../../../domain/errors.js';
+import {
+  IdempotencyConflictError,
+  UnavailableError,
+  isAnimalStoreError,
+} from '../../../domain/errors.js';
 import type { Operation } from '../operations.js';
 import type { ClientSettings } from './client-options.js';
 import { ServiceError, readBody } from './service-error.js';
@@ -51,7 +55,8 @@ export async function sendRequest<T>(
         const reaching = `reaching ${new URL(baseUrl).origin}`;
         const error = isResponse ? cause : new UnavailableError(reaching, { cause });
         const delay = pauseBefore(retry, error, request.idempotent);
-        if (delay === undefined || retry > retries || performance.now() + delay >= latest) throw error;
+        if (delay === undefined || retry > retries || performance.now() + delay >= latest)
+          throw error;
         const { promise: passed, resolve } = Promise.withResolvers<void>();
         const pause = setTimeout(resolve, delay);
         await Promise.race([ended, passed]).finally(() => clearTimeout(pause));
@@ -70,7 +75,9 @@ async function attempt<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = parameters.map(([name, value], index) => `${index === 0 ? '?' : '&'}${name}=${value}`);
+  const search = parameters.map(
+    ([name, value], index) => `${index === 0 ? '?' : '&'}${name}=${value}`,
+  );
   const response = await fetch([baseUrl, path, ...search].join(''), {
     method,
     headers: {
@@ -86,7 +93,12 @@ async function attempt<T>(
     credentials: 'omit',
   });
   const text = await response.text();
-  return readBody(response, text, (json) => read(json, response.headers), path.slice('/pets/'.length));
+  return readBody(
+    response,
+    text,
+    (json) => read(json, response.headers),
+    path.slice('/pets/'.length),
+  );
 }
 
 /** Milliseconds to wait before this retry; `undefined` if a retry is not safe or would not help. */
@@ -96,5 +108,7 @@ function pauseBefore(retry: number, error: Error, idempotent = true): number | u
   const isConflict = error instanceof IdempotencyConflictError;
   const statuses = idempotent ? [408, 429, 502, 503, 504] : [408, 429];
   if (response ? !isConflict && !statuses.includes(response.status) : !idempotent) return undefined;
-  return (response?.retryAfter ?? 0) * 1000 + Math.random() * Math.min(5000, 200 * 2 ** (retry - 1));
+  return (
+    (response?.retryAfter ?? 0) * 1000 + Math.random() * Math.min(5000, 200 * 2 ** (retry - 1))
+  );
 }

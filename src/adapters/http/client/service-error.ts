@@ -30,7 +30,12 @@ export class ServiceError extends Error {
   /** Seconds after which the service suggests a retry, if it does. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: string, message: string, { status, headers }: Response, options?: ErrorOptions) {
+  constructor(
+    code: string,
+    message: string,
+    { status, headers }: Response,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.code = code;
     this.status = status;
@@ -44,36 +49,49 @@ export class ServiceError extends Error {
  * Reads the body of a successful response.
  * @throws for any other response the domain's own error, with a `ServiceError` as its cause, or that `ServiceError`
  */
-export function readBody<T>(response: Response, text: string, read: (body: unknown) => T, petId: string): T {
+export function readBody<T>(
+  response: Response,
+  text: string,
+  read: (body: unknown) => T,
+  petId: string,
+): T {
   const { ok, status } = response;
   let error: ServiceError;
   try {
     const body = text === '' && ok ? undefined : parse(text);
     if (ok) return read(body);
     const { code, message } = Object(body);
-    if (typeof code !== 'string' || typeof message !== 'string') throw new TypeError('not an Error body');
+    if (typeof code !== 'string' || typeof message !== 'string')
+      throw new TypeError('not an Error body');
     error = new ServiceError(code, message, response);
   } catch (cause) {
     // Browsers hide the status of a redirect: they report 0.
     const isRedirect = [0, 301, 302, 303, 307, 308].includes(status);
-    const fault = isRedirect ? 'a redirect: set baseUrl to the final address' : 'its body is not valid';
+    const fault = isRedirect
+      ? 'a redirect: set baseUrl to the final address'
+      : 'its body is not valid';
     const message = `The response (status ${status}) is not one of an animal store: ${fault}.`;
     error = new ServiceError('unexpected_response', message, response, { cause });
   }
   const { code, retryAfter } = error;
-  if (Object.hasOwn(DOMAIN_ERRORS, code)) throw DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
+  if (Object.hasOwn(DOMAIN_ERRORS, code))
+    throw DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
   if (code !== 'unexpected_response' || ![502, 503, 504].includes(status)) throw error;
   const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
   throw new UnavailableError(doing, { cause: error, retryAfter });
 }
 
 /** The domain's error for each of its codes. Does not compile while one is missing. */
-const DOMAIN_ERRORS: Readonly<Record<AnimalStoreErrorCode, (cause: ServiceError, petId: string) => Error>> = {
+const DOMAIN_ERRORS: Readonly<
+  Record<AnimalStoreErrorCode, (cause: ServiceError, petId: string) => Error>
+> = {
   invalid_pet: (cause) => new InvalidPetError([], { cause, message: cause.message }),
   invalid_parameter: (cause) => new InvalidParameterError([], { cause, message: cause.message }),
   pet_not_found: (cause, petId) => new PetNotFoundError(petId, { cause }),
-  idempotency_conflict: (cause) => new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
+  idempotency_conflict: (cause) =>
+    new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
   idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
   status_conflict: (cause) => new StatusConflictError(undefined, { cause }),
-  service_unavailable: (cause) => new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
+  service_unavailable: (cause) =>
+    new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
 };

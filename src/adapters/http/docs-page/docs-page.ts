@@ -56,7 +56,11 @@ export function docsPage(settings: HttpSettings): string {
 
 /** The API key and the address that all operations use. */
 function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
-  const addresses = { 'This service': basePath.slice(1), Production: publicUrl, Staging: stagingUrl };
+  const addresses = {
+    'This service': basePath.slice(1),
+    Production: publicUrl,
+    Staging: stagingUrl,
+  };
   return markup`<section class="access" aria-label="Access">
     <label for="key">API key</label>
     <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint">

@@ -4,7 +4,10 @@ import { COMPONENTS } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
 /** The keywords of a schema, references resolved. */
-export const keywordsOf = (schema: Keywords): Keywords => ({ ...COMPONENTS[schemaName(schema)], ...schema });
+export const keywordsOf = (schema: Keywords): Keywords => ({
+  ...COMPONENTS[schemaName(schema)],
+  ...schema,
+});
 
 /** The name that a schema refers to, if it does. */
 export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\//, '');

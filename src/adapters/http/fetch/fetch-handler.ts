@@ -1,6 +1,11 @@
 import { bodyAlreadyRead, clientGone, errorResponse, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
+import {
+  announcedLength,
+  splitRequestTarget,
+  type HttpRequest,
+  type HttpResponse,
+} from '../http-message.js';
 import { requestId } from '../request-headers.js';
 
 /**

@@ -103,7 +103,10 @@ class KoaRequest extends NodeRequest {
   override get originalPath(): string | undefined {
     const { originalUrl, req } = this.#context;
     // An outer host such as Express may have changed the target before Koa.
-    return super.originalPath ?? (originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path);
+    return (
+      super.originalPath ??
+      (originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path)
+    );
   }
 
   override onAuthenticated(principal: Principal): void {

@@ -97,7 +97,9 @@ class Shares {
   }
 }
 
-type Bounds = Readonly<Record<'working' | 'reading' | 'unsent', Shares> & { scheduler: FairScheduler }>;
+type Bounds = Readonly<
+  Record<'working' | 'reading' | 'unsent', Shares> & { scheduler: FairScheduler }
+>;
 
 /** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
 class HeldPermit implements Permit {

@@ -31,7 +31,8 @@ export interface ServerState {
 const connections = new WeakMap<object, Connection>();
 
 /** The connection of a socket, if it is one of a `NodeServer`. */
-export const connectionOf = (socket: unknown): Connection | undefined => connections.get(socket as object);
+export const connectionOf = (socket: unknown): Connection | undefined =>
+  connections.get(socket as object);
 
 /**
  * A client's connection. `node:http` owns the socket, but for its input, which it gets in pieces: after each request none
@@ -126,7 +127,8 @@ export class Connection implements Task {
   #decideLast(response: ServerResponse): boolean {
     const { complete, headers } = response.req;
     const isHere =
-      complete || (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
+      complete ||
+      (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft);
     // Without it `node:http` closes the connection of a client that sent its body without waiting for 100.
     if (isHere) response.writeContinue();
     this.#isLast = !isHere || this.#server.isDraining === true;
@@ -235,12 +237,15 @@ export class Connection implements Task {
     const input = this.#input;
     if (input.length === 0 || this.socket.destroyed || this.socket.writableNeedDrain) return 0;
     const request = this.response?.req;
-    if (request && (request.complete || request.readableLength >= request.readableHighWaterMark)) return 0;
+    if (request && (request.complete || request.readableLength >= request.readableHighWaterMark))
+      return 0;
     if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, input.length);
     const end = input.indexOf(EMPTY_LINE);
     if (end >= 0) return end + EMPTY_LINE.length;
     // The beginning of an empty line waits for its end, which may come in the next chunk.
-    const begun = [3, 2, 1].find((count) => input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)));
+    const begun = [3, 2, 1].find((count) =>
+      input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)),
+    );
     return input.length - (begun ?? 0);
   }
 

@@ -2,7 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { announcedLength, splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
+import {
+  announcedLength,
+  splitRequestTarget,
+  type HttpRequest,
+  type HttpResponse,
+} from '../http-message.js';
 import { connectionOf } from './connection.js';
 
 export function writeResponse(
@@ -22,7 +27,8 @@ export const contentOf = (body: string): string | Buffer =>
   body.length > 64 * 1024 ? Buffer.from(body) : body;
 
 /** What frameworks add: the target before they removed a prefix, the bytes of the body, and the parsed body. */
-type HostMessage = IncomingMessage & Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
+type HostMessage = IncomingMessage &
+  Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
 
 /**
  * A request of `node:http` as the interface needs it, for transports whose framework exposes request and response of
@@ -117,13 +123,20 @@ export class NodeRequest implements HttpRequest {
     const kept = this.keptBody;
     if (kept && (kept.length > 0 || readableEnded)) return kept;
     // With an encoding set, the stream yields text instead of bytes.
-    if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
+    if (readableDidRead || readableEncoding || (destroyed && !readableEnded))
+      throw bodyAlreadyRead();
     return readableEnded ? new Uint8Array() : undefined;
   }
 }
 
 /** The body that a parser has kept on a message: bytes, or text, which has lost what was not UTF-8. */
-export function bytesIn({ rawBody, body }: { rawBody?: unknown; body?: unknown }): Uint8Array | undefined {
+export function bytesIn({
+  rawBody,
+  body,
+}: {
+  rawBody?: unknown;
+  body?: unknown;
+}): Uint8Array | undefined {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   return [rawBody, body].find((kept) => kept instanceof Uint8Array);
 }
@@ -133,7 +146,8 @@ export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): 
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const sent = rawHeaders[index] ?? '';
-    if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+    if (sent.length === name.length && sent.toLowerCase() === name)
+      values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
 }

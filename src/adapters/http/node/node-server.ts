@@ -1,5 +1,9 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type RequestListener,
+  type Server as HttpServer,
+} from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
@@ -30,7 +34,8 @@ export interface NodeServerOptions {
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
   readonly headers?:
-    ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>) | undefined;
+    | ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>)
+    | undefined;
   /** The admission of the `HttpInterface` that the server serves: it is told of connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
 }
@@ -71,7 +76,9 @@ export class NodeServer {
       admission: options.admission,
     };
     this.#http = this.#createParsingServer();
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      this.#accept(socket),
+    );
   }
 
   /**
@@ -82,7 +89,10 @@ export class NodeServer {
   async listen(port: number, host: string, reusePort = false): Promise<number> {
     const { maxConnections, connectionsCheckingInterval } = this.#state.limits;
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    await once(this.#server.listen({ port, host, reusePort, backlog: maxConnections }), 'listening');
+    await once(
+      this.#server.listen({ port, host, reusePort, backlog: maxConnections }),
+      'listening',
+    );
     this.#checkEvery(connectionsCheckingInterval);
     return (this.#server.address() as AddressInfo).port;
   }
@@ -125,7 +135,10 @@ export class NodeServer {
     const { scheduler } = this.#state;
     scheduler.isHeld = true;
     const began = performance.now();
-    for (let quietSince = began, now = began; now - quietSince < QUIET_TIME && now - began < milliseconds;) {
+    for (
+      let quietSince = began, now = began;
+      now - quietSince < QUIET_TIME && now - began < milliseconds;
+    ) {
       const [accepted, before] = [this.#accepted, now];
       await nextTurn(); // Node accepts one connection a turn
       now = performance.now();
@@ -168,7 +181,8 @@ export class NodeServer {
     });
     http.on('clientError', (error: ParserError, socket) => {
       const connection = connectionOf(socket);
-      if (connection && !socket.destroyed) this.#fail(connection, parserFault(error), error.rawPacket);
+      if (connection && !socket.destroyed)
+        this.#fail(connection, parserFault(error), error.rawPacket);
     });
     return http;
   }
@@ -235,7 +249,12 @@ export class NodeServer {
   /** Makes and logs a response in place of a listener. */
   #responseTo({ socket }: Connection, error: unknown, request: RefusedRequest): ErrorResponse {
     const response = errorResponse(error, request.id);
-    const rest = { requestId: request.id, clientAddress: socket.remoteAddress, error, milliseconds: 0 };
+    const rest = {
+      requestId: request.id,
+      clientAddress: socket.remoteAddress,
+      error,
+      milliseconds: 0,
+    };
     report(this.#options.log, request, response, rest);
     return response;
   }

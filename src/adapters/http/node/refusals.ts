@@ -11,9 +11,18 @@ export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'h
   readonly id: string;
 }
 
-export function refusedRequest({ method = '-', url = '-', headers }: IncomingMessage): RefusedRequest {
+export function refusedRequest({
+  method = '-',
+  url = '-',
+  headers,
+}: IncomingMessage): RefusedRequest {
   const header = (name: string): string | undefined => headers[name]?.toString();
-  return { id: requestId(header('x-request-id')), method, path: splitRequestTarget(url).path, header };
+  return {
+    id: requestId(header('x-request-id')),
+    method,
+    path: splitRequestTarget(url).path,
+    header,
+  };
 }
 
 /** A request that Node.js could not parse, from the bytes in which it found the fault. */
@@ -45,7 +54,8 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts.length !== 1 && !(httpVersion === '1.0' && hosts.length === 0))
     return malformed('The request needs exactly one Host header.');
-  if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? '')) return malformed('The Host header is invalid.');
+  if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
+    return malformed('The Host header is invalid.');
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     return malformed('The only supported Transfer-Encoding is chunked.');
@@ -56,11 +66,14 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
 
 const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
-export const lateRequest = (): HttpError => new HttpError('request_timeout', ERRORS.request_timeout.message);
+export const lateRequest = (): HttpError =>
+  new HttpError('request_timeout', ERRORS.request_timeout.message);
 
 /** It names the methods of the interface: CONNECT has no path that could have its own. */
 export const connectRefused = (): HttpError =>
-  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: 'GET, HEAD, POST, OPTIONS' });
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', {
+    Allow: 'GET, HEAD, POST, OPTIONS',
+  });
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {

@@ -34,10 +34,17 @@ export const SERVER_LIMITS = {
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
 /** The bytes that the process may use: the limit of its control group, or the memory of the machine. */
-export const usableMemory = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem());
+export const usableMemory = (): number =>
+  Math.min(process.constrainedMemory() || Infinity, totalmem());
 
 /** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead. */
-export function serverLimits(given: Partial<ServerLimits> = {}, memory = usableMemory()): ServerLimits {
-  const maxConnections = Math.min(SERVER_LIMITS.maxConnections, Math.floor(memory / 4 / CONNECTION));
+export function serverLimits(
+  given: Partial<ServerLimits> = {},
+  memory = usableMemory(),
+): ServerLimits {
+  const maxConnections = Math.min(
+    SERVER_LIMITS.maxConnections,
+    Math.floor(memory / 4 / CONNECTION),
+  );
   return { ...SERVER_LIMITS, maxConnections, ...given };
 }

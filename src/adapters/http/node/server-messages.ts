@@ -38,7 +38,12 @@ export class ServerResponse extends NodeResponse<ServerRequest> {
   /** Sends 100, once, to a client that expects it. */
   override writeContinue(): void {
     const { headers, httpVersion } = this.req;
-    if (this.#hasContinued || this.headersSent || headers.expect === undefined || httpVersion === '1.0')
+    if (
+      this.#hasContinued ||
+      this.headersSent ||
+      headers.expect === undefined ||
+      httpVersion === '1.0'
+    )
       return;
     this.#hasContinued = true;
     super.writeContinue();

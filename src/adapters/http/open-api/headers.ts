@@ -22,9 +22,14 @@ export const HEADERS = {
   Location: { name: 'Location', description: 'URL of the new animal (RFC 9110, 10.2.2).' },
   EntityTag: {
     name: 'ETag',
-    description: 'Identifies this response and its `Link` (RFC 9110, 8.8.3). Send it in `If-None-Match`.',
+    description:
+      'Identifies this response and its `Link` (RFC 9110, 8.8.3). Send it in `If-None-Match`.',
   },
-  IdempotencyReplayed: { name: 'Idempotency-Replayed', description: '`true` for a replay.', optional: true },
+  IdempotencyReplayed: {
+    name: 'Idempotency-Replayed',
+    description: '`true` for a replay.',
+    optional: true,
+  },
   Challenge: {
     name: 'WWW-Authenticate',
     description:
@@ -41,8 +46,16 @@ export const HEADERS = {
       'The limit of the API key (draft-ietf-httpapi-ratelimit-headers): `q` requests in `w` seconds.',
     optional: true,
   },
-  RateLimit: { name: 'RateLimit', description: '`r` requests remain; anew in `t` seconds.', optional: true },
-  Accept: { name: 'Accept', description: 'The media type to send, if that was the fault.', optional: true },
+  RateLimit: {
+    name: 'RateLimit',
+    description: '`r` requests remain; anew in `t` seconds.',
+    optional: true,
+  },
+  Accept: {
+    name: 'Accept',
+    description: 'The media type to send, if that was the fault.',
+    optional: true,
+  },
   AcceptEncoding: {
     name: 'Accept-Encoding',
     description: 'The encoding, if that was the fault.',
@@ -56,7 +69,10 @@ export const HEADERS = {
     name: 'Deprecation',
     description: 'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
   },
-  Sunset: { name: 'Sunset', description: 'When the operation will be removed, as an HTTP-date (RFC 8594).' },
+  Sunset: {
+    name: 'Sunset',
+    description: 'When the operation will be removed, as an HTTP-date (RFC 8594).',
+  },
   SuccessorLink: { name: 'Link', description: 'What to use instead (RFC 5829).' },
 } as const satisfies Record<string, DocumentedHeader>;
 

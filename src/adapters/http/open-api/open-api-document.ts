@@ -59,7 +59,11 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     paths: operations,
     components: {
       securitySchemes: {
-        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, as the bearer token.' },
+        bearerAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, as the bearer token.',
+        },
       },
       schemas: Object.fromEntries(Object.entries(COMPONENTS).filter(isUsed)),
       headers: Object.fromEntries(headers),
@@ -88,7 +92,9 @@ function operationObject(id: string, operation: Operation, settings: HttpSetting
     operationId: id,
     tags: [TAG.name],
     summary,
-    description: [description, deprecated ?? [], `Needs the scope \`${scope}\`.`].flat().join('\n\n'),
+    description: [description, deprecated ?? [], `Needs the scope \`${scope}\`.`]
+      .flat()
+      .join('\n\n'),
     ...(deprecation && {
       deprecated: true,
       'x-deprecated-sunset': day(deprecation.sunset),
@@ -174,7 +180,9 @@ function errorResponse(
   const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
   const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
   const described = codes.map((code) => ({ code, ...(ERRORS[code] as ErrorDescription) }));
-  const meanings = described.map(({ code, message, meaning = message }) => `\`${code}\`: ${meaning}`);
+  const meanings = described.map(
+    ({ code, message, meaning = message }) => `\`${code}\`: ${meaning}`,
+  );
   const [first] = described;
   const example = first && {
     code: first.code,
@@ -183,15 +191,24 @@ function errorResponse(
   };
   return {
     description: meanings.join('\n\n'),
-    headers: references([...headers, ...described.flatMap((error) => error.headers ?? []), ...ofPatch]),
+    headers: references([
+      ...headers,
+      ...described.flatMap((error) => error.headers ?? []),
+      ...ofPatch,
+    ]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
     content: content(reference('Error'), undefined, { example }),
   };
 }
 
-const content = (schema: Keywords, types: readonly string[] = ['application/json'], rest = {}): Keywords =>
-  Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
+const content = (
+  schema: Keywords,
+  types: readonly string[] = ['application/json'],
+  rest = {},
+): Keywords => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
 
 const references = (names: readonly HeaderName[]): Keywords =>
-  Object.fromEntries(names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]));
+  Object.fromEntries(
+    names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]),
+  );

@@ -5,9 +5,20 @@ import type { AnimalStoreClient } from '../../../../src/adapters/http/client/ani
 import type { Call } from '../../../../src/application/animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
-import { BELLA, bella, fakeService, html, json, never, useIdleTime, type Sent } from './fake-service.js';
+import {
+  BELLA,
+  bella,
+  fakeService,
+  html,
+  json,
+  never,
+  useIdleTime,
+  type Sent,
+} from './fake-service.js';
 
-const OPERATIONS: Readonly<Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>> = {
+const OPERATIONS: Readonly<
+  Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>
+> = {
   listPets: (client, call) => client.listPets({}, call),
   createPet: (client, call) => client.createPet(bella, call),
   getPet: (client, call) => client.getPet(1n, call),
@@ -90,7 +101,9 @@ describe('A signal ends a call of AnimalStoreClient', () => {
 
   it('between two animals of a page', async () => {
     const controller = new AbortController();
-    const { client, sent } = fakeService(json(200, `[${BELLA},${BELLA.replace('"id":1', '"id":2')}]`));
+    const { client, sent } = fakeService(
+      json(200, `[${BELLA},${BELLA.replace('"id":1', '"id":2')}]`),
+    );
     const met: bigint[] = [];
     const walk = async (): Promise<void> => {
       for await (const { id } of client().allPets({}, controller)) {

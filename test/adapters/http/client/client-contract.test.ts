@@ -2,7 +2,11 @@ import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-s
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
 import { TOKENS, createContainer } from '../../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../../src/bootstrap/service/settings.js';
-import { animalStoreContract, bindContract, type AnimalStoreSubject } from '../../../contract/index.js';
+import {
+  animalStoreContract,
+  bindContract,
+  type AnimalStoreSubject,
+} from '../../../contract/index.js';
 
 const KEY = 'a-key-of-the-client-tests';
 
@@ -14,7 +18,10 @@ async function clientSubject(): Promise<AnimalStoreSubject> {
   const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
   const options = { baseUrl: 'http://animals.example/v1', apiKey: KEY };
   return {
-    animalStore: new AnimalStoreClient({ ...options, fetch: (url, init) => handle(new Request(url, init)) }),
+    animalStore: new AnimalStoreClient({
+      ...options,
+      fetch: (url, init) => handle(new Request(url, init)),
+    }),
     scopeOfCaller: true,
     dispose: async () => (await container.getAsync(TOKENS.store)).close(),
   };

@@ -65,7 +65,9 @@ describe('The requests of AnimalStoreClient', () => {
       '',
     );
     const animalStore: AnimalStore = client();
-    const { replayed } = await animalStore.createPet(bella, { idempotencyKey: { scope: 'a-scope', key } });
+    const { replayed } = await animalStore.createPet(bella, {
+      idempotencyKey: { scope: 'a-scope', key },
+    });
     expect(replayed).to.equal(true);
     expect(sent[0]?.headers.get('idempotency-key')).to.equal(`"${key}"`);
     expect(JSON.stringify([...(sent[0]?.headers ?? [])])).to.not.include('a-scope');
@@ -92,7 +94,9 @@ describe('The requests of AnimalStoreClient', () => {
     const { client, sent } = fakeService(json(201, BELLA));
     const error = await rejectionOf(client().createPet({ name: ' ', categoryId: 2 ** 53 }));
     expect(error).to.be.instanceOf(InvalidPetError).and.have.property('faults').with.length(2);
-    expect(await rejectionOf(client().listPets({ limit: 101 }))).to.be.instanceOf(InvalidParameterError);
+    expect(await rejectionOf(client().listPets({ limit: 101 }))).to.be.instanceOf(
+      InvalidParameterError,
+    );
     expect(sent).to.deep.equal([]);
   });
 

@@ -27,7 +27,8 @@ import {
 const listing = (client: AnimalStoreClient): Promise<unknown> => client.listPets();
 const getting = (client: AnimalStoreClient): Promise<unknown> => client.getPet(1n);
 
-const animal = (change: string | RegExp, to: string): Response => json(200, BELLA.replace(change, to));
+const animal = (change: string | RegExp, to: string): Response =>
+  json(200, BELLA.replace(change, to));
 
 describe('AnimalStoreClient reads', () => {
   it('animals to the letter and to the digit, frozen, and nothing but the members of an animal', async () => {
@@ -38,14 +39,24 @@ describe('AnimalStoreClient reads', () => {
       ),
     );
     const { pets } = await client().listPets();
-    expect(pets).to.deep.equal([{ id: 70n, name: 'é🐕', categoryId: -(2n ** 63n), status: 'sold' }]);
+    expect(pets).to.deep.equal([
+      { id: 70n, name: 'é🐕', categoryId: -(2n ** 63n), status: 'sold' },
+    ]);
     expect(pets[0]).to.be.frozen;
   });
 
   for (const [what, link, next] of [
     ['a relative link', '</v1/pets?limit=5&after=7>; rel="next"', 7n],
-    ['an absolute link', `<${BASE_URL}/pets?after=9223372036854775807&limit=2>; rel="next"`, 2n ** 63n - 1n],
-    ['the second of two links', '</a?after=1>; rel="prev"; title="a, ;", </b?after=-3>; rel="next"', -3n],
+    [
+      'an absolute link',
+      `<${BASE_URL}/pets?after=9223372036854775807&limit=2>; rel="next"`,
+      2n ** 63n - 1n,
+    ],
+    [
+      'the second of two links',
+      '</a?after=1>; rel="prev"; title="a, ;", </b?after=-3>; rel="next"',
+      -3n,
+    ],
     ['no link', '', undefined],
     ['another kind of link', '</v1/pets?status=available>; rel="successor-version"', undefined],
     ['other relations', '</?after=5>; rel="nextish", </?after=6>', undefined],
@@ -58,7 +69,9 @@ describe('AnimalStoreClient reads', () => {
 });
 
 describe('AnimalStoreClient rejects as unexpected', () => {
-  const nonsense: ReadonlyArray<readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]> = [
+  const nonsense: ReadonlyArray<
+    readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]
+  > = [
     ['a page of a proxy with status 200', listing, html(200)],
     ['an object for a list', listing, json(200, '{}')],
     ['a list with something else in it', listing, json(200, `[${BELLA},null]`)],
@@ -87,7 +100,9 @@ describe('AnimalStoreClient rejects as unexpected', () => {
       const moved = status === 0 ? hidden : new Response('moved', { status, headers: elsewhere });
       const { client, sent } = fakeService(async () => moved);
       const error = await rejectionOf(client().listPets());
-      expect(error).to.be.instanceOf(ServiceError).and.include({ code: 'unexpected_response', status });
+      expect(error)
+        .to.be.instanceOf(ServiceError)
+        .and.include({ code: 'unexpected_response', status });
       expect(error)
         .to.have.property('message')
         .that.matches(/redirect.*baseUrl/);
@@ -134,7 +149,9 @@ describe('AnimalStoreClient maps', () => {
       { field: 'name', message: 'must be short' },
       { field: 'status', message: 'must be one of a, b' },
     ]);
-    const { client } = fakeService(json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })));
+    const { client } = fakeService(
+      json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })),
+    );
     const error = await rejectionOf(client().createPet(bella));
     expect(error).to.be.instanceOf(InvalidPetError).with.property('message', message);
     expect(error).to.have.property('faults').that.deep.equals([]);
@@ -149,10 +166,14 @@ describe('AnimalStoreClient maps', () => {
 
   for (const status of [502, 503, 504]) {
     it(`${status} of a proxy, which has no code, to UnavailableError, which says so`, async () => {
-      const { client } = fakeService(html(status, { 'Retry-After': '9', 'X-Request-Id': 'request-1' }));
+      const { client } = fakeService(
+        html(status, { 'Retry-After': '9', 'X-Request-Id': 'request-1' }),
+      );
       const error = await rejectionOf(client(options).listPets());
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
-      expect(error).to.have.property('message').that.includes(`status ${status} without its Error body`);
+      expect(error)
+        .to.have.property('message')
+        .that.includes(`status ${status} without its Error body`);
       const cause = { code: 'unexpected_response', status, requestId: 'request-1' };
       expect(error).to.have.property('cause').that.is.instanceOf(ServiceError).and.includes(cause);
     });
@@ -188,13 +209,20 @@ describe('allPets of AnimalStoreClient', () => {
   it('yields every animal of every page, and requests the largest pages', async () => {
     const { client, sent } = fakeService(page([1, 2], 2), page([], 5), page([6]));
     expect(await idsOf(client())).to.deep.equal([1n, 2n, 6n]);
-    expect(queriesOf(sent)).to.deep.equal(['?limit=100', '?limit=100&after=2', '?limit=100&after=5']);
+    expect(queriesOf(sent)).to.deep.equal([
+      '?limit=100',
+      '?limit=100&after=2',
+      '?limit=100&after=5',
+    ]);
   });
 
   it('uses the given filter, page size and first id', async () => {
     const { client, sent } = fakeService(page([8, 9], 9), page([10]));
     await idsOf(client(), { status: 'sold', limit: 2, after: 7n });
-    expect(queriesOf(sent)).to.deep.equal(['?limit=2&status=sold&after=7', '?limit=2&status=sold&after=9']);
+    expect(queriesOf(sent)).to.deep.equal([
+      '?limit=2&status=sold&after=7',
+      '?limit=2&status=sold&after=9',
+    ]);
   });
 
   it('requests a page only when the one before is used up', async () => {

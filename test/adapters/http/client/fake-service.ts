@@ -18,10 +18,21 @@ export interface Sent {
 /** The response to one request, or the failure of its fetch. */
 export type Step = Response | Error | ((sent: Sent) => Promise<Response>);
 
-export const json = (status: number, body: string, headers: Record<string, string> = {}): Response =>
-  new Response(body, { status, headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers } });
+export const json = (
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): Response =>
+  new Response(body, {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+  });
 
-export const errorJson = (status: number, code: string, headers: Record<string, string> = {}): Response =>
+export const errorJson = (
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+): Response =>
   json(status, JSON.stringify({ code, message: `Message of ${code}.`, status }), {
     'X-Request-Id': 'request-1',
     ...headers,

@@ -15,7 +15,8 @@ function make(options: Partial<HttpInterfaceOptions> = {}) {
   return { handle: createFetchHandler(httpInterface({ pets, log, ...options })), pets, log };
 }
 
-const get = (url: string, init: RequestInit = {}): Request => new Request(url, { headers: KEY, ...init });
+const get = (url: string, init: RequestInit = {}): Request =>
+  new Request(url, { headers: KEY, ...init });
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -67,7 +68,9 @@ describe('The fetch handler', () => {
       const { stream } = bodyOf([new Uint8Array(), ...bytes, new Uint8Array()]);
       const response = await make().handle(post(stream, headers));
       expect(response.status).to.equal(201);
-      expect(await response.text()).to.equal('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
+      expect(await response.text()).to.equal(
+        '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+      );
     }
   });
 
@@ -78,7 +81,9 @@ describe('The fetch handler', () => {
     ] as const) {
       const made = make({ settings: { bodyLimit: 100 } });
       const { stream, seen } = bodyOf(endless(1));
-      expect(await sentOutcome(made.handle(post(stream, headers)))).to.equal('413 payload_too_large');
+      expect(await sentOutcome(made.handle(post(stream, headers)))).to.equal(
+        '413 payload_too_large',
+      );
       expect(seen).to.deep.equal({ pulled, cancelled: true });
       expect(await stored(made)).to.equal(0);
     }
@@ -100,7 +105,9 @@ describe('The fetch handler', () => {
     const { stream: empty } = bodyOf([new Uint8Array(), new Uint8Array()]);
     expect(await sentOutcome(await handle(post(empty, plain)))).to.equal('400 missing_body');
     const { stream, seen } = bodyOf(endless(1));
-    expect(await sentOutcome(await handle(post(stream, plain)))).to.equal('415 unsupported_media_type');
+    expect(await sentOutcome(await handle(post(stream, plain)))).to.equal(
+      '415 unsupported_media_type',
+    );
     expect(seen.pulled).to.equal(1);
   });
 
@@ -192,7 +199,9 @@ describe('The fetch handler', () => {
   });
 
   it('never rejects, not even for a header that cannot be sent', async () => {
-    const http = { handle: async () => ({ status: 200, headers: { Location: 'звери' }, body: '' }) };
+    const http = {
+      handle: async () => ({ status: 200, headers: { Location: 'звери' }, body: '' }),
+    };
     const handle = createFetchHandler(http as unknown as HttpInterface);
     const response = await handle(post(REX, { 'x-request-id': 'r-1' }));
     expect(response.headers.get('x-request-id')).to.equal('r-1');

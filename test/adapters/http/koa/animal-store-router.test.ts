@@ -64,7 +64,12 @@ describe('animalStoreRouter', () => {
       async (context, next) => {
         await next();
         const { operation, principal } = context.state;
-        seen.push([context['_matchedRoute'], context['_matchedRouteName'], operation, principal?.keyId]);
+        seen.push([
+          context['_matchedRoute'],
+          context['_matchedRouteName'],
+          operation,
+          principal?.keyId,
+        ]);
       },
     ]);
     await fetch(`${url}/v1/pets`, { headers: KEY });
@@ -86,9 +91,12 @@ describe('animalStoreRouter', () => {
     const http = httpInterface();
     http.handle = () => Promise.reject(fault);
     const printed: unknown[] = [];
-    const app = Object.assign(createKoaApp(http), { onerror: (error: Error) => printed.push(error) });
+    const app = Object.assign(createKoaApp(http), {
+      onerror: (error: Error) => printed.push(error),
+    });
     const url = await serve(app.callback());
-    for (const path of ['/v1/pets', '/nowhere']) expect((await fetch(url + path)).status).to.equal(500);
+    for (const path of ['/v1/pets', '/nowhere'])
+      expect((await fetch(url + path)).status).to.equal(500);
     app.emit('error', Object.assign(new Error('write EPIPE'), { syscall: 'write' }));
     expect(printed).to.deep.equal([fault, fault]);
   });
@@ -161,9 +169,13 @@ describe('animalStoreRouter', () => {
           context.set('X-Before', 'kept');
           await next();
         });
-        app.use(before).use(animalStoreRouter(httpInterface({ animalStore: failing(fault) })).routes());
+        app
+          .use(before)
+          .use(animalStoreRouter(httpInterface({ animalStore: failing(fault) })).routes());
         const handle = app.callback();
-        const url = await serve((...exchange) => handle(...exchange).catch((error) => errors.push(error)));
+        const url = await serve((...exchange) =>
+          handle(...exchange).catch((error) => errors.push(error)),
+        );
         const response = await fetch(`${url}/v1/pets`, { headers: KEY });
         expect([response.status, errors.map(String)]).to.deep.equal([status, told.map(String)]);
         expect(await response.text()).to.match(body);
@@ -233,7 +245,15 @@ describe('animalStoreRouter', () => {
       (await fetch(url + path, { method })).text();
     expect(await text('/shop/cart')).to.equal('cart');
     expect(await text('/shop/v1/pets', 'PUT')).to.equal('put');
-    for (const path of ['/', '/livez', '/docs', '/v1/pets', '/shop/v1', '/shop/v1/pets/', '/shop/v1/Pets']) {
+    for (const path of [
+      '/',
+      '/livez',
+      '/docs',
+      '/v1/pets',
+      '/shop/v1',
+      '/shop/v1/pets/',
+      '/shop/v1/Pets',
+    ]) {
       expect((await fetch(url + path, { headers: KEY })).status, path).to.equal(418);
     }
     expect((await fetch(`${url}/shop/v1/pets`, { method: 'OPTIONS' })).status).to.equal(418);
@@ -242,7 +262,10 @@ describe('animalStoreRouter', () => {
 
   it('takes a body that koa-bodyparser has read exactly, judges and limits it', async () => {
     const url = await mounted([bodyParser()], { settings: { bodyLimit: 100 } });
-    const exact = await fetch(`${url}/v1/pets`, create('{"name":"Rex","categoryId":9007199254740993}'));
+    const exact = await fetch(
+      `${url}/v1/pets`,
+      create('{"name":"Rex","categoryId":9007199254740993}'),
+    );
     expect(await exact.text()).to.include('"categoryId":9007199254740993');
     for (const [init, expected] of [
       [create('{"name":"Rex"}'), '400 invalid_pet'],

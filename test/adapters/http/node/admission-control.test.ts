@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mock } from 'node:test';
-import { BusyError, type HttpInterface, type HttpRequest } from '../../../../src/adapters/http/index.js';
+import {
+  BusyError,
+  type HttpInterface,
+  type HttpRequest,
+} from '../../../../src/adapters/http/index.js';
 import { FairScheduler, type Task } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
@@ -109,7 +113,11 @@ describe('The places for requests', () => {
   });
 });
 
-const task = (start: Task['start'] = () => {}): Task => ({ caller: 'a', deferredAt: undefined, start });
+const task = (start: Task['start'] = () => {}): Task => ({
+  caller: 'a',
+  deferredAt: undefined,
+  start,
+});
 
 describe('The turns of requests', () => {
   afterEach(closeServers);
@@ -224,7 +232,8 @@ describe('The turns of requests', () => {
     const turns = new FairScheduler(1, { maxWait: 200 });
     const done: string[] = [];
     const defer = (names: string): void => {
-      for (const name of names) turns.defer(task((isLate) => done.push(isLate ? `${name} late` : name)));
+      for (const name of names)
+        turns.defer(task((isLate) => done.push(isLate ? `${name} late` : name)));
     };
     defer('xyz');
     while (done.length < 3) await settled();
@@ -285,16 +294,20 @@ class World {
       admission,
       settings: { requestDeadline: 15, bodyDeadline: 15 },
       authenticator: {
-        authenticate: async (credential) => this.#passes('key').then(() => anyKey.authenticate(credential)),
+        authenticate: async (credential) =>
+          this.#passes('key').then(() => anyKey.authenticate(credential)),
       },
       rateLimiter: {
         limit: { requests: 1, seconds: 1 },
-        take: async () => this.#passes('quota').then(() => ({ allowed: true, remaining: 1, resetsIn: 1 })),
+        take: async () =>
+          this.#passes('quota').then(() => ({ allowed: true, remaining: 1, resetsIn: 1 })),
       },
       animalStore: {
         ...memory,
-        listPets: async (query, call) => this.#passes('store').then(() => memory.listPets(query, call)),
-        createPet: async (pet, call) => this.#passes('store').then(() => memory.createPet(pet, call)),
+        listPets: async (query, call) =>
+          this.#passes('store').then(() => memory.listPets(query, call)),
+        createPet: async (pet, call) =>
+          this.#passes('store').then(() => memory.createPet(pet, call)),
       },
     });
   }
@@ -302,7 +315,9 @@ class World {
   handle(planned: Planned): Promise<unknown> {
     const readBody = async () => this.#passes('body').then(() => Buffer.from(REX));
     const { request, leave } = leaving(planned.isCreate ? createWith('', { readBody }) : LIST);
-    return this.#current.run({ ...planned, leave }, () => this.http.handle(by(planned.caller, request)));
+    return this.#current.run({ ...planned, leave }, () =>
+      this.http.handle(by(planned.caller, request)),
+    );
   }
 
   /** The current request takes a turn at a step, and meets its fate there. */

@@ -5,7 +5,14 @@ import type { RequestListener } from 'node:http';
 import { HttpError } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, KeptLog, httpInterface } from '../fixtures.js';
-import { closeServers, head, holding, inTime, listening, serverHasRead } from './listening-server.js';
+import {
+  closeServers,
+  head,
+  holding,
+  inTime,
+  listening,
+  serverHasRead,
+} from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
@@ -62,7 +69,9 @@ describe('A listener', () => {
     const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
     await connection.closed;
     expect(log.failures).to.deep.equal([fault, fault]);
-    expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal(['done']);
+    expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal([
+      'done',
+    ]);
   });
 
   it('that lets the error of a malformed body out has the server respond', async () => {
@@ -79,7 +88,9 @@ describe('A listener', () => {
   });
 
   it('that began to respond before its body turns out malformed has its connection cut', async () => {
-    const { port } = await listening((request, response) => response.write('half', () => request.resume()));
+    const { port } = await listening((request, response) =>
+      response.write('half', () => request.resume()),
+    );
     const connection = await RawConnection.open(port, `${chunked()}ZZ\r\n`);
     await connection.closed;
     expect(connection.received).to.match(/half\r\n$/);
@@ -116,14 +127,19 @@ describe('A listener', () => {
       const connection = await RawConnection.open(port, '', true);
       if (isEnd) connection.socket.end(sent);
       else connection.send(sent);
-      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['malformed_request']);
+      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal([
+        'malformed_request',
+      ]);
     });
   }
 
   it('has its interface answer and log a create whose body turns out malformed exactly once', async () => {
     const log = new KeptLog();
     const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
-    const connection = await RawConnection.open(port, chunked(`Authorization: ${KEY.authorization}`));
+    const connection = await RawConnection.open(
+      port,
+      chunked(`Authorization: ${KEY.authorization}`),
+    );
     for (const body of ['1\r\n{\r\n', 'ZZ\r\n']) {
       await new Promise(setImmediate);
       connection.send(body);
@@ -132,7 +148,9 @@ describe('A listener', () => {
     expectError(response, 400, 'malformed_request');
     expect(more).to.deep.equal([]);
     const requestId = response?.headers.get('x-request-id');
-    expect(log.lines.map((line) => [line.requestId, line.status])).to.deep.equal([[requestId, 400]]);
+    expect(log.lines.map((line) => [line.requestId, line.status])).to.deep.equal([
+      [requestId, 400],
+    ]);
   });
 
   for (const [method, key, status] of [
@@ -145,7 +163,10 @@ describe('A listener', () => {
       const log = new KeptLog();
       const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
       const lines = key ? [`Authorization: ${KEY.authorization}`] : [];
-      const responses = await exchange(port, `${head(method, 'Transfer-Encoding: chunked', ...lines)}ZZ\r\n`);
+      const responses = await exchange(
+        port,
+        `${head(method, 'Transfer-Encoding: chunked', ...lines)}ZZ\r\n`,
+      );
       expect(responses.map((response) => response.status)).to.deep.equal([status]);
       expect(log.lines.map((line) => line.status)).to.deep.equal([status]);
     });

@@ -16,7 +16,9 @@ export async function listening(listener: RequestListener, options?: NodeServerO
 }
 
 /** Listens as a host on `node:http` does, on a free port. Resolves to its address. `closeServers` ends it, too. */
-export async function serve(host: (...exchange: Parameters<RequestListener>) => unknown): Promise<string> {
+export async function serve(
+  host: (...exchange: Parameters<RequestListener>) => unknown,
+): Promise<string> {
   const server = createServer((request, response) => void host(request, response));
   running.push(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

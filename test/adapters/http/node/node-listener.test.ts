@@ -32,7 +32,9 @@ const { lines } = log;
 
 const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Promise<string> => {
   const listener = createNodeListener(httpInterface({ log, ...options }));
-  return serve((request, response) => before(request, response).then(() => listener(request, response)));
+  return serve((request, response) =>
+    before(request, response).then(() => listener(request, response)),
+  );
 };
 
 const CREATE: RequestInit = { method: 'POST', headers: KEY, body: new TextEncoder().encode(REX) };
@@ -69,11 +71,16 @@ describe('createNodeListener as a guest', () => {
     const twice = head('GET /v1/pets', 'Authorization: a', 'Authorization: b', 'Connection: close');
     expect((await exchange(Number(new URL(set).port), twice))[0]?.status).to.equal(200);
     const removed = await behind(async ({ headers }) => void delete headers.authorization);
-    expect(await sentOutcome(fetch(`${removed}/v1/pets`, { headers: KEY }))).to.equal('401 missing_api_key');
+    expect(await sentOutcome(fetch(`${removed}/v1/pets`, { headers: KEY }))).to.equal(
+      '401 missing_api_key',
+    );
   });
 
   for (const [what, kept] of [
-    ['bytes in rawBody', (bytes) => ({ rawBody: bytes, body: JSON.parse(bytes.toString()) as unknown })],
+    [
+      'bytes in rawBody',
+      (bytes) => ({ rawBody: bytes, body: JSON.parse(bytes.toString()) as unknown }),
+    ],
     ['text in rawBody', (bytes) => ({ rawBody: bytes.toString() })],
     ['bytes in body', (bytes) => ({ body: bytes })],
   ] as ReadonlyArray<[string, (bytes: Buffer) => object]>) {
@@ -86,10 +93,14 @@ describe('createNodeListener as a guest', () => {
   }
 
   it('says at once what to do where the host has read a body and kept its value only', async () => {
-    const url = await behind(parsing((bytes) => ({ body: JSON.parse(bytes.toString() || '{}') as unknown })));
+    const url = await behind(
+      parsing((bytes) => ({ body: JSON.parse(bytes.toString() || '{}') as unknown })),
+    );
     const response = await fetch(`${url}/v1/pets`, CREATE);
     expect(response.status).to.equal(500);
-    expect(await response.text()).to.match(/"code":"internal_error","message":"A body parser .* rawBody\."/);
+    expect(await response.text()).to.match(
+      /"code":"internal_error","message":"A body parser .* rawBody\."/,
+    );
     expect(String(lines[0]?.error)).to.match(/body parser/);
     expect(await sentOutcome(fetch(`${url}/v1/pets`, { ...CREATE, body: null }))).to.equal(
       '400 missing_body',
@@ -104,12 +115,16 @@ describe('createNodeListener as a guest', () => {
       response.writeHead(202).write('of ');
       void listener(request, response).then(() => response.end('the host'));
     });
-    expect(await (await fetch(`${answered}/v1/pets`, { headers: KEY })).text()).to.equal('of the host');
+    expect(await (await fetch(`${answered}/v1/pets`, { headers: KEY })).text()).to.equal(
+      'of the host',
+    );
   });
 
   it('says no length of the body that a 304 does not have', async () => {
     const url = await serve(createNodeListener(httpInterface()));
-    const { status, headers } = await fetch(`${url}/openapi.json`, { headers: { 'If-None-Match': '*' } });
+    const { status, headers } = await fetch(`${url}/openapi.json`, {
+      headers: { 'If-None-Match': '*' },
+    });
     expect([status, headers.get('content-length')]).to.deep.equal([304, null]);
   });
 
@@ -130,7 +145,9 @@ describe('createNodeListener as a guest', () => {
     const body = `${(400_000).toString(16)}\r\n${'x'.repeat(400_000)}\r\n0\r\n\r\n`;
     for (const type of ['application/json', 'text/plain'])
       connection.send(
-        head('POST /v1/pets', ...chunked, `Content-Type: ${type}`) + body + head('GET /v1/pets', key),
+        head('POST /v1/pets', ...chunked, `Content-Type: ${type}`) +
+          body +
+          head('GET /v1/pets', key),
       );
     const statuses = (await connection.responses(4)).map(({ status }) => status);
     expect(statuses).to.deep.equal([413, 200, 415, 200]);
@@ -164,8 +181,12 @@ describe('createNodeListener as a guest', () => {
         };
         void (hasNext ? listener(request, response, next) : listener(request, response));
       });
-      expect(await sentOutcome(fetch(`${url}/v1/pets`, { headers: KEY }))).to.equal('500 internal_error');
-      expect(await sentOutcome(fetch(`${url}/v1/pets/1`, { headers: KEY }))).to.equal('404 pet_not_found');
+      expect(await sentOutcome(fetch(`${url}/v1/pets`, { headers: KEY }))).to.equal(
+        '500 internal_error',
+      );
+      expect(await sentOutcome(fetch(`${url}/v1/pets/1`, { headers: KEY }))).to.equal(
+        '404 pet_not_found',
+      );
       expect(passed).to.deep.equal(faults);
     }
   });

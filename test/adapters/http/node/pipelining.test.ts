@@ -33,14 +33,21 @@ describe('Pipelined requests', () => {
 
   it('reach the listener one at a time, and are answered in their order', async () => {
     const { held, port } = await holding();
-    const connection = await RawConnection.open(port, head('GET /1') + head('GET /2') + head('GET /3'));
+    const connection = await RawConnection.open(
+      port,
+      head('GET /1') + head('GET /2') + head('GET /3'),
+    );
     for (const index of [0, 1, 2]) {
       const response = await held.nth(index);
       await serverHasRead(port);
       expect(held.responses).to.have.lengthOf(index + 1);
       response.end(response.req.url);
     }
-    expect((await connection.responses(3)).map(({ body }) => body)).to.deep.equal(['/1', '/2', '/3']);
+    expect((await connection.responses(3)).map(({ body }) => body)).to.deep.equal([
+      '/1',
+      '/2',
+      '/3',
+    ]);
   });
 
   for (const missing of [1, 2, 3]) {
@@ -91,7 +98,9 @@ describe('Pipelined requests', () => {
       }
       const responses = await inTime(connection.responses(sequence.length));
       expect(responses.map(({ body }) => body)).to.deep.equal(sequence.map(({ body }) => body));
-      expect(responses.every(({ headers }) => headers.get('connection') === 'keep-alive')).to.equal(true);
+      expect(responses.every(({ headers }) => headers.get('connection') === 'keep-alive')).to.equal(
+        true,
+      );
       connection.socket.end();
     });
     await fc.assert(property, { numRuns: 150 });
@@ -162,7 +171,9 @@ describe('Pipelined requests', () => {
       const connection = await RawConnection.open(port, sent);
       if (sent.includes('\r\n\r\n')) await connection.responses(1);
       connection.socket.end();
-      expect((await connection.allResponses()).filter(({ status }) => status !== 200)).to.deep.equal([]);
+      expect(
+        (await connection.allResponses()).filter(({ status }) => status !== 200),
+      ).to.deep.equal([]);
     }
   });
 
@@ -194,7 +205,9 @@ describe('Pipelined requests', () => {
     await other.allResponses();
     await inTime(Promise.race(closed)); // that of the second, whose linger time began later
     slow.socket.resume();
-    expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
+    expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([
+      large.length,
+    ]);
   });
 
   it('are not processed once their client has gone', async () => {

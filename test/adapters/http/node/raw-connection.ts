@@ -41,7 +41,11 @@ export class RawConnection {
   }
 
   /** Connects and sends `bytes`. `isHalfOpen`: does not end its side when the server does. */
-  static async open(port: number, bytes: string | Buffer = '', isHalfOpen = false): Promise<RawConnection> {
+  static async open(
+    port: number,
+    bytes: string | Buffer = '',
+    isHalfOpen = false,
+  ): Promise<RawConnection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: isHalfOpen });
     await once(socket, 'connect');
     const connection = new RawConnection(socket);
@@ -67,7 +71,8 @@ export class RawConnection {
   /** Waits until enough was received; fails if the connection ends before that. */
   async until(isEnough: (received: string) => boolean): Promise<void> {
     while (!isEnough(this.received)) {
-      if (this.#isOver) throw new Error(`the connection ended after ${JSON.stringify(this.received)}`);
+      if (this.#isOver)
+        throw new Error(`the connection ended after ${JSON.stringify(this.received)}`);
       await this.#changed.promise;
     }
   }
@@ -94,8 +99,10 @@ export class RawConnection {
 }
 
 /** Sends `bytes` on a new connection. Resolves to all responses, once the server has ended it. */
-export const exchange = async (port: number, bytes: string | Buffer): Promise<readonly RawResponse[]> =>
-  (await RawConnection.open(port, bytes)).allResponses();
+export const exchange = async (
+  port: number,
+  bytes: string | Buffer,
+): Promise<readonly RawResponse[]> => (await RawConnection.open(port, bytes)).allResponses();
 
 /** Sends `bytes` on a new connection, and reads nothing until the test resumes its socket. */
 export async function stalled(port: number, bytes = ''): Promise<RawConnection> {

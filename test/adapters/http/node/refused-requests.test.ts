@@ -10,13 +10,24 @@ describe('A request that the server refuses itself', () => {
   it('is logged once, with the request id of its response and without its query', async () => {
     const log = new KeptLog();
     const { port } = await listening(echoTarget, { log });
-    const [response] = await exchange(port, 'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n');
+    const [response] = await exchange(
+      port,
+      'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n',
+    );
     expectError(response, 400, 'malformed_request');
     expect(response?.headers.get('x-request-id')).to.equal('mine');
-    const line = { method: 'GET', path: '/path', status: 400, code: 'malformed_request', milliseconds: 0 };
+    const line = {
+      method: 'GET',
+      path: '/path',
+      status: 400,
+      code: 'malformed_request',
+      milliseconds: 0,
+    };
     const client = { clientAddress: '127.0.0.1', userAgent: undefined, traceparent: undefined };
     const bytes = response?.body.length;
-    expect(log.lines).to.deep.equal([{ requestId: 'mine', ...line, ...client, bytes, error: undefined }]);
+    expect(log.lines).to.deep.equal([
+      { requestId: 'mine', ...line, ...client, bytes, error: undefined },
+    ]);
   });
 
   it('is logged without the user and the password in its target', async () => {
@@ -53,9 +64,14 @@ describe('A request that the server refuses itself', () => {
   it('gets all headers but no body if it is HEAD', async () => {
     const { port } = await listening(echoTarget);
     // A proxy may have used the other Host.
-    const connection = await RawConnection.open(port, 'HEAD / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n');
+    const connection = await RawConnection.open(
+      port,
+      'HEAD / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
+    );
     await connection.closed;
-    expect(connection.received).to.match(/^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/);
+    expect(connection.received).to.match(
+      /^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/,
+    );
   });
 });
 
@@ -70,7 +86,18 @@ const VALID: readonly string[] = [
   head('GET /', 'Connection: Upgrade', 'Upgrade: websocket') + head('GET /'),
   'GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n',
 ];
-const PIECES = ['\r\n', '\n', '\r', '\0', ' ', ':', '\r\n\r\n', 'Host: b\r\n', 'Content-Length: 9\r\n', 'ÿ'];
+const PIECES = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  ' ',
+  ':',
+  '\r\n\r\n',
+  'Host: b\r\n',
+  'Content-Length: 9\r\n',
+  'ÿ',
+];
 
 /** A place in a text, what is inserted there, and how many bytes behind it are removed, or before it repeated. */
 const CHANGE = fc.record({

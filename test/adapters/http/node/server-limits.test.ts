@@ -100,7 +100,9 @@ describe('The limits of the listening server', () => {
       forward(16_000);
       await someChecks();
       slow.socket.resume();
-      expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([large.length]);
+      expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([
+        large.length,
+      ]);
     }));
 
   it('give a request its time anew, however long its connection was idle', () =>
@@ -117,12 +119,17 @@ describe('The limits of the listening server', () => {
 
   it('close an idle connection without a word', async () => {
     const { port } = await listening(echoTarget, { limits: { ...short, keepAliveTimeout: 50 } });
-    expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal(['/']);
+    expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal([
+      '/',
+    ]);
   });
 
   for (const [title, write] of [
     ['cut off a client that does not read its response, though it goes on sending', 'end'],
-    ['cut off a client that does not read a part of its response, though it goes on sending', 'write'],
+    [
+      'cut off a client that does not read a part of its response, though it goes on sending',
+      'write',
+    ],
   ] as const) {
     it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };

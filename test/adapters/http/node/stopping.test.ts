@@ -1,12 +1,21 @@
 import { expect } from 'chai';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
-import { closeServers, echoTarget, head, holding, inTime, listening, withClock } from './listening-server.js';
+import {
+  closeServers,
+  echoTarget,
+  head,
+  holding,
+  inTime,
+  listening,
+  withClock,
+} from './listening-server.js';
 import { RawConnection, stalled } from './raw-connection.js';
 
 /** Resolves when the port refuses connections. */
 async function untilRefused(port: number): Promise<void> {
-  const open = (): Promise<RawConnection | undefined> => RawConnection.open(port).catch(() => undefined);
+  const open = (): Promise<RawConnection | undefined> =>
+    RawConnection.open(port).catch(() => undefined);
   for (let opened; (opened = await open()); await delay(10)) opened.socket.destroy();
 }
 
@@ -35,7 +44,11 @@ describe('A listening server that is closed', () => {
     const { server, port } = await listening(echoTarget);
     const idle = await RawConnection.open(port, head('GET /'));
     await idle.responses(1);
-    const connections = [idle, await RawConnection.open(port), await RawConnection.open(port, 'GET / HTT')];
+    const connections = [
+      idle,
+      await RawConnection.open(port),
+      await RawConnection.open(port, 'GET / HTT'),
+    ];
     expect(await inTime(server.close(30_000))).to.equal(true);
     const reasons = await Promise.all(connections.map(({ closed }) => closed));
     expect(new Set(reasons)).to.deep.equal(new Set([undefined]));
@@ -56,7 +69,9 @@ describe('A listening server that is closed', () => {
     const answered: unknown[] = [];
     const reconnect = async (): Promise<void> => {
       for (;;) {
-        const connection = await RawConnection.open(port, head('GET /', 'Connection: close')).catch(() => {});
+        const connection = await RawConnection.open(port, head('GET /', 'Connection: close')).catch(
+          () => {},
+        );
         if (!connection) return;
         expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['/']);
         answered.push(connection);
@@ -119,7 +134,10 @@ describe('A listening server that is closed', () => {
       await delay(100); // a stopping server looks for idle connections several times
       connection.send(head('GET /late'));
       (await inTime(held.nth(1))).end('late');
-      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['begun', 'late']);
+      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal([
+        'begun',
+        'late',
+      ]);
       expect(await inTime(closed)).to.equal(true);
     }));
 
@@ -147,7 +165,9 @@ describe('A listening server that is closed', () => {
   it('may be closed twice, and without having listened', async () => {
     const { server, port } = await listening(echoTarget);
     const second = new NodeServer(echoTarget);
-    const error: unknown = await second.listen(port, '127.0.0.1').catch((reason: unknown) => reason);
+    const error: unknown = await second
+      .listen(port, '127.0.0.1')
+      .catch((reason: unknown) => reason);
     expect(error).to.have.property('code', 'EADDRINUSE');
     const closed = [second.close(1_000), server.close(1_000), server.close(1_000)];
     expect(await inTime(Promise.all(closed))).to.deep.equal([true, true, true]);

@@ -26,7 +26,9 @@ describe('A response that does not await the body', () => {
   for (const [how, listener] of Object.entries(writings)) {
     it(`says Connection: close if it begins with ${how}, and ends the connection`, async () => {
       const { port } = await listening(listener);
-      const [response, ...more] = await inTime(exchange(port, head('POST /', 'Content-Length: 1000000')));
+      const [response, ...more] = await inTime(
+        exchange(port, head('POST /', 'Content-Length: 1000000')),
+      );
       expect(response?.body).to.equal(LONG);
       expect(response?.headers.get('connection')).to.equal('close');
       expect(more).to.deep.equal([]);
@@ -44,7 +46,11 @@ describe('A response that does not await the body', () => {
 
   it('leaves its connection half open for the rest, and closes it in order, though the listener paused in the middle', async () => {
     const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
-    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 1000000'), true);
+    const connection = await RawConnection.open(
+      port,
+      head('POST /', 'Content-Length: 1000000'),
+      true,
+    );
     const response = await held.nth(0);
     const { socket } = response.req.once('data', () => response.req.pause());
     connection.send('x'.repeat(200_000));
@@ -60,7 +66,11 @@ describe('A response that does not await the body', () => {
 
   it('discards no more of it than 64 KiB and a chunk', async () => {
     const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
-    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 32000000'), true);
+    const connection = await RawConnection.open(
+      port,
+      head('POST /', 'Content-Length: 32000000'),
+      true,
+    );
     const { socket } = (await held.nth(0)).end('early').req;
     await connection.allResponses();
     connection.send('x'.repeat(16_000_000));
@@ -122,7 +132,10 @@ describe('A body', () => {
       });
       request.on('end', () => response.end());
     });
-    const connection = await stalled(port, `${head('POST /', 'Connection: close', 'Content-Length: 2')}a`);
+    const connection = await stalled(
+      port,
+      `${head('POST /', 'Connection: close', 'Content-Length: 2')}a`,
+    );
     await began.promise;
     connection.send('b');
     await serverHasRead(port);
@@ -177,7 +190,10 @@ describe('Expect: 100-continue', () => {
   })) {
     it(`keeps the connection after a body ${what} and that came at once`, async () => {
       const { port } = await listening(listener);
-      const connection = await RawConnection.open(port, `${sent}four`.repeat(3) + head('GET /last'));
+      const connection = await RawConnection.open(
+        port,
+        `${sent}four`.repeat(3) + head('GET /last'),
+      );
       const responses = await connection.responses(4);
       expect(responses.map(({ headers }) => headers.get('connection'))).to.deep.equal(
         Array.from({ length: 4 }, () => 'keep-alive'),

@@ -67,7 +67,9 @@ describe('What clients leave unread', () => {
     const { admission, port, status } = await serving(40 * MiB, createNodeListener);
     for (const key of ['one', 'two']) await stalled(port, list(key, 1));
     await until('both wait', () => admission.unsent > 40 * MiB, 10_000);
-    expect([await status('one'), await status('two'), await status('three')]).to.deep.equal([503, 503, 200]);
+    expect([await status('one'), await status('two'), await status('three')]).to.deep.equal([
+      503, 503, 200,
+    ]);
   });
 
   it('is counted for the key of its own request, not of the one before on the same connection', async () => {
@@ -76,7 +78,8 @@ describe('What clients leave unread', () => {
     const { port } = await listening(
       (request, response) => {
         const isKeyed = request.url === '/keyed';
-        if (isKeyed) new NodeRequest(request, response).onAuthenticated({ keyId: 'key', scopes: new Set() });
+        if (isKeyed)
+          new NodeRequest(request, response).onAuthenticated({ keyId: 'key', scopes: new Set() });
         response.end(isKeyed ? '' : Buffer.alloc(LARGE));
       },
       { admission },

@@ -16,7 +16,11 @@ function tryIt(section: HTMLElement): void {
 
   const prepare = (): PreparedRequest => {
     const { method = '', path = '' } = form.dataset;
-    const values = fields.map(({ name, dataset, value }) => ({ name, in: dataset['in'] ?? '', value }));
+    const values = fields.map(({ name, dataset, value }) => ({
+      name,
+      in: dataset['in'] ?? '',
+      value,
+    }));
     const baseUrl = new URL(address.value, location.href).href;
     return prepareRequest({ method, path }, baseUrl, values, form.querySelector('textarea')?.value);
   };
@@ -49,7 +53,8 @@ function tryIt(section: HTMLElement): void {
 /** Sends a request. Resolves to what the page shows of its response, or of the reason why there is none. */
 async function exchange({ method, url, headers, body }: PreparedRequest) {
   const credential = key.value.trim();
-  const authorization = credential === '' ? [] : [['Authorization', `Bearer ${credential}`] as const];
+  const authorization =
+    credential === '' ? [] : [['Authorization', `Bearer ${credential}`] as const];
   try {
     const response = await fetch(url, {
       method,
