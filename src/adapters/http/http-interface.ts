@@ -1,5 +1,6 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
+import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
@@ -184,9 +185,7 @@ export class HttpInterface {
 }
 
 const asError = (thrown: unknown): Error =>
-  thrown instanceof Error
-    ? thrown
-    : new Error('Something failed without an Error', { cause: thrown });
+  isError(thrown) ? thrown : new Error('Something failed without an Error', { cause: thrown });
 
 function methodNotAllowed(route: Route): HttpError {
   const methods = allowedMethods(route);

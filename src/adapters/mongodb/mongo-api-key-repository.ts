@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import {
   byAge,
@@ -60,7 +61,7 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+const isTime = (value: unknown): boolean => types.isDate(value) && !Number.isNaN(value.getTime());
 
 /** @throws {UnavailableError} another program wrote a field of the key, such as `revokedAt`, with a wrong type. */
 function toApiKey(document: ApiKeyDocument): ApiKeyRecord {

@@ -10,7 +10,7 @@ import {
 } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { notices, type OpenOptions } from '../../application/ports/store.js';
-import { UnavailableError } from '../../domain/errors.js';
+import { UnavailableError, isError } from '../../domain/errors.js';
 import { prepareDatabase } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type AttemptOptions } from './retry.js';
@@ -34,8 +34,7 @@ const NOT_PRIMARY = new Error(
   'the URL leads to one member, which takes no writes: name the replica set, without directConnection',
 );
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+const messageOf = (error: unknown): string => (isError(error) ? error.message : String(error));
 
 /** The client and the database of one store: connects, prepares the database, runs calls, closes. */
 export class MongoConnection {

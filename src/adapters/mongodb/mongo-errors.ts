@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
-import { UnavailableError } from '../../domain/errors.js';
+import { UnavailableError, isError } from '../../domain/errors.js';
 
 /** No reply came in time: whether the attempt took effect is unknown. */
 export class NoReplyError extends Error {
@@ -25,7 +25,7 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
  * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
  */
 export const isNetworkError = (error: unknown): boolean =>
-  error instanceof Error &&
+  isError(error) &&
   ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
 
 /** Whether the driver, the server or the network failed, rather than this program. */
@@ -52,7 +52,7 @@ const TRANSIENT_CODES = new Set<unknown>([
 export function isTransient(error: unknown): boolean {
   if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
   // A bulk write hides what interrupted it.
-  if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
+  if (error instanceof MongoBulkWriteError && isError(error.errorResponse))
     return isTransient(error.errorResponse);
   return !(error instanceof MongoServerError) || TRANSIENT_CODES.has(error.code);
 }

@@ -1,5 +1,6 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { CompleteStore } from '../../application/ports/store.js';
+import { isError } from '../../domain/errors.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
@@ -115,7 +116,7 @@ export function mongoUrlFault(url: string): string | undefined {
       : undefined;
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
-    const words = error instanceof Error ? error.message.toLowerCase().split(/\W+/) : [];
+    const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
     const named = readParts(url).options.filter(
       (option) => option !== '' && words.includes(option),
     );

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
@@ -64,7 +65,7 @@ export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): Cl
   const [petId, operation] = [toInt64(pet?._id), pet?.operation];
   if (
     typeof fingerprint === 'string' &&
-    keepUntil instanceof Date &&
+    types.isDate(keepUntil) &&
     petId !== undefined &&
     operation instanceof ObjectId
   )

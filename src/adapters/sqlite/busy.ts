@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '../../application/animal-store.js';
-import { UnavailableError } from '../../domain/errors.js';
+import { UnavailableError, isError } from '../../domain/errors.js';
 
 // Primary result codes of SQLite: the low byte of its extended codes (https://sqlite.org/rescode.html).
 const SQLITE_BUSY = 5;
@@ -9,7 +9,7 @@ const SQLITE_PROTOCOL = 15; // several connections opened the write-ahead log at
 
 /** Whether SQLite itself reported the error. All others are faults of the program. */
 export const isSqliteError = (error: unknown): error is Error & { readonly errcode: number } =>
-  error instanceof Error && 'errcode' in error;
+  isError(error) && 'errcode' in error;
 
 /** Whether another connection holds a lock, so that a retry can succeed. Nothing was changed. */
 export const isBusy = (error: unknown): boolean =>

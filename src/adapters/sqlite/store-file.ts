@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UnavailableError } from '../../domain/errors.js';
+import { UnavailableError, isError } from '../../domain/errors.js';
 import { isBusy } from './busy.js';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
@@ -25,7 +25,7 @@ export function storeFileError(
   problem: (reason: string) => string,
 ): unknown {
   const cause = error instanceof UnavailableError ? error.cause : error;
-  if (isBusy(cause) || !(cause instanceof Error)) return error;
+  if (isBusy(cause) || !isError(cause)) return error;
   // `permission`: refused by Node.js's permission model.
   if (!['errcode', 'syscall', 'permission'].some((property) => property in cause)) return error;
   return new StoreFileError(file, problem(cause.message), { cause });
@@ -89,7 +89,7 @@ async function create(path: string, make: () => void): Promise<void> {
   try {
     make();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (Object(error).code !== 'EEXIST') throw error;
   }
   await syncFolder(dirname(path));
 }

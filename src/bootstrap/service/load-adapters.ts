@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container, ContainerModule } from 'inversify';
+import { isError } from '../../domain/errors.js';
 
 /**
  * Loads the modules that `ADAPTERS` names into a container, as if a module in the working directory imported them.
@@ -19,7 +20,7 @@ export async function loadAdapters(
     // The timer keeps a process that waits for nothing else: it would end without a word.
     const timer = setTimeout(giveUp, patience, `It did not load within ${patience / 1000} s.`);
     await Promise.race([load(specifier, container), late]).catch((error: unknown) => {
-      const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+      const [reason] = (isError(error) ? error.message : String(error)).split('\n', 1);
       faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason}`);
     });
     clearTimeout(timer);

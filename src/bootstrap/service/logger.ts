@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { DestinationStream, Logger } from 'pino';
 import type { HttpLog } from '../../adapters/http/http-log.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { isAnimalStoreError } from '../../domain/errors.js';
+import { isAnimalStoreError, isError } from '../../domain/errors.js';
 import type { Settings } from './settings.js';
 
 export async function createLogger(
@@ -126,7 +126,7 @@ export const isUnavailable = (error: unknown): error is Error =>
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
-  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
-  const cause = error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : '';
+  const text = (isError(error) ? error.message : String(error)).replaceAll('\n', ' ');
+  const cause = isError(error) && error.cause !== undefined ? reasonOf(error.cause) : '';
   return text.includes(cause) ? text : `${text} ${cause}`;
 }

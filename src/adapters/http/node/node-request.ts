@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { types } from 'node:util';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
@@ -138,7 +139,7 @@ export function bytesIn({
   body?: unknown;
 }): Uint8Array | undefined {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
-  return [rawBody, body].find((kept) => kept instanceof Uint8Array);
+  return [rawBody, body].find(types.isUint8Array);
 }
 
 /** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */

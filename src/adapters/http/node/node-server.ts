@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { types } from 'node:util';
 import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest } from '../http-message.js';
@@ -212,7 +213,7 @@ export class NodeServer {
     const rescue = (error: unknown): void => this.#rescue(connection, response, error);
     try {
       const responding = this.#listener(request, response);
-      if (responding instanceof Promise) responding.catch(rescue);
+      if (types.isPromise(responding)) responding.catch(rescue);
     } catch (error) {
       rescue(error);
     }
