@@ -1,9 +1,9 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
 import type { Call } from './animal-store.js';
+import { petPages } from './pet-pages.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
-import type { PetRepository } from './ports/pet-repository.js';
 import type { Store } from './ports/store.js';
 
 /** What to copy, and how. A `signal` ends it; the target then holds a part and cannot be used. */
@@ -53,16 +53,12 @@ export async function copyCatalogue(options: CopyOptions) {
   const { lastId } = await from.transfer.survey(call);
   await to.transfer.reserveIds(lastId, call);
   let done = 0;
-  const petsOf = (pets: PetRepository) =>
-    batches<Pet>((last) => pets.list({ after: last?.id, limit: BATCH }, call));
-  for await (const batch of petsOf(from.pets)) {
+  for await (const batch of petPages(from.pets, BATCH, call)) {
     await to.transfer.writePets(batch, call);
     onProgress((done += batch.length));
   }
   let claims = 0;
-  const claimsOf = (transfer: CatalogueTransfer) =>
-    batches<PetClaim>((after) => transfer.readClaims({ after, limit: BATCH, now }, call));
-  for await (const batch of claimsOf(from.transfer)) {
+  for await (const batch of claimsOf(from.transfer, now, call)) {
     await to.transfer.writeClaims(batch, call);
     claims += batch.length;
   }
@@ -70,8 +66,8 @@ export async function copyCatalogue(options: CopyOptions) {
   for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
 
   let compared = 0;
-  const copies = petsOf(to.pets);
-  for await (const batch of petsOf(from.pets)) {
+  const copies = petPages(to.pets, BATCH, call);
+  for await (const batch of petPages(from.pets, BATCH, call)) {
     requireSamePets(batch, (await copies.next()).value ?? []);
     onProgress(done + (compared += batch.length));
   }
@@ -80,7 +76,7 @@ export async function copyCatalogue(options: CopyOptions) {
     throw differs('API keys');
   // Counted, not compared: their order is each store's own.
   let copiedClaims = 0;
-  for await (const batch of claimsOf(to.transfer)) copiedClaims += batch.length;
+  for await (const batch of claimsOf(to.transfer, now, call)) copiedClaims += batch.length;
   if (copiedClaims !== claims) throw differs('number of idempotency keys');
   await to.transfer.markUnfinished(false, call);
   return { pets: done, claims, apiKeys: apiKeys.length, lastId };
@@ -93,12 +89,20 @@ function copyable({ pets, apiKeys, transfer }: Store) {
   );
 }
 
-/** The batches that follow each other, where `read` returns the one after a record. */
-async function* batches<T>(
-  read: (after: T | undefined) => Promise<readonly T[]>,
-): AsyncGenerator<readonly T[]> {
-  for (let batch = await read(undefined); batch.length > 0; batch = await read(batch.at(-1)))
+/** Every claim that is live, in batches. */
+async function* claimsOf(
+  transfer: CatalogueTransfer,
+  now: Date,
+  call: Call,
+): AsyncGenerator<readonly PetClaim[]> {
+  for (let after: PetClaim | undefined; ;) {
+    const batch = await transfer.readClaims({ after, limit: BATCH, now }, call);
+    if (batch.some(({ scope, key }) => scope === after?.scope && key === after.key))
+      throw new TypeError('The claims after a claim include it: reading them makes no progress.');
+    if (batch.length === 0) return;
     yield batch;
+    after = batch.at(-1);
+  }
 }
 
 function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {

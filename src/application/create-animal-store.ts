@@ -22,6 +22,7 @@ import type {
   IdempotencyKey,
   PetQuery,
 } from './animal-store.js';
+import { requireProgress } from './pet-pages.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -61,6 +62,7 @@ export function createAnimalStore({
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
       const found = await pets.list({ after, limit: limit + 1, status }, call);
+      requireProgress(found, after);
       const last = found.length > limit ? found[limit - 1] : undefined;
       return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
     },

@@ -212,6 +212,32 @@ describe('copyCatalogue', () => {
     });
   }
 
+  it('rejects at once when the pages of a store make no progress, instead of copying for ever', async () => {
+    await source.transfer.writePets(
+      times(1000, (number) => savedPet(BigInt(1000 + number), FULL_PET)),
+    );
+    let reads = 0;
+    const once = <Value>(value: Value): Value => {
+      if ((reads += 1) > 4) throw new Error('it goes on reading');
+      return value;
+    };
+    for (const [what, given] of Object.entries({
+      'The page after 1977 begins with 1977': altered(source, 'pets', {
+        list: ({ after = 1n, ...range }) => source.pets.list(once({ after: after - 1n, ...range })),
+      }),
+      'The page after 1977 begins with 3': altered(source, 'pets', {
+        list: ({ limit }) => source.pets.list(once({ limit })),
+      }),
+      'The claims after a claim include it': altered(source, 'transfer', {
+        readClaims: ({ limit, now }) => source.transfer.readClaims(once({ limit, now })),
+      }),
+    })) {
+      reads = 0;
+      target = openMemoryStore();
+      expect(String(await rejectionOf(copy({ source: given })))).to.include(what);
+    }
+  });
+
   it('finds that claims were lost', async () => {
     const failing = altered(target, 'transfer', { writeClaims: async () => {} });
     await findsDifference('number of idempotency keys', failing);

@@ -91,6 +91,32 @@ describe('The use cases', () => {
   });
 });
 
+describe('A store whose pages make no progress', () => {
+  const { pets } = openMemoryStore();
+  before(async () => {
+    for (const _ of 'abc') await createAnimalStore({ pets }).createPet(fido);
+  });
+
+  it('is refused by listPets, which names both ids, instead of being read for ever', async () => {
+    for (const [what, list] of Object.entries<PetRepository['list']>({
+      'the page includes the animal that it begins after': ({ after = 0n, ...range }) =>
+        pets.list({ after: after - 1n, ...range }),
+      'every page is the first': ({ limit }) => pets.list({ limit }),
+    })) {
+      const animalStore = createAnimalStore({ pets: { ...pets, list } });
+      let calls = 0;
+      const traversal = async () => {
+        for (let after: bigint | undefined; (calls += 1) < 5;)
+          ({ next: after } = await animalStore.listPets({ after, limit: 1 }));
+      };
+      expect(String(await rejectionOf(traversal())), what).to.include(
+        'The page after 1 begins with 1',
+      );
+      expect(calls, what).to.equal(2);
+    }
+  });
+});
+
 describe('importPets', () => {
   it('keeps only ids that are int64 and ascend, and is done with every line', async () => {
     const ids = [-1n, 0n, '1', 1, 2n, 2n, '3', 2n ** 63n, 3n, undefined];

@@ -4,6 +4,7 @@ import { constants, link, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { syncFolder } from '../../adapters/sqlite/store-file.js';
+import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
 import * as cli from './command-line.js';
@@ -47,11 +48,8 @@ async function exportFile(
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
-      for (let after: bigint | undefined; ;) {
-        const page = await pets.list({ after, limit: 1000 }, { signal });
-        if (page.length === 0) return;
+      for await (const page of petPages(pets, 1000, { signal })) {
         yield page.map(lineOf).join('');
-        after = page.at(-1)?.id;
         exported += page.length;
       }
     }

@@ -14,6 +14,7 @@ import {
   requirePetQuery,
   requireStatus,
 } from '../../../application/create-animal-store.js';
+import { requireProgress } from '../../../application/pet-pages.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import type { PetStatus } from '../../../domain/pet-status.js';
@@ -54,14 +55,15 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
       method: 'GET',
       path: '/pets',
       query: { limit, status, after },
-      read: toPage,
+      read: (body: unknown, headers: Headers) => toPage(body, headers, after),
     } as const;
     return sendRequest(this.#settings, request, call);
   }
 
   /**
    * Returns every animal in ascending order of id, over all pages: each that exists during the whole traversal exactly
-   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100).
+   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100). A full page may
+   * lack its `Link`, which some proxies drop: then the next one begins after its last animal.
    */
   async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
     const { limit = PAGE_LIMIT.maximum, status } = query;
@@ -72,7 +74,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
         call.signal?.throwIfAborted();
         yield pet;
       }
-      after = page.next;
+      after = page.next ?? (page.pets.length < limit ? undefined : page.pets.at(-1)?.id);
     } while (after !== undefined);
   }
 
@@ -154,12 +156,17 @@ const toPet = (body: unknown): Pet => petFrom(Object(body));
 /** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
 const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
 
-function toPage(body: unknown, headers: Headers): PetPage {
+function toPage(body: unknown, headers: Headers, after: bigint | undefined): PetPage {
   // Anything but an array has no such method.
   const pets = (body as unknown[]).map(toPet);
   // The id that the next page begins behind (RFC 8288).
   const [, next] = /[?&]after=(-?\d+)[^<>]*>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
-  return next === undefined ? { pets } : { pets, next: BigInt(next) };
+  requireProgress(pets, after);
+  if (next === undefined) return { pets };
+  const page = { pets, next: BigInt(next) };
+  if (after !== undefined && page.next <= after)
+    throw new TypeError(`The page after ${after} is followed by the one after ${next}.`);
+  return page;
 }
 
 const headerKey = new RegExp(IDEMPOTENCY_KEY_PATTERN);

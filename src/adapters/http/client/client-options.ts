@@ -15,11 +15,15 @@ export interface AnimalStoreClientOptions {
   /** Timeout of a call with all its attempts and pauses, in milliseconds: 1 or more. Default: 30,000. */
   readonly callDeadline?: number | undefined;
   /**
-   * The largest number of retries of a call; 0 for none. Default: 5. The pause before each is random, up to 200 ms before
-   * the first, twice as much before each further one, at most 5 s; a `Retry-After` of the service is added.
+   * The largest number of retries of a call; 0 for none. Default: as many as end before `callDeadline`. The pause before
+   * each is random, up to 200 ms before the first, twice as much before each further one, at most 5 s; a `Retry-After`
+   * of the service is added.
    */
   readonly retries?: number | undefined;
 }
+
+/** Longer timers fire at once. */
+const LARGEST = 2 ** 31 - 1;
 
 /** The options, checked, with defaults. */
 export type ClientSettings = ReturnType<typeof clientSettings>;
@@ -34,7 +38,7 @@ export function clientSettings(options: AnimalStoreClientOptions) {
     // Called as a plain function: a browser's fetch refuses any other `this`.
     fetch: fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1),
-    retries: integer('retries', options.retries ?? 5, 0),
+    retries: integer('retries', options.retries ?? LARGEST, 0),
   };
 }
 
@@ -53,8 +57,6 @@ function requireBearerToken(apiKey: string): string {
 }
 
 function integer(name: string, value: number, minimum: number): number {
-  // Longer timers fire at once.
-  const maximum = 2 ** 31 - 1;
-  if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
-  throw new TypeError(`${name} must be an integer from ${minimum} to ${maximum}`);
+  if (Number.isInteger(value) && value >= minimum && value <= LARGEST) return value;
+  throw new TypeError(`${name} must be an integer from ${minimum} to ${LARGEST}`);
 }

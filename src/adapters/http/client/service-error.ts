@@ -40,9 +40,21 @@ export class ServiceError extends Error {
     this.code = code;
     this.status = status;
     this.requestId = headers.get('x-request-id') ?? undefined;
-    const [seconds] = /^\d+$/.exec(headers.get('retry-after') ?? '') ?? [];
-    this.retryAfter = seconds === undefined ? undefined : Number(seconds);
+    this.retryAfter = retryAfterOf(headers);
   }
+}
+
+/** The time of an HTTP date. Of its three forms, that of asctime names no time zone: it is GMT. */
+const timeIn = (date: string): number => Date.parse(date.replace(/(?: GMT)?$/, ' GMT'));
+
+/** Seconds of `Retry-After`, which may be a date (RFC 9110, 10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  // By the sender's clock, if it is known.
+  const now = timeIn(headers.get('date') ?? '') || Date.now();
+  const seconds = (timeIn(value) - now) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 /**

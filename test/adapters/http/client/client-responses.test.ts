@@ -225,6 +225,33 @@ describe('allPets of AnimalStoreClient', () => {
     ]);
   });
 
+  it('goes on from the last animal of a full page whose Link did not arrive', async () => {
+    for (const [limit, pages, queries] of [
+      [2, [page([1, 2]), page([3, 4]), page([])], ['&after=2', '&after=4']],
+      [2, [page([1, 2]), page([3, 4], 4), page([5])], ['&after=2', '&after=4']],
+      [1, [page([7]), page([])], ['&after=7']],
+    ] as const) {
+      const { client, sent } = fakeService(...pages);
+      await idsOf(client(), { limit });
+      expect(queriesOf(sent)).to.deep.equal(['', ...queries].map((q) => `?limit=${limit}${q}`));
+    }
+  });
+
+  it('rejects at once when a page makes no progress, as from a cache that ignores the query', async () => {
+    for (const [first, again] of [
+      [page([1, 2], 2), page([1, 2], 2)],
+      [page([1, 2], 2), page([2, 3], 3)],
+      [page([1, 2], 2), page([], 2)],
+      [page([1, 2]), page([1, 2])],
+    ] as const) {
+      const { client, sent } = fakeService(first, again, json(500, ''));
+      const error = await rejectionOf(idsOf(client(), { limit: 2 }));
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'unexpected_response');
+      expect(String(Object(error).cause)).to.include('after 2');
+      expect(sent).to.have.length(2);
+    }
+  });
+
   it('requests a page only when the one before is used up', async () => {
     const { client, sent } = fakeService(page([1, 2], 2), page([3]));
     const animals = client().allPets();

@@ -106,12 +106,32 @@ describe('AnimalStoreClient retries', () => {
       expect(error).to.be.instanceOf(ServiceError).with.property('code', 'rate_limited');
       expect(sent).to.have.length(retries + 1);
     }
-    const { client, sent } = fakeService(new TypeError('fetch failed'));
+    const { client } = fakeService(new TypeError('fetch failed'));
     const { message } = (await rejectionOf(client().listPets())) as Error;
     expect(message).to.equal('The store is not available (reaching https://animals.example).');
-    expect(sent, 'by default').to.have.length(6);
+  });
+
+  it('by default until the deadline, so that a service may be away for most of it', async () => {
+    for (const seconds of [1, 3, 20]) {
+      for (const [what, step] of RETRIED) {
+        const { client, timing } = fakeService(async (request) => {
+          if (timing.elapsed >= seconds * 1000) return json(200, '[]');
+          if (typeof step === 'function') return step(request);
+          if (step instanceof Response) return step.clone();
+          throw step;
+        });
+        timing.chance = 0.2; // short pauses: five would be over after 1.3 s
+        expect(await client().listPets(), `${what}, ${seconds} s`).to.deep.equal({ pets: [] });
+      }
+    }
+    const { client, timing, sent } = fakeService(new TypeError('fetch failed'));
+    await rejectionOf(client().listPets());
+    expect(timing.elapsed).to.be.within(25_000, 30_000);
+    expect(sent.length, 'requests').to.be.within(10, 20);
   });
 });
+
+const header = (date: number): string => new Date(date).toUTCString();
 
 describe('AnimalStoreClient pauses before a retry', () => {
   useIdleTime();
@@ -138,6 +158,27 @@ describe('AnimalStoreClient pauses before a retry', () => {
       expect(timing.passed).to.deep.equal([expected]);
     });
   }
+
+  it('as long as a Retry-After that is a date says, by the clock of whoever sent it', async () => {
+    const now = Date.UTC(1994, 10, 6, 8, 49, 37);
+    for (const [retryAfter, date, expected] of [
+      [header(now + 7000), header(now), 7100],
+      ['Sunday, 06-Nov-94 08:49:44 GMT', header(now), 7100],
+      ['Sun Nov  6 08:49:44 1994', header(now), 7100],
+      [header(now - 7000), header(now), 100],
+      [header(Date.now() - 60_000), undefined, 100],
+    ] as const) {
+      const sent = { 'Retry-After': retryAfter, ...(date && { Date: date }) };
+      const { client, timing } = fakeService(html(503, sent), json(200, '[]'));
+      await client().listPets();
+      expect(timing.passed, retryAfter).to.deep.equal([expected]);
+    }
+    const inAMinute = { 'Retry-After': header(Date.now() + 60_000) };
+    const error = (await rejectionOf(
+      fakeService(html(503, inAMinute)).client().listPets(),
+    )) as UnavailableError;
+    expect(error.retryAfter, 'without a Date').to.be.within(55, 60);
+  });
 
   it('and rejects at once when the pause would outlast the deadline', async () => {
     for (const retryAfter of ['30', '9'.repeat(400)]) {

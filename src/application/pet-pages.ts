@@ -1,0 +1,28 @@
+import type { Pet } from '../domain/pet.js';
+import type { Call } from './animal-store.js';
+import type { PetRepository } from './ports/pet-repository.js';
+
+/**
+ * Checks that a page begins after the id that it was asked to.
+ * @throws {TypeError} it does not: whoever follows such pages never comes to an end
+ */
+export function requireProgress(page: readonly Pet[], after: bigint | undefined): void {
+  const [first] = page;
+  if (first === undefined || after === undefined || first.id > after) return;
+  throw new TypeError(`The page after ${after} begins with ${first.id}: it makes no progress.`);
+}
+
+/** Every page of a store, in ascending order of id. */
+export async function* petPages(
+  pets: PetRepository,
+  limit: number,
+  call: Call,
+): AsyncGenerator<readonly Pet[]> {
+  for (let after: bigint | undefined; ;) {
+    const page = await pets.list({ after, limit }, call);
+    requireProgress(page, after);
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)?.id;
+  }
+}
