@@ -68,7 +68,7 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
       );
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
       upgradeSchema(database, file, notices(options));
-      if (!isNew) syncLog(database);
+      if (!isNew) tidy(database);
     }
     const connection = new SqliteConnection(database, file, onLongWait);
     return {
@@ -87,11 +87,13 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
 
 /**
  * Brings the log to the disk. A process that died in a commit may have left it there unsynced. It is read as committed,
- * and a retry of the create would acknowledge it without another sync.
+ * and a retry of the create would acknowledge it without another sync. Drops the statistics of tools that ran ANALYZE: by
+ * those of one animal, SQLite would scan millions.
  */
-function syncLog(database: DatabaseSync): void {
+function tidy(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint');
+    database.exec('DROP TABLE IF EXISTS sqlite_stat1');
   } catch (error) {
     // On a full disk the file cannot grow, but the log was synced before.
     if (!isFull(error)) throw error;
