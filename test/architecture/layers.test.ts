@@ -76,6 +76,7 @@ describe('The architecture', () => {
       [application, 'const later = { setTimeout };', RULES.globals.law],
       [fetch, 'const length = Buffer.byteLength(body);', RULES.runtime.law],
       [koa, 'void import(`./${name}.js`);', RULES.computed.law],
+      [memory, "const [at, key] = [{ '::': '::1' }[memory], 'a'];", RULES.table.law],
       ['src/presentation/planted.ts', '', RULES.place.law],
       ['src/domain/int64.ts', "import type { Pet } from './pet.js';", RULES.cycle.law],
       [memory, "export * from './memory-pet-repository.js';", RULES.cycle.law],

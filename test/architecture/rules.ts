@@ -170,6 +170,8 @@ export const RULES = {
     // Adapters of others, and the suites, which are compiled after the program.
     place: /^src\/bootstrap\/service\/load-adapters\.ts$/,
   },
+  /** `{ a: 1 }[name]` also finds what every object inherits, such as `constructor`. */
+  table: { law: 'a table that is looked up by a name from outside is a Map' },
   place: { law: 'every module has a place' },
   cycle: { law: 'no module needs itself in the end' },
 } as const;

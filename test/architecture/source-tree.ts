@@ -10,6 +10,8 @@ export interface Module {
   readonly imports: readonly Import[];
   /** Every name that the module reads or declares, members of objects apart. */
   readonly names: readonly { readonly name: string; readonly line: number }[];
+  /** The lines where an object literal is looked up by a computed name. */
+  readonly tables: readonly number[];
 }
 
 /** That a module needs another: for values or types, when it is loaded or later. */
@@ -55,7 +57,12 @@ export function readModule(path: string, source: string): Module {
   const names = nodes.flatMap(({ type, name, start }) =>
     type === 'Identifier' && typeof name === 'string' ? [{ name, line: lineAt(start) }] : [],
   );
-  return { path, imports, names };
+  const tables = nodes.flatMap(({ type, computed, object, start }) =>
+    type === 'MemberExpression' && computed && isNode(object) && object.type === 'ObjectExpression'
+      ? [lineAt(start)]
+      : [],
+  );
+  return { path, imports, names, tables };
 }
 
 function targetOf(path: string, specifier: string | undefined): string | undefined {

@@ -14,6 +14,9 @@ export function findViolations(modules: readonly Module[]): Violation[] {
     ...modules.flatMap((module) => [
       ...placeViolations(module),
       ...importViolations(module),
+      ...module.tables.map((line) =>
+        violation(RULES.table, `${module.path}:${line}`, 'looks up an object literal'),
+      ),
       ...[RULES.globals, RULES.runtime].flatMap((rule) => namesViolations(rule, module)),
     ]),
     ...cycleViolations(modules),

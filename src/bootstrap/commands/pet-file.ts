@@ -129,9 +129,10 @@ function fieldsOfJson(text: string, columns: Columns) {
   try {
     const members = Object(parseJson(text)) as Record<string, unknown>;
     // Integers are bigints: any other number breaks the rule of every field.
-    return fieldsOf(columns, (name) =>
-      typeof members[name] === 'number' ? Number.NaN : members[name],
-    );
+    return fieldsOf(columns, (name) => {
+      const member = Object.hasOwn(members, name) ? members[name] : undefined;
+      return typeof member === 'number' ? Number.NaN : member;
+    });
   } catch (error) {
     return `The line is not valid JSON. ${(error as SyntaxError).message}.`;
   }

@@ -72,7 +72,7 @@ async function requireWhole({ transfer, location }: Store): Promise<void> {
 
 /** The host in a URL that works on this machine. */
 export function addressOf(host: string): string {
-  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host.replace(/^::$/, '::1');
   return reachable.includes(':') ? `[${reachable}]` : reachable;
 }
 

@@ -107,6 +107,15 @@ describe('import and export', () => {
     });
   }
 
+  it('read the members of a line alone, whatever name --map gives: not what every object inherits', async () => {
+    const line = '{"name":"Bella","categoryId":1}\n';
+    for (const name of ['constructor', 'toString', '__proto__']) {
+      const { code, err } = await imported(line, ` --map status=${name}`, 'a.ndjson');
+      expect({ code, err }, name).to.deep.equal({ code: 0, err: '' });
+    }
+    expect((await stored()).map(({ status }) => status)).to.deep.equal(Array(3).fill('available'));
+  });
+
   it('write and read every field of the domain', async () => {
     const pet = { id: 1n, ...FULL_PET }; // as it is: a domain that drops a field shows in the contracts
     const list: PetRepository['list'] = async ({ after }) => (after === undefined ? [pet] : []);

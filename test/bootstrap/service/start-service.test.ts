@@ -76,6 +76,14 @@ describe('The service', () => {
     });
   }
 
+  it('says that it cannot listen on a host that is no address, whatever its name', async () => {
+    for (const HOST of ['constructor', '__proto__', 'toString'])
+      await rejects(start({ HOST, STORE_URL: 'shelf:' }, new Shelf()), {
+        syscall: 'getaddrinfo',
+        hostname: HOST,
+      });
+  });
+
   it('stops in order: for DRAIN_DELAY not ready, responses close connections, requests in flight finish, store closed', async () => {
     const service = await start({ DRAIN_DELAY: '1s' });
     expect(await ask(`${origin(service)}/readyz`)).to.include({
