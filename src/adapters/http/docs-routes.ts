@@ -5,7 +5,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './http-message.js';
-import type { HttpSettings } from './http-settings.js';
+import { fitsPolicy, type HttpSettings } from './http-settings.js';
 import { conditional, entityTagOf } from './preconditions.js';
 import { openRoute, type Route } from './routes.js';
 
@@ -93,7 +93,7 @@ function fileRoute(
 function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse['headers'] {
   // An address that is a path has the origin of the page itself.
   const addresses = [publicUrl, stagingUrl].flatMap((url) =>
-    url === undefined || url.startsWith('/') ? [] : [new URL(url).origin],
+    url === undefined || url.startsWith('/') || !fitsPolicy(url) ? [] : [new URL(url).origin],
   );
   const policy = [
     "default-src 'none'",

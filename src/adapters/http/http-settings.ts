@@ -59,6 +59,9 @@ export function completeSettings(given: Partial<HttpSettings> = {}): HttpSetting
   return { ...settings, publicUrl: publicUrl && inAscii(publicUrl) };
 }
 
+/** Whether a content policy can name the origin: an IPv6 literal is none of its hosts (CSP 3, 2.3.1). */
+export const fitsPolicy = (url: string): boolean => !/^https?:\/\/\[/.test(url);
+
 /** A URL or path as headers can hold it. */
 const inAscii = (url: string): string =>
   URL.canParse(url) ? new URL(url).href : encodedForLink(url);

@@ -63,6 +63,18 @@ describe('HttpInterface', () => {
         "; connect-src 'self' https://a.example https://b.example; ",
       );
     });
+
+    it('an address of IPv6 is left out of the docs page, whose policy cannot name it', async () => {
+      const settings = {
+        publicUrl: 'http://[::1]:8080/v1',
+        stagingUrl: 'https://[2001:db8::1]/v1',
+      };
+      const { headers, body } = await httpInterface({ docs: [], settings }).handle(
+        requestWith({}, { path: '/docs' }),
+      );
+      expect(headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
+      expect(body).to.include('<option value="v1">This service</option></select>');
+    });
   });
 
   describe('the log', () => {

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorDescription } from '../error-codes.js';
-import type { HttpSettings } from '../http-settings.js';
+import { fitsPolicy, type HttpSettings } from '../http-settings.js';
 import { OPERATIONS, isRemoved, servedOperations, type Operation } from '../operations.js';
 import { markup, prose, statusView, type Markup } from './markup.js';
 import { operationView } from './operation-view.js';
@@ -67,7 +67,7 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
     <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
     <label for="address">Address</label>
     <select id="address">${Object.entries(addresses).map(
-      ([name, url]) => url !== undefined && markup`<option value="${url}">${name}</option>`,
+      ([name, url]) => url && fitsPolicy(url) && markup`<option value="${url}">${name}</option>`,
     )}</select>
   </section>`;
 }
