@@ -15,9 +15,9 @@ function ruleOf({ read }) {
     read(' ?! ');
     return '';
   } catch ({ message }) {
-    // Such as "must be a date such as 2026-11-20", and of a list "must hold ...: correct number 1".
+    // Such as "must be a date such as 2026-11-20", and of a list "must hold ...: entry 1 is not valid".
     return message
-      .replace(/^must (?:be|hold) (?:one of )?|: correct number 1$/g, '')
+      .replace(/^must (?:be|hold) (?:one of )?|: entry 1 is not valid$/g, '')
       .replace(/an? (?:integer|duration|size with a unit,) from (.*?)(?:, such as 5s)?$/, '$1')
       .replace(/^names a file .*/, 'a file');
   }
@@ -26,9 +26,9 @@ function ruleOf({ read }) {
 const code = (text) => (text === '' ? '' : `\`${text}\``);
 const rows = SETTINGS.map((setting) => [
   code(setting.name),
-  setting.help.replace(/ \(default: .*\)$/, ''),
+  setting.help.replace(/ \(default: .*\)/, ''),
   ruleOf(setting),
-  /\(default: (.*)\)$/.exec(setting.help)?.[1] ?? code(setting.default),
+  /\(default: (.*)\)/.exec(setting.help)?.[1] ?? code(setting.default),
 ]);
 const table = [['setting', 'meaning', 'values', 'default'], ['---', '---', '---', '---'], ...rows]
   .map((cells) => `| ${cells.join(' | ')} |`)

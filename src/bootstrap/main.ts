@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
-import { hideSqliteWarning, nodeVersionFault } from './service/node-version.js';
+import { hideSqliteWarning, nodeVersionFault, startLine } from './service/node-version.js';
 
 // Everything else is imported later: an old Node.js fails at the imports already.
 const fault = nodeVersionFault(process.versions.node);
-if (fault) process.stderr.write(`${fault.message}\n`);
+if (fault) {
+  const environment = process.argv[2] === 'serve' ? process.env : {};
+  process.stderr.write(startLine(environment, fault.fatal ? 60 : 40, fault.message));
+}
 if (fault?.fatal) {
   process.exitCode = 2;
 } else {

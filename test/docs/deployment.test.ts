@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type * as DocsFiles from '../../src/adapters/http/node/docs-files.js';
-import { MANIFEST } from '../../src/bootstrap/service/node-version.js';
+import { VERSION } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { Child, cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
 import { ROOT, read } from './code-blocks.js';
@@ -185,7 +185,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     ]);
     expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
     expect(text).to.include(`runAsUser: ${instruction('USER')} `);
-    expect(text).to.include(`image: animal-store:${MANIFEST.version} `);
+    expect(text).to.include(`image: animal-store:${VERSION} `);
     expect(text.match(/--from-literal=\w+/g)).to.deep.equal([
       '--from-literal=STORE_URL',
       '--from-literal=API_KEYS',

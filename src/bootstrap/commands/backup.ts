@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { readSettings } from '../service/settings.js';
+import { sqliteUrlFault } from '../service/setting-values.js';
+import { SettingsError, readSettings } from '../service/settings.js';
 import * as cli from './command-line.js';
 
 /** Adds `backup` and `restore`. */
@@ -27,6 +28,8 @@ function add(
       const { storeUrl } = readSettings(io.env, ['STORE_URL']);
       if (!storeUrl.startsWith('sqlite:'))
         throw new cli.UsageError(`${name} is for SQLite stores: use the tools of your database.`);
+      const fault = sqliteUrlFault(storeUrl);
+      if (fault !== undefined) throw new SettingsError([`STORE_URL ${fault}`]);
       const sqlite = await import('../../adapters/sqlite/sqlite-backup.js');
       const work = name === 'backup' ? sqlite.backUpSqliteStore : sqlite.restoreSqliteStore;
       const store = storeUrl.slice('sqlite:'.length);

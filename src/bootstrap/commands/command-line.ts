@@ -6,7 +6,7 @@ import { stringify } from '../../exact-json.js';
 /** What a command uses of its process. Only the result of a command goes to stdout. */
 export type HostProcess = Pick<
   NodeJS.Process,
-  'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'
+  'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'removeAllListeners' | 'exit'
 >;
 
 export interface Commands {

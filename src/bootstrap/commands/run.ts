@@ -8,7 +8,7 @@ import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { reasonOf } from '../service/logger.js';
-import { MANIFEST } from '../service/node-version.js';
+import { VERSION, startLine } from '../service/node-version.js';
 import { list } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
 
@@ -25,16 +25,20 @@ export async function run(
   const commands: cli.Commands = { io, modules };
   let exitCode = 0;
   let written: Promise<unknown> = Promise.resolve();
+  // Only serve has a log.
+  const environment = args[0] === 'serve' ? io.env : {};
+  const fail = (text: string): void =>
+    void io.stderr.write(startLine(environment, 60, text.trimEnd()));
   const program = new Command('animal-store')
     .description('Runs and manages an animal store.')
-    .version(MANIFEST.version)
+    .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void (written = cli.print(io.stdout, text)),
-      writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(cli.withoutArguments(text)),
-    })
-    .showHelpAfterError('To see what it takes, add --help.');
+      writeErr: fail,
+      outputError: (text, write) =>
+        write(`${cli.withoutArguments(text)}To see what it takes, add --help.`),
+    });
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
   cli
@@ -72,7 +76,7 @@ export async function run(
     await written;
     return exitCode;
   } catch (error) {
-    cli.note(io, description(error));
+    fail(description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return wrong.some((kind) => error instanceof kind) ? 2 : 1;

@@ -5,7 +5,8 @@ import { interruptible, type InterruptedError, type HostProcess } from './comman
 import { printKey } from './keys.js';
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, httpLogTo, isUnavailable } from '../service/logger.js';
-import { isLoopback } from '../service/settings.js';
+import { startLine } from '../service/node-version.js';
+import { isLoopback, misspelledSettings } from '../service/settings.js';
 import { startService } from '../service/start-service.js';
 import { add, replace } from '../service/wiring.js';
 
@@ -24,8 +25,13 @@ export async function serve(
   io: HostProcess,
   modules: readonly ContainerModule[] = [],
 ): Promise<number> {
+  let warn = (line: string): void => void io.stderr.write(startLine(io.env, 40, line));
+  const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
+  io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
   const container = await configure(io.env, [logging(io), ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
+  warn = (line) => logger.warn(line);
+  for (const line of misspelledSettings(io.env)) logger.warn(line);
   const { adminPort, staticKeys } = container.get(TOKENS.settings);
   return interruptible(io, async (signal) => {
     const interrupted = (async () => {

@@ -15,6 +15,7 @@ import { systemClock } from '../../application/ports/clock.js';
 import type * as core from '../../index.js';
 import { loadAdapters } from './load-adapters.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
+import { sqliteUrlFault } from './setting-values.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { add, every, token } from './wiring.js';
 
@@ -58,11 +59,7 @@ const factories: readonly core.StoreFactory[] = [
   {
     scheme: 'sqlite',
     isShared: true,
-    // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
-    check: async (url) =>
-      /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
-        ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
-        : undefined,
+    check: async (url) => sqliteUrlFault(url),
     // Everything after the first colon is the path, taken literally.
     open: async (url, options) =>
       (await import('../../adapters/sqlite/open-sqlite-store.js')).openSqliteStore(

@@ -1,8 +1,12 @@
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container, ContainerModule } from 'inversify';
 import { isError } from '../../domain/errors.js';
+
+/** What Node.js adds to the name of a package that it does not find. */
+const IMPORTED_HERE = ` imported from ${import.meta.filename}`;
 
 /**
  * Loads the modules that `ADAPTERS` names into a container, as if a module in the working directory imported them.
@@ -20,8 +24,8 @@ export async function loadAdapters(
     // The timer keeps a process that waits for nothing else: it would end without a word.
     const timer = setTimeout(giveUp, patience, `It did not load within ${patience / 1000} s.`);
     await Promise.race([load(specifier, container), late]).catch((error: unknown) => {
-      const [reason] = (isError(error) ? error.message : String(error)).split('\n', 1);
-      faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason}`);
+      const [reason = ''] = (isError(error) ? error.message : String(error)).split('\n', 1);
+      faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason.replace(IMPORTED_HERE, '')}`);
     });
     clearTimeout(timer);
   }
@@ -42,6 +46,8 @@ function resolveSpecifier(specifier: string): string {
   try {
     return pathToFileURL(createRequire(resolve('adapters.js')).resolve(specifier)).href;
   } catch {
+    if (statSync(specifier, { throwIfNoEntry: false })?.isFile())
+      throw new Error(`It is a file: write ./${specifier}.`);
     return specifier; // a URL, or a package without an entry for `require`: found from this module, or not at all
   }
 }

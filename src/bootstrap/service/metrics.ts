@@ -6,7 +6,7 @@ import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { TOKENS } from './container.js';
 import { isUnavailable } from './logger.js';
-import { MANIFEST } from './node-version.js';
+import { VERSION } from './node-version.js';
 import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
 
@@ -58,7 +58,7 @@ function instrument(container: Container): Registry {
       },
     });
   const build = new Gauge(named('build_info', 'Always 1.', ['version', 'node']));
-  build.set({ version: MANIFEST.version, node: process.version }, 1);
+  build.set({ version: VERSION, node: process.version }, 1);
 
   decorate(container, TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);

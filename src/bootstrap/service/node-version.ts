@@ -1,22 +1,23 @@
-import { readFileSync } from 'node:fs';
-
 /** Before this, Node.js lacks a part of `node:sqlite` that the embedded store needs. */
 const OLDEST = '22.16.0';
 
-/** The package.json of this package: the one place that names its version and the supported versions of Node.js. */
-export const MANIFEST = JSON.parse(
-  readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
-) as { readonly version: string; readonly engines: { readonly node: string } };
+/** The version of this package: that of package.json, as a constant, so that the service can be bundled. */
+export const VERSION = '0.2.0';
+
+/** The supported versions of Node.js: those of package.json. */
+const SUPPORTED = '^22.22.2 || ^24.14.1 || >=26';
 
 /** What is wrong with a version of Node.js, in one line. If `fatal`, the animal store cannot run on it. */
 export function nodeVersionFault(version: string): { fatal: boolean; message: string } | undefined {
-  const ranges = MANIFEST.engines.node;
-  if (ranges.split(' || ').some((range) => isIn(version, range))) return undefined;
+  if (SUPPORTED.split(' || ').some((range) => isIn(version, range))) return undefined;
   return isBefore(version, OLDEST)
-    ? { fatal: true, message: `Node.js ${version} is too old for the animal store: use ${ranges}.` }
+    ? {
+        fatal: true,
+        message: `Node.js ${version} is too old for the animal store: use ${SUPPORTED}.`,
+      }
     : {
         fatal: false,
-        message: `Warning: Node.js ${version} has known security faults: use ${ranges}.`,
+        message: `Warning: Node.js ${version} has known security faults: use ${SUPPORTED}.`,
       };
 }
 
@@ -42,3 +43,16 @@ export function hideSqliteWarning(process: NodeJS.Process): void {
       emitWarning(...warning);
   };
 }
+
+/**
+ * A line on stderr that says why the service does not start, or a warning before there is a log. Under `LOG_FORMAT=json`
+ * it is JSON, as the lines of the log are.
+ */
+export const startLine = (
+  environment: { readonly [name: string]: string | undefined },
+  level: 40 | 60,
+  msg: string,
+): string =>
+  environment['LOG_FORMAT'] === 'json'
+    ? `${JSON.stringify({ level, time: new Date(), msg })}\n`
+    : `${msg}\n`;

@@ -17,17 +17,23 @@ export function refuse(rule: string): never {
 
 /** A number with one of the units, in the smallest of them. Zero needs no unit. */
 const quantity =
-  (rule: string, units: Readonly<Record<string, number>>, minimum = 0, maximum = Infinity) =>
+  (rule: string, units: ReadonlyMap<string, number>, minimum = 0, maximum = Infinity) =>
   (text: string): number => {
     const { amount, unit = '' } = /^(?<amount>\d{1,9})(?<unit>[a-z]*)$/i.exec(text)?.groups ?? {};
-    const value = text === '0' ? 0 : Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN);
+    const value = text === '0' ? 0 : Number(amount) * (units.get(unit.toLowerCase()) ?? Number.NaN);
     return value >= minimum && value <= maximum ? value : refuse(rule);
   };
 
 export const integer = (minimum: number, maximum: number) =>
-  quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
+  quantity(
+    `must be an integer from ${minimum} to ${maximum}`,
+    new Map([['', 1]]),
+    minimum,
+    maximum,
+  );
 
-const TIME = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY = 86_400_000;
+const TIME = new Map(Object.entries({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY }));
 
 /**
  * A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours.
@@ -38,7 +44,7 @@ export const duration = (minimum: 0 | 1, days = 24) =>
     `must be a duration from ${minimum}ms to ${days}d, such as 5s`,
     TIME,
     minimum,
-    days * TIME.d,
+    days * DAY,
   );
 
 /** Requests in a window of whole seconds: `100/10s`. */
@@ -50,7 +56,7 @@ export function rateLimit(text: string): RateLimiter['limit'] {
 }
 
 /** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-const SIZE = { b: 1, kb: 1024, mb: 2 ** 20 };
+const SIZE = new Map(Object.entries({ b: 1, kb: 1024, mb: 2 ** 20 }));
 export const bytes = quantity(
   'must be a size with a unit, from 1b to 16mb, such as 256kb',
   SIZE,
@@ -84,7 +90,9 @@ export const list = (text: string): readonly string[] =>
 /** A list of valid values. An invalid one is named by its position, counted from 1. */
 export const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
   const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
-  return wrong.length === 0 ? list(text) : refuse(`${rule}: correct number ${wrong.join(', ')}`);
+  if (wrong.length === 0) return list(text);
+  const which = wrong.length === 1 ? 'entry 1 is' : 'entries 1 are';
+  return refuse(`${rule}: ${which.replace('1', wrong.join(', '))} not valid`);
 };
 
 export const experimental = listOf(
@@ -95,8 +103,9 @@ export const experimental = listOf(
 /** Addresses, and networks in CIDR notation (RFC 4632). Whoever trusts every address (/0) trusts every client. */
 export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {
   const [address = '', prefix = '1', ...more] = text.split('/');
-  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const isPrefix = /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
+  return more.length === 0 && isIP(address) !== 0 && isPrefix;
 });
 
 /** A host name or an address, without the brackets of IPv6. */
@@ -124,6 +133,16 @@ const originList = listOf('must be * or origins such as https://animals.example'
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
 export const origins = (text: string): readonly string[] =>
   text.trim() === '*' ? ['*'] : originList(text);
+
+/** What is wrong with a URL of a SQLite store: after `sqlite:`, everything is the path of a file. */
+export function sqliteUrlFault(url: string): string | undefined {
+  if (/^sqlite:\/\/(?!\/)/.test(url))
+    return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
+  // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
+  return /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
+    ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
+    : undefined;
+}
 
 export function keyEnvironment(text: string): string {
   const fault = environmentFault(text);

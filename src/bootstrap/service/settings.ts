@@ -21,111 +21,145 @@ const STORE = 'sqlite:data/animal-store.db';
 
 /** All settings. `readSettings`, `serve --help` and docs/operations/settings.md follow this table. */
 const TABLE = {
-  host: setting('HOST', '127.0.0.1', read.host, 'address to listen on'),
-  port: setting('PORT', '8080', PORT, 'port to listen on; 0 takes a free one'),
+  host: setting(
+    'HOST',
+    '127.0.0.1',
+    read.host,
+    'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
+  ),
+  port: setting('PORT', '8080', PORT, 'Port to listen on. 0 takes a free one.'),
   reusePort: setting(
     'REUSE_PORT',
     'off',
     read.reusePort,
-    'on: several services share the port (Linux)',
+    'on lets several services share the port, to use all cores (Linux).',
   ),
-  adminPort: optional('ADMIN_PORT', PORT, 'port of /metrics, for Prometheus; 0 takes a free one'),
-  basePath: setting('BASE_PATH', '/v1', read.basePath, 'path of the operations, ending in v1'),
-  publicUrl: optional('PUBLIC_URL', read.serverUrl, 'address that clients use, ending in v1'),
-  stagingUrl: optional('STAGING_URL', read.serverUrl, 'address of staging, ending in v1'),
-  bodyLimit: setting('BODY_LIMIT', '64kb', read.bytes, 'largest request body, up to 16mb'),
+  adminPort: optional(
+    'ADMIN_PORT',
+    PORT,
+    'Port of /metrics, if Prometheus reads it. 0 takes a free one.',
+  ),
+  basePath: setting(
+    'BASE_PATH',
+    '/v1',
+    read.basePath,
+    'Path of the operations, ending in v1. Set it to serve below another path.',
+  ),
+  publicUrl: optional(
+    'PUBLIC_URL',
+    read.serverUrl,
+    'Address that clients use, ending in v1. Set it behind a proxy.',
+  ),
+  stagingUrl: optional(
+    'STAGING_URL',
+    read.serverUrl,
+    'Address of your staging service, ending in v1, for the OpenAPI document.',
+  ),
+  bodyLimit: setting(
+    'BODY_LIMIT',
+    '64kb',
+    read.bytes,
+    'Largest request body, up to 16mb. Larger ones get 413.',
+  ),
   requestDeadline: setting(
     'REQUEST_DEADLINE',
     '5s',
     read.duration(1),
-    'longest time for a request',
+    'Longest time for a request. Slower ones get 503.',
   ),
   maxInFlight: setting(
     'MAX_IN_FLIGHT',
     '256',
     read.integer(1, 100_000),
-    'most requests at the same time',
+    'Most requests in progress at the same time. More get 503.',
   ),
   deprecatedSince: setting(
     'DEPRECATED_SINCE',
     '2026-11-20',
     read.deprecatedSince,
-    'deprecation of getPet',
+    'Day from which responses of getPet call it deprecated.',
   ),
-  getPet: setting('GET_PET', 'on', read.oneOf('on', 'off'), 'off: getPet responds 410'),
+  getPet: setting(
+    'GET_PET',
+    'on',
+    read.oneOf('on', 'off'),
+    'off removes getPet: it responds 410. Try it before the sunset.',
+  ),
   experimental: setting(
     'EXPERIMENTAL',
     '',
     read.experimental,
-    'changeStatus, removePet: may still change',
+    'Experimental operations to serve: changeStatus, removePet. They may change.',
   ),
-  rateLimit: optional('RATE_LIMIT', read.rateLimit, 'requests of each API key, such as 100/10s'),
+  rateLimit: optional(
+    'RATE_LIMIT',
+    read.rateLimit,
+    'Most requests of each API key, such as 100/10s. More get 429.',
+  ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
     '',
     read.networks,
-    'addresses of proxies, such as 10.0.0.0/8',
+    'Proxies in front, such as 10.0.0.0/8, so that the log shows clients.',
   ),
   corsOrigins: setting(
     'CORS_ORIGINS',
     '',
     read.origins,
-    'origins of web pages that may call, or *',
+    'Origins of web pages that may call the service (CORS), or *.',
   ),
   storeUrl: setting(
     'STORE_URL',
     STORE,
     String,
-    'sqlite:PATH, mongodb://..., memory:, or by ADAPTERS',
+    'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   ),
   adapters: setting(
     'ADAPTERS',
     '',
     read.list,
-    'modules to load, each exporting adapter, a ContainerModule',
+    'Modules to load, such as ./shelf.mjs, each exporting a ContainerModule adapter.',
   ),
   apiKeys: setting(
     'API_KEYS',
     '',
     read.keys,
-    'static API keys, separated by commas or line breaks',
+    'Static API keys, which may do everything, separated by commas.',
   ),
-  apiKeysFile: optional('API_KEYS_FILE', read.keysFile, 'file with static API keys'),
+  apiKeysFile: optional(
+    'API_KEYS_FILE',
+    read.keysFile,
+    'File with static API keys, one a line, such as a mounted secret.',
+  ),
   keyEnvironment: setting(
     'KEY_ENVIRONMENT',
     'live',
     read.keyEnvironment,
-    'word in new managed API keys',
+    'Word in new managed API keys (ast_live_...), to tell environments apart.',
   ),
   drainDelay: optional(
     'DRAIN_DELAY',
     read.duration(0),
-    'delay of the stop (default: 5s; loopback 0s)',
+    'How long to serve on after SIGTERM, until proxies know (default: 5s; loopback 0s).',
   ),
   shutdownDeadline: setting(
     'SHUTDOWN_DEADLINE',
     '25s',
     read.duration(1),
-    'longest time for the stop',
+    'Longest time to finish requests when the service stops.',
   ),
   logLevel: setting(
     'LOG_LEVEL',
     'info',
     LOG_LEVEL,
-    'trace, debug, info, warn, error, fatal or silent',
+    'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
   ),
   logFormat: setting(
     'LOG_FORMAT',
     'auto',
     LOG_FORMAT,
-    'pretty, json, or auto: pretty on a terminal',
+    'pretty, json, or auto, which is pretty on a terminal and JSON elsewhere.',
   ),
-};
-
-/** Settings that are gone, with what takes their place. */
-const REMOVED: Readonly<Record<string, string>> = {
-  API_KEY: 'use API_KEYS',
-  WORKERS: 'run several services with REUSE_PORT=on',
 };
 
 type Values = { readonly [K in keyof typeof TABLE]: ReturnType<(typeof TABLE)[K]['read']> };
@@ -173,9 +207,9 @@ export function parseSettings(
   environment: Environment,
   used: readonly string[] = SETTINGS.map(({ name }) => name),
 ): { settings: Settings; faults: string[] } {
-  const faults = Object.entries(REMOVED).flatMap(([name, instead]) =>
-    environment[name] ? [`${name} was removed: ${instead}`] : [],
-  );
+  const faults: string[] = [];
+  if (environment['WORKERS'] && used.includes('REUSE_PORT'))
+    faults.push('WORKERS was removed: run several services with REUSE_PORT=on');
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
       return reader(environment[name] || fallback);
@@ -191,6 +225,30 @@ export function parseSettings(
     faults.push('ADMIN_PORT must differ from PORT');
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
   return { settings: { ...values, staticKeys, drainDelay }, faults };
+}
+
+/**
+ * A line for each variable of the environment that is not a setting, but differs from one only by a letter, by two
+ * that changed places, by underscores or by case.
+ */
+export function misspelledSettings(environment: Environment): readonly string[] {
+  const names = SETTINGS.map(({ name }) => name);
+  return Object.keys(environment).flatMap((given) => {
+    if (!environment[given] || names.includes(given)) return [];
+    const spellings = spellingsOf(given);
+    const meant = names.find((name) => spellingsOf(name).some((each) => spellings.includes(each)));
+    return meant === undefined
+      ? []
+      : [`${given} is not a setting of the service: did you mean ${meant}?`];
+  });
+}
+
+/** A name and what is left of it without one of its letters: similar names have such a spelling in common. */
+function spellingsOf(name: string): readonly string[] {
+  const letters = name.toUpperCase().replaceAll('_', '').split('');
+  return [letters, ...letters.map((_, index) => letters.toSpliced(index, 1))].map((each) =>
+    each.join(''),
+  );
 }
 
 /** Whether only this machine can reach the host. */

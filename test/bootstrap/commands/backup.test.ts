@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
+import { sqliteUrlFault } from '../../../src/bootstrap/service/setting-values.js';
 import { cleanUp, startedService, temporaryFolder } from '../../service/running-service.js';
 import { TestIo, runLine } from '../test-io.js';
 
@@ -84,6 +85,25 @@ describe('backup and restore', () => {
           err: `${name} is for SQLite stores: use the tools of your database.\n`,
         });
     }
+  });
+
+  it('refuses spellings of STORE_URL that serve refuses, too, and makes nothing', async () => {
+    const wrong = [
+      'sqlite://x.db',
+      'sqlite:~/x.db',
+      'sqlite:file:x.db',
+      'sqlite:x.db-wal',
+      'sqlite:',
+    ];
+    for (const STORE_URL of wrong)
+      for (const line of [`backup ${file}`, `restore ${file}`, 'keys list', 'serve']) {
+        const { code, err } = await runLine(line, { STORE_URL });
+        expect([code, err], `${line} ${STORE_URL}`).to.deep.equal([
+          2,
+          `Invalid settings:\n  STORE_URL ${sqliteUrlFault(STORE_URL)}\n`,
+        ]);
+      }
+    expect(await readdir(folder)).to.deep.equal(['a.db']);
   });
 
   it('ends with 130 at Ctrl-C, and leaves nothing', async () => {

@@ -8,7 +8,7 @@ import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-do
 import { SCHEMA_VERSION } from '../../../src/adapters/sqlite/schema.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
-import { MANIFEST } from '../../../src/bootstrap/service/node-version.js';
+import { VERSION } from '../../../src/bootstrap/service/node-version.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
 import { decorate } from '../../../src/bootstrap/service/wiring.js';
@@ -25,7 +25,7 @@ describe('The command line', () => {
   it('says its version', async () => {
     expect(await runLine('--version')).to.deep.equal({
       code: 0,
-      out: `${MANIFEST.version}\n`,
+      out: `${VERSION}\n`,
       err: '',
     });
   });

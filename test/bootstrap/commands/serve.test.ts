@@ -6,11 +6,13 @@ import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { Call } from '../../../src/application/animal-store.js';
 import type { Store } from '../../../src/application/ports/store.js';
+import { run } from '../../../src/bootstrap/commands/run.js';
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { misspelledSettings } from '../../../src/bootstrap/service/settings.js';
 import { add, replace } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
-import { KEY, Serving, Shelf, changed, factory } from '../test-io.js';
+import { KEY, Serving, Shelf, TestIo, changed, factory } from '../test-io.js';
 
 const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
   new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
@@ -177,6 +179,96 @@ describe('serve', () => {
     const [warning] = serving.io.messages;
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
+  });
+
+  it('warns of variables that look like settings, and without their values', async () => {
+    const near = { API_KEY: 'hunter2', CORS_ORIGIN: '*', RATELIMIT: '5' };
+    const serving = serve({ ...near, API_KEYS: KEY, STORE_URL: 'memory:' });
+    await serving.ready();
+    expect(serving.io.lines.slice(0, -1).map(({ level, msg }) => [level, msg])).to.deep.equal(
+      misspelledSettings(near).map((line) => [40, line]),
+    );
+    expect(misspelledSettings(near)).to.have.length(3);
+    expect(serving.io.err).to.not.include('hunter2');
+  });
+
+  it('fails to start with one line of JSON under LOG_FORMAT=json, whatever the reason', async () => {
+    const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
+    const unfinished = openMemoryStore();
+    await unfinished.transfer.markUnfinished(true);
+    const broken = new ContainerModule((options) =>
+      replace(options, TOKENS.animalStore, [], () => {
+        throw new TypeError('not a function');
+      }),
+    );
+    const throwing = factory('shelf', () => Promise.reject(new Error('no shelf\nhere')));
+    const noKeys = new Shelf({ apiKeys: undefined });
+    type Start = readonly [code: number, said: RegExp, env: object, ...ContainerModule[]];
+    const starts: readonly Start[] = [
+      [
+        2,
+        /^Invalid settings:\n {2}PORT must.*\n {2}MAX_IN_FLIGHT must/,
+        { PORT: 'x', MAX_IN_FLIGHT: '0' },
+      ],
+      [2, /STORE_URL must start with/, { STORE_URL: 'nonsense' }],
+      [2, /ADAPTERS: \.\/none\.mjs cannot/, { ADAPTERS: './none.mjs' }],
+      [
+        2,
+        /EXPERIMENTAL must be empty/,
+        { EXPERIMENTAL: 'removePet' },
+        new Shelf({ changes: undefined }).module,
+      ],
+      [1, /EADDRINUSE.*Set HOST/, { PORT: port }, new Shelf().module],
+      [1, /EADDRINUSE.*Set HOST/, { ADMIN_PORT: port }, new Shelf().module],
+      [1, /ENOTFOUND|EAI_AGAIN/, { HOST: 'nowhere.invalid' }, new Shelf().module],
+      [1, /^There is no API key: set/, { API_KEYS: '' }, noKeys.module],
+      [1, /is a copy that has not finished/, {}, new Shelf(unfinished).module],
+      [1, /^no shelf here$/, {}, throwing],
+      [1, /^TypeError: not a function\n +at/, {}, new Shelf().module, broken],
+    ];
+    for (const [code, said, env, ...modules] of starts) {
+      const json = { LOG_FORMAT: 'json', API_KEYS: KEY, ...env };
+      const serving = serve(json, ...modules);
+      expect(await serving.code, serving.io.err).to.equal(code);
+      const [line, ...more] = serving.io.lines;
+      expect(more, serving.io.err).to.deep.equal([]);
+      expect(line).to.have.all.keys('level', 'time', 'msg').and.include({ level: 60 });
+      expect(line?.['msg']).to.match(said);
+      expect(Date.now() - Date.parse(String(line?.['time']))).to.be.within(0, 60_000);
+    }
+    const usage = new TestIo({ LOG_FORMAT: 'json' });
+    expect(await run(['serve', '--prot', '80'], usage.io)).to.equal(2);
+    expect(usage.lines).to.have.length(1);
+    expect(usage.messages[0]).to.match(/^error: unknown option '--prot'.*\nTo see what it takes/);
+    const text = new TestIo({ LOG_FORMAT: 'json', STORE_URL: 'nonsense' });
+    expect(await run(['keys', 'list'], text.io)).to.equal(2);
+    expect(text.err, 'commands have no log').to.match(/^Invalid settings:\n/);
+  });
+
+  it('puts the warnings of Node.js into the log, also those from before it', async () => {
+    const warns = new ContainerModule((options) => {
+      serving.io.emit('warning', new Error('the first'));
+      add(options, TOKENS.storeFactory, {
+        scheme: 'shelf',
+        open: async () => {
+          serving.io.emit('warning', new Error('the second'));
+          return openMemoryStore();
+        },
+      });
+    });
+    let serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'json' }, warns);
+    await serving.ready();
+    const warning = Object.assign(new Error('the third'), { name: 'DeprecationWarning' });
+    serving.io.emit('warning', warning);
+    const warnings = serving.io.lines.filter(({ level }) => level === 40);
+    expect(warnings.map(({ msg }) => msg)).to.deep.equal([
+      'Node.js: Error: the first',
+      'Node.js: Error: the second',
+      'Node.js: DeprecationWarning: the third',
+    ]);
+    serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'pretty' }, warns);
+    await serving.ready();
+    expect(serving.io.err).to.match(/WARN: Node\.js: Error: the second\n/);
   });
 
   it('logs every response, and no key, body or query', async () => {

@@ -18,6 +18,9 @@ async function statusOf(container: Container): Promise<number> {
   return (await handle(new Request('http://localhost/v1/pets', { headers }))).status;
 }
 
+const TWO_SLASHES =
+  'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
+
 const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
   createContainer(readSettings(environment), modules);
 
@@ -39,6 +42,15 @@ describe('The container', () => {
       for (const ending of ['wal', 'shm', 'journal']) {
         const made = await container({ STORE_URL: `sqlite:/no/folder/pets.db-${ending}` });
         expect(await rejectionOf(made.getAsync(TOKENS.store))).to.be.instanceOf(SettingsError);
+      }
+    });
+
+    it('sqlite:, unless two slashes hide whether its path begins at the root', async () => {
+      for (const url of ['sqlite://x.db', 'sqlite://data/x.db', 'sqlite://']) {
+        const made = await container({ STORE_URL: url });
+        expect(await rejectionOf(made.getAsync(TOKENS.store)))
+          .to.be.instanceOf(SettingsError)
+          .with.property('message', `STORE_URL ${TWO_SLASHES}`);
       }
     });
 

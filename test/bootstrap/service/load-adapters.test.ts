@@ -51,6 +51,20 @@ describe('The modules of ADAPTERS', () => {
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 
+  it('that are files need ./ before their names, and say so; a package that is missing is named alone', async () => {
+    writeFileSync(file, adapter(1));
+    mkdirSync('dist');
+    writeFileSync('dist/adapter.js', adapter(1));
+    for (const name of ['adapter.mjs', 'dist/adapter.js'])
+      expect(await loadAdapters([name], new Container())).to.deep.equal([
+        `ADAPTERS: ${name} cannot be loaded: It is a file: write ./${name}.`,
+      ]);
+    for (const name of ['no-adapter.mjs', '@others/none', 'dist'])
+      expect(await loadAdapters([name], new Container())).to.deep.equal([
+        `ADAPTERS: ${name} cannot be loaded: Cannot find package '${name}'`,
+      ]);
+  });
+
   const FAULTS: ReadonlyArray<readonly [title: string, source: string | undefined, fault: string]> =
     [
       ['does not exist', undefined, 'Cannot find module '],

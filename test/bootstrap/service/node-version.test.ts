@@ -1,10 +1,15 @@
 import { expect } from 'chai';
+import { read } from '../../docs/code-blocks.js';
 import {
-  MANIFEST,
+  VERSION,
   hideSqliteWarning,
   nodeVersionFault,
 } from '../../../src/bootstrap/service/node-version.js';
 
+const MANIFEST = JSON.parse(read('package.json')) as {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+};
 const RANGE = MANIFEST.engines.node;
 
 describe('The version of Node.js', () => {
@@ -21,10 +26,13 @@ describe('The version of Node.js', () => {
       });
   });
 
-  it('is accepted by the range of package.json, which is the one place that has it', () => {
-    expect(RANGE).to.equal('^22.22.2 || ^24.14.1 || >=26');
+  it('is accepted by the range of package.json', () => {
     for (const version of ['22.22.2', '22.100.0', '24.14.1', '24.21.0', '26.0.0', '100.0.0'])
       expect(nodeVersionFault(version), version).to.equal(undefined);
+  });
+
+  it('stands beside the version of this package, that of package.json', () => {
+    expect(VERSION).to.equal(MANIFEST.version);
   });
 
   it('that calls its SQLite experimental prints no warning of it, and all other warnings', () => {

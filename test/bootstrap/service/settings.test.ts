@@ -7,6 +7,7 @@ import {
   SETTINGS,
   SettingsError,
   isLoopback,
+  misspelledSettings,
   readSettings,
   type Environment,
   type Settings,
@@ -117,9 +118,9 @@ describe('The settings', () => {
     const DATE = 'must be a date such as 2026-11-20, not after the sunset of getPet';
     const PATH = 'must be a path that ends in /v1, such as /animals/v1';
     const ADDRESS = 'must be an http or https URL that ends in /v1, without user and query';
-    const NETWORK = 'must hold IP addresses or networks such as 10.0.0.0/8: correct number';
-    const ORIGIN = 'must be * or origins such as https://animals.example: correct number';
-    const TOKEN = 'must hold bearer tokens (RFC 6750): correct number';
+    const NETWORK = 'must hold IP addresses or networks such as 10.0.0.0/8:';
+    const ORIGIN = 'must be * or origins such as https://animals.example:';
+    const TOKEN = 'must hold bearer tokens (RFC 6750):';
     const LEVEL = 'must be one of trace, debug, info, warn, error, fatal, silent';
     const INTEGER = 'must be an integer from';
     const WORD = 'must be 1 to 16 lower-case letters (a-z) and digits';
@@ -160,7 +161,7 @@ describe('The settings', () => {
       [
         'BODY_LIMIT',
         SIZE,
-        ['0', '64', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb'],
+        ['0', '64', '0kb', '17mb', '16777217', '1.5mb', '-1', 'kb', '1gb', '256 kb', '1valueOf'],
       ],
       [
         'REQUEST_DEADLINE',
@@ -182,27 +183,27 @@ describe('The settings', () => {
       ['GET_PET', 'must be one of on, off', ['true', 'ON', ' off', 'toString']],
       [
         'TRUSTED_PROXIES',
-        `${NETWORK} 1`,
+        `${NETWORK} entry 1 is not valid`,
         ['proxy', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.1'],
       ],
       [
         'TRUSTED_PROXIES',
-        `${NETWORK} 1`,
+        `${NETWORK} entry 1 is not valid`,
         ['0.0.0.0/0', '::/0', '10.0.0.0/00', '10.0.0.0/', '::1%lo/129'],
       ],
       [
         'CORS_ORIGINS',
-        `${ORIGIN} 1`,
+        `${ORIGIN} entry 1 is not valid`,
         ['one.example', 'https://one.example/', 'https://a:443', 'null'],
       ],
       [
         'CORS_ORIGINS',
-        `${ORIGIN} 1`,
+        `${ORIGIN} entry 1 is not valid`,
         ['https://One.example', 'https://*.a', 'file:///a', 'https://me@a'],
       ],
       [
         'EXPERIMENTAL',
-        'must hold experimental operations, which are changeStatus and removePet: correct number 1',
+        'must hold experimental operations, which are changeStatus and removePet: entry 1 is not valid',
         ['changestatus', 'getPet', '1', 'all'],
       ],
       [
@@ -221,14 +222,14 @@ describe('The settings', () => {
           '01/1s',
         ],
       ],
-      ['CORS_ORIGINS', `${ORIGIN} 2, 3`, ['https://one.example,*,two']],
+      ['CORS_ORIGINS', `${ORIGIN} entries 2, 3 are not valid`, ['https://one.example,*,two']],
       ['KEY_ENVIRONMENT', WORD, ['Live', 'a_b', 'a'.repeat(17)]],
       ['DRAIN_DELAY', 'must be a duration from 0ms to 24d, such as 5s', ['-1s', '5', '25d']],
       ['SHUTDOWN_DEADLINE', DURATION, ['0']],
       ['LOG_LEVEL', LEVEL, ['verbose', 'INFO']],
       ['LOG_FORMAT', 'must be one of auto, pretty, json', ['text']],
-      ['API_KEYS', `${TOKEN} 1`, ['a b', '"quoted"', 'schlüssel', '=']],
-      ['API_KEYS', `${TOKEN} 2, 4`, ['one,t wo,three\nf!ve']],
+      ['API_KEYS', `${TOKEN} entry 1 is not valid`, ['a b', '"quoted"', 'schlüssel', '=']],
+      ['API_KEYS', `${TOKEN} entries 2, 4 are not valid`, ['one,t wo,three\nf!ve']],
     ];
     for (const [line, rows] of Map.groupBy(WRONG, ([name, fault]) => `${name} ${fault}`)) {
       it(line, () => {
@@ -292,7 +293,7 @@ describe('The settings', () => {
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
       writeFileSync(file, 'one\nsec ret\n');
       expect(fault()).to.deep.equal([
-        'API_KEYS_FILE must hold bearer tokens (RFC 6750): correct number 2',
+        'API_KEYS_FILE must hold bearer tokens (RFC 6750): entry 2 is not valid',
       ]);
     });
 
@@ -318,11 +319,41 @@ describe('The settings', () => {
     });
   });
 
-  it('that are gone are refused with what takes their place', () => {
-    expect(faultsOf({ WORKERS: '4', API_KEY: 'a-secret' })).to.deep.equal([
-      'API_KEY was removed: use API_KEYS',
-      'WORKERS was removed: run several services with REUSE_PORT=on',
-    ]);
+  it('that are gone stop only what would have used them, and name what takes their place', () => {
+    const fault = 'WORKERS was removed: run several services with REUSE_PORT=on';
+    expect(faultsOf({ WORKERS: '4' })).to.deep.equal([fault]);
+    expect(faultsOf({ WORKERS: '4' }, ['STORE_URL', 'ADAPTERS'])).to.deep.equal([]);
+    expect(faultsOf({ WORKERS: '' })).to.deep.equal([]);
+  });
+
+  it('are found in variables that differ from them by a letter, underscores or case', () => {
+    const meant = {
+      API_KEY: 'API_KEYS',
+      API_KEY_FILE: 'API_KEYS_FILE',
+      CORS_ORIGIN: 'CORS_ORIGINS',
+      CORS_ORIGINSS: 'CORS_ORIGINS',
+      RATELIMIT: 'RATE_LIMIT',
+      rate_limit: 'RATE_LIMIT',
+      LOG_LEVLE: 'LOG_LEVEL',
+      STORE_URI: 'STORE_URL',
+      PUBLICURLS: 'PUBLIC_URL',
+    };
+    const given = Object.fromEntries(Object.keys(meant).map((name) => [name, 'a-secret']));
+    expect(misspelledSettings(given)).to.deep.equal(
+      Object.entries(meant).map(
+        ([name, setting]) => `${name} is not a setting of the service: did you mean ${setting}?`,
+      ),
+    );
+    const others = ['HOSTNAME', 'HOME', 'PATH', 'TERM', 'LANG', 'NODE_ENV', 'LOG_FILE', 'BASE_URL'];
+    const right = [...SETTINGS.map(({ name }) => name), ...others];
+    const set = Object.fromEntries(right.map((name) => [name, 'set']));
+    expect(misspelledSettings(set)).to.deep.equal([]);
+    expect(misspelledSettings({ API_KEY: '' }), 'an empty one is not set').to.deep.equal([]);
+  });
+
+  it('have a sentence of help each', () => {
+    const short = SETTINGS.filter(({ help }) => !/^\S[^\n]{20,}\.$/.test(help));
+    expect(short.map(({ name, help }) => `${name}: ${help}`)).to.deep.equal([]);
   });
 });
 
