@@ -91,8 +91,9 @@ export const list = (text: string): readonly string[] =>
 export const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
   const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
   if (wrong.length === 0) return list(text);
-  const which = wrong.length === 1 ? 'entry 1 is' : 'entries 1 are';
-  return refuse(`${rule}: ${which.replace('1', wrong.join(', '))} not valid`);
+  const which = wrong.join(', ');
+  const are = wrong.length === 1 ? `entry ${which} is` : `entries ${which} are`;
+  return refuse(`${rule}: ${are} not valid`);
 };
 
 export const experimental = listOf(
