@@ -77,12 +77,27 @@ export function refuseRemoved(args: readonly string[]): void {
   if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
 }
 
-/** A message of commander without the arguments that it quotes: they may be keys. The name of an unknown option stays. */
+/**
+ * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or option
+ * stays, if it has letters and hyphens only.
+ */
 export const withoutArguments = (message: string): string =>
   message
-    .replace(/(unknown (?:command|option)) '(?!--?[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
+    .replace(/(unknown (?:command|option)) '(?!-{0,2}[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
+
+/** Lets a command and its subcommands refuse an option that is given twice: the last value alone would count, silently. */
+export function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) throw new UsageError(`${option.long} was given twice: use it once.`);
+      isGiven = true;
+    });
+  }
+  command.commands.forEach(refuseRepeated);
+}
 
 /** Adds a command, with an example that works when pasted. */
 export const addCommand = (

@@ -65,6 +65,7 @@ export async function run(
   addExportCommand(program, commands);
   addBackupCommands(program, commands);
   addCopyCommand(program, commands);
+  cli.refuseRepeated(program);
   try {
     cli.refuseRemoved(args);
     try {

@@ -103,7 +103,27 @@ describe('The command line', () => {
 
   describe('used wrongly ends with 2 and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
-      ['srve', 'unknown command\n(Did you mean serve?)'],
+      ['srve', "unknown command 'srve'\n(Did you mean serve?)"],
+      ['keys isue', "unknown command 'isue'\n(Did you mean issue?)"],
+      ['foo', "unknown command 'foo'\nTo see what it takes, add --help.\n"],
+      ...[
+        ['keys issue --name a', '--name b'],
+        ['keys issue --name a --scope pets:read', '--scope=pets:write'],
+        ['keys issue --name a --expires 1h', '--expires 1h'],
+        ['keys revoke ID --after 1h', '--after 2h'],
+        ['copy --from a: --to b:', '--from c:'],
+        ['copy --from a: --to b:', '--to=c:'],
+        ['import a.csv --map status=Status', '--map name=Name'],
+        ['import - --format csv', '--format ndjson'],
+        ['export - --format csv', '--format csv'],
+        ['keys list --json', '--json'],
+      ].map(
+        ([once = '', again = '']) =>
+          [
+            `${once} ${again}`,
+            `${/--\w+/.exec(again)?.[0]} was given twice: use it once.\n`,
+          ] as const,
+      ),
       ['keys', 'Manages the API keys of the store.'],
       [
         'keys list --jsn',
