@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serving, runLine } from '../bootstrap/test-io.js';
-import { cleanUp, startedService, temporaryFolder } from './running-service.js';
+import { cleanUp, shellLine, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient, statusOf, untilStatus } from './store-client.js';
 
 describe('API keys', () => {
@@ -30,6 +30,27 @@ describe('API keys', () => {
     expect(await statusOf(pets, next)).to.equal(200);
     expect((await child.stop()).code).to.equal(0);
   });
+
+  for (const [what, line] of Object.entries({
+    'a key for a reader that has gone': 'keys issue --name lost | true',
+    'a key as JSON for a reader that has gone': 'keys issue --name lost --json | true',
+    'a key for a full disk': 'keys issue --name lost > /dev/full',
+    'a key for the null device': 'keys issue --name lost > /dev/null',
+    'a key for a closed output': 'keys issue --name lost >&-',
+    'a first key for a reader that has gone': 'serve | true',
+    'a first key for the null device': 'serve > /dev/null',
+  }))
+    it(`are revoked when nobody can see them, and the command ends with 1: ${what}`, async () => {
+      const [command = '', output = ''] = line.split(/(?= [|>])/);
+      const program = `"$NODE" "$MAIN" ${command}; echo "ended with $?" >&2`;
+      const settings = { PORT: '0', STORE_URL: 'sqlite:data/animal-store.db' };
+      const { err } = await shellLine(folder, `{ sleep 0.2; ${program}; } ${output}`, settings)
+        .ended;
+      expect(err).to.match(/^Key \w{8} was revoked, because nobody has seen it: /m);
+      expect(err).to.match(/^ended with 1$/m);
+      const listed = JSON.parse((await keys('list --json')).out) as Array<{ state: string }>;
+      expect(listed.map(({ state }) => state)).to.deep.equal(['revoked']);
+    });
 
   it('are in no log, response or file, except as a hash', async () => {
     const staticKey = 'static-0123456789-abcdefghijklmnop';

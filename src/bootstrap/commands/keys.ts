@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { fstatSync } from 'node:fs';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
@@ -91,23 +92,32 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     );
 }
 
-/** Prints a text with a new key, and revokes the key if nobody can see it. */
+/**
+ * Prints a text with a new key.
+ * @throws {Error} nobody can see it, so the key was revoked
+ */
 export async function printKey(
-  io: Commands['io'],
+  { stdout }: Commands['io'],
   text: string,
   id: string,
   managed: ManagedApiKeys,
 ) {
-  await print(io.stdout, text).catch(async (cause: unknown) => {
-    await managed.revoke(id);
-    throw new Error(
-      `Key ${id} was revoked, because nobody has seen it: issue one with keys issue.`,
-      {
-        cause,
-      },
-    );
-  });
+  let cause: unknown;
+  try {
+    const isRead = await print(stdout, text);
+    if (isRead && !leadsNowhere(stdout)) return;
+    cause = new Error('Nobody reads standard output.');
+  } catch (error) {
+    cause = error;
+  }
+  await managed.revoke(id);
+  const seen = `Key ${id} was revoked, because nobody has seen it`;
+  throw new Error(`${seen}: issue one with keys issue.`, { cause });
 }
+
+/** A process that starts with its standard output closed gets the null device, a character device like a terminal. */
+const leadsNowhere = ({ fd, isTTY }: Commands['io']['stdout']): boolean =>
+  fd === 1 && !isTTY && fstatSync(fd).isCharacterDevice();
 
 async function withKeys(
   commands: Commands,
@@ -124,10 +134,7 @@ async function withKeys(
 
 /** When a key expires or is revoked, whichever is first. */
 const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
-  // As of 1970: revoked on every clock.
-  revokedAt?.getTime() === 0
-    ? 'at once'
-    : ([expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never');
+  [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
 
 const HEADINGS =
   'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME';
