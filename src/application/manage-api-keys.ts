@@ -4,7 +4,7 @@ import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 
-/** What people may see of a managed key: neither the key nor its hash. */
+/** What people may see of a managed key: neither the key nor its hash. `revokedAt` is the real time of the revocation. */
 export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
   /** As of the time it was read. Only `active` keys are accepted. */
   readonly state: 'active' | 'expired' | 'revoked';
@@ -26,6 +26,12 @@ export interface ApiKeyRequest {
   readonly scopes?: readonly Scope[] | undefined;
   /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
   readonly expiresAt?: Date | undefined;
+}
+
+/** Options of `revoke`. */
+export interface RevokeCall extends Call {
+  /** Milliseconds for which the key stays valid: a whole number. Default: 0. */
+  readonly after?: number | undefined;
 }
 
 /** What managing keys needs. */
@@ -58,7 +64,10 @@ export class ManagedApiKeys {
    * Issues a new key.
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
-  async issue({ name, scopes = SCOPES, expiresAt }: ApiKeyRequest): Promise<IssuedApiKey> {
+  async issue(
+    { name, scopes = SCOPES, expiresAt }: ApiKeyRequest,
+    call?: Call,
+  ): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
     const areScopes = scopes.length > 0 && scopes.every(isScope);
     requireValid({
@@ -68,7 +77,7 @@ export class ManagedApiKeys {
     });
     const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
     const fields = { name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) };
-    const issued = await this.#add(undefined, fields);
+    const issued = await this.#add(undefined, fields, call);
     if (issued) return issued;
     // Two of 62^8 random ids almost never collide.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
@@ -90,18 +99,25 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Revokes a key `after` milliseconds from now, or at once (default 0): as of 1970, which is past on every machine's
-   * clock. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
+   * Revokes a key `after` milliseconds from now (default 0). With no delay every machine refuses it, also one whose clock
+   * is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
-  async revoke(id: string, { after = 0 }: { after?: number | undefined } = {}) {
+  async revoke(
+    id: string,
+    { after = 0, signal }: RevokeCall = {},
+  ): Promise<ManagedApiKey | undefined> {
     const now = timeOf(this.#clock);
-    const at = new Date(now.getTime() + after);
-    const isDelay = Number.isInteger(after) && after >= 0 && !Number.isNaN(at.getTime());
+    const end = new Date(now.getTime() + after);
+    const isDelay = Number.isInteger(after) && after >= 0 && !Number.isNaN(end.getTime());
     requireValid({
       after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more',
     });
-    const revoked = await this.#apiKeys.revoke(id, after === 0 ? new Date(0) : at);
+    const before = await this.#apiKeys.findById(id, { signal });
+    if (before === undefined) return undefined;
+    const earlier = withoutHash(before, now).revokedAt ?? now;
+    const at = after > 0 ? end : new Date(Math.min(+now, +earlier) - ON_EVERY_CLOCK);
+    const revoked = await this.#apiKeys.revoke(id, at, { signal });
     return revoked && withoutHash(revoked, now);
   }
 
@@ -114,9 +130,17 @@ export class ManagedApiKeys {
   }
 }
 
+/**
+ * An immediate revocation is stored this much before its time, in milliseconds: a thousand years, so that it is past on
+ * every machine's clock.
+ */
+const ON_EVERY_CLOCK = 365_242.5 * 24 * 60 * 60 * 1000;
+
 function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
-  const { hash: _, ...rest } = apiKey;
-  return { ...rest, state: apiKeyState(apiKey, now) };
+  const { hash: _, ...shown } = apiKey;
+  const stored = apiKey.revokedAt?.getTime() ?? 0;
+  const revoked = stored < 0 && { revokedAt: new Date(stored + ON_EVERY_CLOCK) };
+  return { ...shown, ...revoked, state: apiKeyState(apiKey, now) };
 }
 
 /** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */

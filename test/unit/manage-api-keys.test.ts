@@ -115,12 +115,33 @@ describe('ManagedApiKeys', () => {
     it('ends the key at once, also on a machine whose clock is behind', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
       expect(await resultOf(key)).to.equal('accepted');
-      expect(await managed.revoke(record.id)).to.deep.include({
-        revokedAt: new Date(0),
-        state: 'revoked',
-      });
-      clock.advance(-26 * DAY);
-      expect(await resultOf(key)).to.equal('revoked');
+      expect((await managed.revoke(record.id))?.state).to.equal('revoked');
+      for (const days of [-26, -100_000]) {
+        clock.advance(days * DAY);
+        expect(await resultOf(key), `a clock that is ${-days} days behind`).to.equal('revoked');
+      }
+    });
+
+    it('keeps and shows the time of the first revocation, whatever revocations follow', async () => {
+      const { record } = await managed.issue({ name: 'shop' });
+      const other = await managed.issue({ name: 'other' });
+      await managed.revoke(other.record.id, { after: 1000 });
+      const first = clock.now();
+      expect((await managed.revoke(record.id))?.revokedAt).to.deep.equal(first);
+      const ended = clock.in(1000);
+      clock.advance(DAY);
+      for (const { id } of [record, other.record]) {
+        await managed.revoke(id);
+        await managed.revoke(id, { after: 1000 });
+      }
+      const shown = (await managed.list()).map(({ revokedAt }) => revokedAt);
+      expect(shown).to.have.deep.members([first, ended]);
+    });
+
+    it('shows a key that is revoked at once before its later end as revoked now', async () => {
+      const { record } = await managed.issue({ name: 'shop' });
+      await managed.revoke(record.id, { after: DAY });
+      expect((await managed.revoke(record.id))?.revokedAt).to.deep.equal(clock.now());
     });
 
     it('can revoke a key later, and then at the earliest of several instants', async () => {
@@ -137,6 +158,19 @@ describe('ManagedApiKeys', () => {
     it('resolves to undefined if no key has the id', async () => {
       expect(await managed.revoke('nothing0')).to.equal(undefined);
     });
+  });
+
+  it('issues, lists and revokes with the options of each call', async () => {
+    const { record } = await managed.issue({ name: 'shop' });
+    const call = { signal: AbortSignal.abort(new Error('aborted')) };
+    for (const calling of [
+      managed.issue({ name: 'shop' }, call),
+      managed.issueFirst('shop', call),
+      managed.list(call),
+      managed.revoke(record.id, call),
+    ])
+      await rejects(calling, call.signal.reason as Error);
+    expect((await managed.list()).map(({ state }) => state)).to.deep.equal(['active']);
   });
 
   it('revokes after a whole number of milliseconds only, else changes nothing', async () => {

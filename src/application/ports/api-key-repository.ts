@@ -17,7 +17,7 @@ export interface ApiKeyRepository {
   list(call?: Call): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Ends a key at an instant, which may be in the future. Of several calls the earliest instant counts, so a retry
+   * Ends a key at an instant, which may be in the future or before 1970. Of several calls the earliest instant counts, so a retry
    * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
   revoke(id: string, at: Date, call?: Call): Promise<ApiKeyRecord | undefined>;
@@ -43,7 +43,10 @@ export interface ApiKeyRecord {
   readonly createdAt: Date;
   /** The key is valid strictly before this instant. Omitted: it does not expire. */
   readonly expiresAt?: Date | undefined;
-  /** The key is revoked from this instant on. Omitted: it is not revoked. */
+  /**
+   * The key is revoked from this instant on: before 1970 if it was revoked at once (`ManagedApiKeys` shows the real time).
+   * Omitted: it is not revoked.
+   */
   readonly revokedAt?: Date | undefined;
 }
 
