@@ -16,6 +16,18 @@ import {
 
 const LARGEST = '9223372036854775807';
 
+/** Where everything on the page is. */
+const placesOf = (page: Page) =>
+  page.evaluate(() => {
+    scrollTo(0, 0);
+    return [...document.querySelectorAll<HTMLElement>('header, header *, main, main > *')].map(
+      (one) => {
+        const { x, y, width, height } = one.getBoundingClientRect();
+        return `${one.localName}#${one.id} ${[x, y, width, height].map(Math.round).join()}`;
+      },
+    );
+  });
+
 describeInChromium('The docs page', (browser) => {
   let service: Service;
   let page: Page;
@@ -161,6 +173,86 @@ describeInChromium('The docs page', (browser) => {
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal(
         [],
       );
+    }
+  });
+
+  it('moves nothing when Tab goes from field to field, and shows its skip link on the first, narrow and wide', async () => {
+    for (const width of [320, 390, 768, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(service.docsUrl);
+      const before = await placesOf(page);
+      for (let tabs = 1; tabs <= 12; tabs += 1) {
+        await page.keyboard.press('Tab');
+        const moved = (await placesOf(page)).filter((place, index) => place !== before[index]);
+        expect(moved, `moved by Tab ${tabs} at ${width} pixels`).to.deep.equal([]);
+        if (tabs > 1) continue;
+        const link = page.getByRole('link', { name: 'Skip to the operations' });
+        expect(await link.evaluate((one) => one === document.activeElement)).to.equal(true);
+        const shown = await link.evaluate((one) => {
+          const { x, y, right, bottom } = one.getBoundingClientRect();
+          const centre = document.elementFromPoint((x + right) / 2, (y + bottom) / 2);
+          return centre === one && x >= 0 && right <= innerWidth && y >= 0 && bottom < 100;
+        });
+        expect(shown, `the skip link can be seen at ${width} pixels`).to.equal(true);
+      }
+    }
+  });
+
+  it('brings the response into view, and announces it', async () => {
+    for (const [width, height] of [
+      [390, 600],
+      [1280, 500],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const id of ['createPet', 'getPet', 'listPets']) {
+        const outcome = operationOn(page, id).getByRole('status');
+        await page.evaluate(() => scrollTo(0, 0));
+        const button = operationOn(page, id).getByRole('button', { name: 'Send' });
+        // At the lower edge, as after filling in the form: what follows is below the fold.
+        await button.evaluate((one) => one.scrollIntoView({ block: 'end' }));
+        // A screen reader reads each text that the status gets.
+        const told = await outcome.evaluateHandle((status) => {
+          const texts: (string | null)[] = [];
+          new MutationObserver(() => texts.push(status.textContent)).observe(status, {
+            childList: true,
+          });
+          return texts;
+        });
+        await button.evaluate((one: HTMLButtonElement) => one.click());
+        await outcome.filter({ hasText: /^\d{3} / }).waitFor();
+        expect(await told.jsonValue()).to.deep.equal(['Sending…', await outcome.textContent()]);
+        for (const part of [outcome, operationOn(page, id).locator('.body')]) {
+          const isInView = await part.evaluate((one) => {
+            const { top } = one.getBoundingClientRect();
+            return top > -1 && top < innerHeight - 20; // scrolled to a whole pixel
+          });
+          expect(isInView, `${id} at ${width} by ${height}`).to.equal(true);
+        }
+      }
+    }
+  });
+
+  it('says which field cannot be sent, and sends again once it can', async () => {
+    for (const [id, name] of [
+      ['getPet', 'petId'],
+      ['listPets', 'limit'],
+      ['createPet', 'Idempotency-Key'],
+      ['createPet', 'body'],
+    ] as const) {
+      const field = fieldOf(page, id, name);
+      const valid = await field.inputValue();
+      // Set by a script: the tools of the test replace what is no character.
+      await field.evaluate((one: HTMLInputElement) => {
+        one.value += '\ud83d';
+        one.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+      const { outcome, body } = await send(page, id);
+      expect(outcome, name).to.equal('Not sent');
+      expect(body, name).to.include(`${name} contains half a character`);
+      expect(await operationOn(page, id).locator('.curl').innerText()).to.include(name);
+      await field.fill(valid);
+      expect((await send(page, id)).outcome, name).to.match(/^[24]\d\d /);
+      expect(await operationOn(page, id).locator('.curl').innerText()).to.include('curl ');
     }
   });
 

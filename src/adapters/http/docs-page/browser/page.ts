@@ -1,5 +1,5 @@
 import { readJson, stringify } from '../../../../exact-json.js';
-import { curlSample, prepareRequest, type PreparedRequest } from './request.js';
+import { curlSample, prepareRequest, unsendable, type PreparedRequest } from './request.js';
 
 type Field = HTMLInputElement | HTMLSelectElement;
 
@@ -14,7 +14,8 @@ function tryIt(section: HTMLElement): void {
   const outcome = required(section.querySelector('[role=status]'));
   let isSending = false;
 
-  const prepare = (): PreparedRequest => {
+  /** The request, or why it cannot be sent. */
+  const prepare = (): PreparedRequest | string => {
     const { method = '', path = '' } = form.dataset;
     const values = fields.map(({ name, dataset, value }) => ({
       name,
@@ -22,22 +23,28 @@ function tryIt(section: HTMLElement): void {
       value,
     }));
     const baseUrl = new URL(address.value, location.href).href;
-    return prepareRequest({ method, path }, baseUrl, values, form.querySelector('textarea')?.value);
+    const body = form.querySelector('textarea')?.value;
+    return unsendable(values, body) ?? prepareRequest({ method, path }, baseUrl, values, body);
   };
   const show = (place: string, text: string): void => {
     required(section.querySelector(place)).textContent = text;
   };
-  const update = (): void => show('.curl', curlSample(prepare()));
+  const update = (): void => {
+    const request = prepare();
+    show('.curl', typeof request === 'string' ? request : curlSample(request));
+  };
   const send = async (): Promise<void> => {
     if (isSending) return;
     isSending = true;
     outcome.textContent = 'Sending…';
+    bringIntoView(outcome);
     const { status, headers, body } = await exchange(prepare());
     key.ariaInvalid = String(status.startsWith('401'));
     outcome.className = `is-${status.charAt(0)}xx`;
     outcome.textContent = status;
     show('.body', body);
     show('.headers', headers);
+    bringIntoView(required(section.querySelector('.response')));
     isSending = false;
   };
 
@@ -50,8 +57,13 @@ function tryIt(section: HTMLElement): void {
   update();
 }
 
+/** It may be below the fold. */
+const bringIntoView = (part: Element): void => part.scrollIntoView({ block: 'nearest' });
+
 /** Sends a request. Resolves to what the page shows of its response, or of the reason why there is none. */
-async function exchange({ method, url, headers, body }: PreparedRequest) {
+async function exchange(request: PreparedRequest | string) {
+  if (typeof request === 'string') return { status: 'Not sent', headers: '', body: request };
+  const { method, url, headers, body } = request;
   const credential = key.value.trim();
   const authorization =
     credential === '' ? [] : [['Authorization', `Bearer ${credential}`] as const];

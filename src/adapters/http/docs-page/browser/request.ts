@@ -13,6 +13,17 @@ export interface PreparedRequest {
   readonly body?: string | undefined;
 }
 
+/** Why these texts cannot be sent: no request can carry half of a surrogate pair. */
+export function unsendable(
+  fields: ReadonlyArray<Pick<Field, 'name' | 'value'>>,
+  body = '',
+): string | undefined {
+  const halved = [...fields, { name: 'body', value: body }].find(
+    ({ value }) => !value.isWellFormed(),
+  );
+  return halved && `${halved.name} contains half a character (a lone surrogate): remove it.`;
+}
+
 /**
  * The request of an operation. Empty fields of the query and the headers are not sent.
  * @param target method, and path below `baseUrl` with parameters in braces
