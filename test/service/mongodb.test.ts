@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeOnOwnServers } from '../adapters/mongodb/mongo-server.js';
+import { ReplicaSet } from '../adapters/mongodb/mongod.js';
 import { until } from '../until.js';
 import { KEY, Serving, runLine } from '../bootstrap/test-io.js';
-import { cleanUp, temporaryFolder } from './running-service.js';
+import { cleanUp, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient, untilStatus } from './store-client.js';
 
 /** What a busy machine may take beside what is promised, in milliseconds. */
@@ -87,3 +90,78 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     }
   }).timeout(60_000);
 });
+
+/** Three names of this machine. Node.js looks them up, since they are not written as addresses are. */
+const NAMES = ['127.1', '127.0.1', '127.0.0.01'];
+
+/**
+ * A resolver as of an operating system: it runs two lookups at a time, none can be aborted, and the name in `file` hangs
+ * for ten seconds.
+ */
+const resolverOf = (file: string): string => `
+  import dns from 'node:dns';
+  import { readFileSync } from 'node:fs';
+  import { setTimeout as delay } from 'node:timers/promises';
+  const resolve = async (name) => {
+    if (name !== readFileSync(${JSON.stringify(file)}, 'utf8')) return [{ address: '127.0.0.1', family: 4 }];
+    await delay(10_000);
+    throw Object.assign(new Error('getaddrinfo EAI_AGAIN ' + name), { syscall: 'getaddrinfo' });
+  };
+  const waiting = [];
+  let running = 0;
+  const next = () => {
+    if (running === 2 || waiting.length === 0) return;
+    running += 1;
+    waiting.shift()().finally(() => { running -= 1; next(); });
+  };
+  dns.promises.lookup = (name) => new Promise((done, fail) => {
+    waiting.push(() => resolve(name).then(done, fail));
+    next();
+  });
+  dns.lookup = (name, options, done) => dns.promises.lookup(name).then((found) => done(null, found), done);`;
+
+describeOnOwnServers(
+  'A service whose MongoDB primary dies, and its name with it',
+  (_create, binary) => {
+    afterEach(cleanUp);
+
+    it('serves as soon as another is elected, and stops within its deadline, while the name hangs', async () => {
+      const names = [...NAMES];
+      const hosts = new Map<unknown, string>();
+      const set = await ReplicaSet.start(binary, async (member) => {
+        const host = member.host.replace('127.0.0.1', names.pop() ?? '');
+        hosts.set(member, host);
+        return host;
+      });
+      try {
+        const folder = temporaryFolder();
+        const hanging = join(folder, 'hanging');
+        writeFileSync(hanging, '');
+        const resolver = Buffer.from(resolverOf(hanging)).toString('base64');
+        const { child, url } = await startedService(folder, {
+          NODE_OPTIONS: `--import=data:text/javascript;base64,${resolver}`,
+          // Lookups are repeated more often than by default, so that the test is short.
+          STORE_URL: `mongodb://${[...hosts.values()].join(',')}/animals?replicaSet=animals&heartbeatFrequencyMS=500&connectTimeoutMS=300`,
+          SHUTDOWN_DEADLINE: '25s',
+        });
+        await untilStatus(200, `${url}/pets`, KEY);
+        const primary = await set.primary();
+        writeFileSync(hanging, String(hosts.get(primary)?.split(':')[0]));
+        // Without it there is no majority, and so no election.
+        const [secondary] = await set.secondaries();
+        secondary?.freeze();
+        await primary.kill();
+        await delay(3000);
+        secondary?.thaw();
+        await set.primary();
+        expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);
+        expect((await add(url, 'Bella')).status).to.equal(201);
+        const began = performance.now();
+        expect(await child.stop()).to.have.property('code', 0);
+        expect(performance.now() - began).to.be.below(25_000);
+      } finally {
+        await set.remove();
+      }
+    }).timeout(120_000);
+  },
+);

@@ -6,6 +6,7 @@ import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { mongoChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pet-repository.js';
+import { memberLookup } from './name-lookup.js';
 import { petInserts } from './pet-inserts.js';
 
 /** The URL is invalid, or leads to no store where one must exist. The message is one line without secrets. */
@@ -96,7 +97,11 @@ function readUrl(url: string): { readonly client: MongoClient; readonly database
   const defaults = Object.entries(DEFAULTS).filter(
     ([name]) => !options.includes(name.toLowerCase()),
   );
-  const client = new MongoClient(url, { ...Object.fromEntries(defaults), ...FIXED });
+  const client = new MongoClient(url, {
+    ...Object.fromEntries(defaults),
+    ...FIXED,
+    lookup: memberLookup(),
+  });
   return { client, database: database === '' ? 'animal-store' : decodeURIComponent(database) };
 }
 
