@@ -30,8 +30,9 @@ export interface Permit {
   /**
    * Gives everything back. Called when the response is complete, before it is sent. Safe to call twice.
    * @param length the length of the response's body, in characters
+   * @param work what goes on after a response at the deadline. Its place may stay taken until it settles.
    */
-  end(length: number): void;
+  end(length: number, work?: Promise<unknown>): void;
 }
 
 /** Too many requests: this one is refused before any work is done. */

@@ -78,6 +78,11 @@ export class HttpInterface {
     this.#findRoute = createRouteFinder(this.routes);
   }
 
+  /** The value of an Allow header that names every method of every path. */
+  get allow(): string {
+    return allowedMethods(...this.routes);
+  }
+
   /**
    * Handles a request. Always resolves, soon after the deadline at the latest: an error becomes a response, and is
    * logged.
@@ -92,12 +97,13 @@ export class HttpInterface {
     const deadline = new Deadline(this.settings.requestDeadline);
     const context: RequestContext = { request, parameters, deadline, linkBase, permit: UNBOUNDED };
     request.onGone(() => deadline.abort(clientGone));
+    const work = this.#respond(context, route, endpoint);
     const { response, error } = await deadline
-      .within(this.#respond(context, route, endpoint))
+      .within(work)
       .then((success) => ({ response: success, error: undefined }))
       .catch((thrown: unknown) => ({ response: errorResponse(thrown, id), error: thrown }));
     deadline.stop();
-    context.permit.end(response.body.length);
+    context.permit.end(response.body.length, deadline.signal.aborted ? work : undefined);
     const { status, body } = response;
     const fault = status >= 500 ? asError(error) : undefined;
     report(this.#options.log, request, response, {
@@ -161,7 +167,7 @@ export class HttpInterface {
   #describe(path: string, route: Route | undefined): HttpResponse {
     if (route === undefined && path !== '*') throw new HttpError('route_not_found');
     const headers = {
-      Allow: allowedMethods(...(route ? [route] : this.routes)),
+      Allow: route ? allowedMethods(route) : this.allow,
       'Cache-Control': 'no-store',
       ...(route?.endpoints.has('PATCH') && ACCEPT_PATCH),
     };

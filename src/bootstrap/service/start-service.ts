@@ -33,10 +33,12 @@ export async function startService(container: Container): Promise<Service> {
     const readiness = await container.getAsync(TOKENS.readiness);
     const log = await container.getAsync(TOKENS.httpLog);
     const admission = await container.getAsync(TOKENS.admission);
+    const http = await container.getAsync(TOKENS.httpInterface);
     const listener = await container.getAsync(TOKENS.requestListener);
     const server = new NodeServer(listener, {
       log,
       admission,
+      allow: http.allow,
       headers: (request) => crossOriginHeaders(settings.corsOrigins, request),
     });
     const origin = `http://${addressOf(host)}:${await server.listen(port, host, reusePort === 'on')}`;

@@ -56,7 +56,7 @@ export const listenerSubjects =
       (request, response) => {
         listener(request, response); // rejections stay unhandled, and the test runner reports them
       },
-      { headers: (request) => crossOriginHeaders(corsOrigins, request) },
+      { allow: http.allow, headers: (request) => crossOriginHeaders(corsOrigins, request) },
     );
     const port = await server.listen(0, '127.0.0.1');
     listening.add(server);

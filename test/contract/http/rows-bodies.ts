@@ -310,6 +310,17 @@ export const BODY_HEADERS = [
     { status: 200, interim: 'any' },
     { socketOnly: EXPECTS },
   ),
+  ...['100-continue, ', ', 100-continue', '100-continue,,100-continue'].map((value) =>
+    row(
+      `ignores the empty members of Expect: ${value}`,
+      { ...post(PET, ['Expect', value]), awaitsContinue: true },
+      { ...CREATED, interim: [100] },
+      { socketOnly: EXPECTS },
+    ),
+  ),
+  row('expects nothing of an Expect without members', post(PET, ['Expect', ', ,']), CREATED, {
+    socketOnly: EXPECTS,
+  }),
   ...[post(PET, ['Expect', '100-continue, foo']), get('/pets', ['Expect', 'foo'])].map((request) =>
     row(
       `answers 417 to another expectation of ${request.method}`,

@@ -139,6 +139,13 @@ const smuggling = [
   ...AMBIGUOUS.map(([what, framing, body]) =>
     raw(`refuses ${what}, and does not execute what follows`, posted(framing, body) + ADD),
   ),
+  ...[CHUNKED, `${CHUNKED}Connection: keep-alive\r\n`, 'Transfer-Encoding: identity\r\n'].map(
+    (framing) =>
+      raw(
+        `refuses HTTP/1.0 with ${framing.trim().replace('\r\n', ' and ')}, and does not execute what follows`,
+        posted(framing, CHUNKS).replace('HTTP/1.1', 'HTTP/1.0') + ADD,
+      ),
+  ),
   raw(
     'answers 413 to chunk extensions of 20 KiB',
     posted(CHUNKED, `1f;${'a'.repeat(20 * 1024)}\r\n${PET}\r\n0\r\n\r\n`) + ADD,

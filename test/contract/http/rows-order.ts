@@ -21,7 +21,8 @@ const NO_KEY: Header = ['Idempotency-Key', ''];
 const FAULTS: ReadonlyArray<
   readonly [first: string, later: string, ErrorCode, RowRequest, Situation?]
 > = [
-  ['whether it is busy', 'the key', 'service_unavailable', by(undefined, get('/pets')), 'busy'],
+  ['the key', 'what it has in progress', 'missing_api_key', by(undefined, get('/pets')), 'busy'],
+  ['what a key has in progress', 'the path', 'service_unavailable', get('/orders'), 'busy'],
   ['the key', 'the path', 'invalid_api_key', by('nobody', get('/orders'))],
   ['the key', 'the method', 'missing_api_key', by(undefined, send('PUT', '/pets'))],
   ['the key', 'the removal', 'missing_api_key', by(undefined, get('/pets/1')), 'getPetOff'],

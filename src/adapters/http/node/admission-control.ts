@@ -1,6 +1,6 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
-import { usableMemory } from './server-limits.js';
+import { SERVER_LIMITS, usableMemory } from './server-limits.js';
 
 const STARTED_PER_TURN = 64;
 
@@ -12,154 +12,178 @@ const TOO_MANY = new BusyError('too many requests at once, or too many of this c
 const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
+/** How long a call of the store may go on after its response and still be counted, in milliseconds. */
+const MOST_ABANDONED = 60_000;
+
 /**
- * Shares the event loop, the room for requests and the memory for unread responses among callers. A caller is an API key;
- * all requests without one are one caller. No caller gets more than three quarters of room and memory. A request
- * whose key is not checked yet counts against the total only.
+ * Shares the event loop, the room for requests and the memory for unread responses among callers. A caller is an API
+ * key; all requests without one are one caller. No caller gets more than three quarters of a pool, and a caller that
+ * holds nothing in it always gets a place.
  */
 export class AdmissionControl implements Admission {
-  readonly #bounds: Bounds;
+  readonly #pools: Pools;
+  readonly #scheduler: FairScheduler;
 
   constructor({
     maxInFlight = 256,
+    maxUnchecked = SERVER_LIMITS.maxConnections,
     maxWait = 250,
     maxUnsent = usableMemory() / 4,
   }: {
-    /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
+    /**
+     * The largest number of requests in progress, of bodies being read, and of calls of the store that go on after
+     * their responses: 1 or more. Default: 256.
+     */
     readonly maxInFlight?: number | undefined;
+    /**
+     * The largest number of requests whose keys are being checked. Default: 2,000, the most connections of a
+     * `NodeServer`, so that strangers take no place of others.
+     */
+    readonly maxUnchecked?: number;
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
     readonly maxWait?: number;
     /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
     readonly maxUnsent?: number;
   } = {}) {
-    this.#bounds = {
-      working: new Shares(maxInFlight),
-      reading: new Shares(maxInFlight),
-      unsent: new Shares(maxUnsent),
-      scheduler: new FairScheduler(STARTED_PER_TURN, { maxWait, gathers: true }),
+    const shared = (most: number): Pool => new Pool(most, Math.ceil(most * 0.75));
+    this.#pools = {
+      unchecked: new Pool(maxUnchecked),
+      working: shared(maxInFlight),
+      reading: shared(maxInFlight),
+      abandoned: shared(maxInFlight),
+      unsent: shared(maxUnsent),
     };
+    this.#scheduler = new FairScheduler(STARTED_PER_TURN, { maxWait, gathers: true });
   }
 
-  /** The number of requests in progress. */
+  /** The number of requests in progress, the unchecked ones included. */
   get inFlight(): number {
-    return this.#bounds.working.used;
+    return this.#pools.unchecked.used + this.#pools.working.used;
   }
 
   /** The bytes of responses that clients have not read yet. */
   get unsent(): number {
-    return this.#bounds.unsent.used;
+    return this.#pools.unsent.used;
   }
 
   /** Call it for every accepted connection. While more arrive, half of the time goes to accepting them. */
   accepted(): void {
-    this.#bounds.scheduler.accepted();
+    this.#scheduler.accepted();
   }
 
   /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
-    this.#bounds.unsent.add(keyId, bytes);
+    this.#pools.unsent.add(keyId, bytes);
   }
 
   admit(): Permit {
-    return new HeldPermit(this.#bounds);
+    return new HeldPermit(this.#pools, this.#scheduler);
   }
 }
 
-class Shares {
+/** Something that is limited, and how much of it each caller holds. */
+class Pool {
   readonly #most: number;
   readonly #mostEach: number;
-  readonly #byCaller = new Map<string, number>();
+  readonly #held = new Map<string, number>();
   used = 0;
 
-  constructor(most: number) {
+  constructor(most: number, mostEach = most) {
     this.#most = most;
-    this.#mostEach = Math.ceil(most * 0.75);
+    this.#mostEach = mostEach;
   }
 
-  /** @throws {BusyError} nothing is left, or the caller has used its part */
-  check(caller: string | undefined): void {
-    if (this.used >= this.#most || (caller !== undefined && this.isBeyond(caller))) throw TOO_MANY;
-  }
-
-  /** Whether a caller uses too much: its whole part, or anything while nothing is left. */
-  isBeyond(caller: string): boolean {
-    const held = this.#byCaller.get(caller) ?? 0;
+  /** Whether a caller gets nothing more: it holds its whole part, or anything while nothing is left. */
+  isFull(caller: string): boolean {
+    const held = this.#held.get(caller) ?? 0;
     return held >= this.#mostEach || (held > 0 && this.used >= this.#most);
   }
 
-  /** Adds to what a caller uses, without a check. */
-  add(caller: string | undefined, count: number): void {
+  /** Adds to what a caller holds, without a check. */
+  add(caller: string, count: number): void {
     this.used += count;
-    if (caller === undefined) return;
-    const held = (this.#byCaller.get(caller) ?? 0) + count;
-    if (held > 0) this.#byCaller.set(caller, held);
-    else this.#byCaller.delete(caller);
+    const held = (this.#held.get(caller) ?? 0) + count;
+    if (held > 0) this.#held.set(caller, held);
+    else this.#held.delete(caller);
   }
 }
 
-type Bounds = Readonly<
-  Record<'working' | 'reading' | 'unsent', Shares> & { scheduler: FairScheduler }
->;
+/**
+ * What is limited: requests whose key is being checked, requests in progress, requests whose bodies are being read,
+ * calls of the store that go on after their responses, and the bytes that clients have not read.
+ */
+type Pools = Readonly<Record<'unchecked' | 'working' | 'reading' | 'abandoned' | 'unsent', Pool>>;
 
-/** Counts its request once: as in progress, as reading its body, or not at all while it waits for its turn. */
+/** Holds a place in one pool at a time, and none while it waits for its turn. */
 class HeldPermit implements Permit {
-  readonly #bounds: Bounds;
-  #caller: string | undefined;
-  #held: Shares | undefined;
+  readonly #pools: Pools;
+  readonly #scheduler: FairScheduler;
+  #caller = '';
+  #pool: keyof Pools | undefined;
   #hasEnded = false;
 
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
-    this.#take(bounds.working);
+  constructor(pools: Pools, scheduler: FairScheduler) {
+    this.#pools = pools;
+    this.#scheduler = scheduler;
+    this.#moveTo('unchecked');
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
-    const { working, unsent, scheduler } = this.#bounds;
-    this.#giveBack();
+    const { working, abandoned, unsent } = this.#pools;
+    this.#leave();
     this.#caller = keyId;
-    // A caller that reads its responses is served, whatever others leave unread.
-    if (unsent.isBeyond(keyId)) throw TOO_MUCH_UNREAD;
-    if (!scheduler.hasRoom()) {
-      working.check(keyId);
-      return this.#waitForTurn();
-    }
-    this.#take(working);
+    if (unsent.isFull(keyId)) throw TOO_MUCH_UNREAD;
+    if (working.isFull(keyId) || abandoned.isFull(keyId)) throw TOO_MANY;
+    if (!this.#scheduler.hasRoom()) return this.#waitForTurn();
+    this.#moveTo('working');
     return undefined;
   }
 
   async whileClient<T>(work: () => Promise<T>): Promise<T> {
-    this.#take(this.#bounds.reading);
+    this.#moveTo('reading');
     const result = await work();
-    this.#take(this.#bounds.working);
+    this.#moveTo('working');
     return result;
   }
 
-  end(length: number): void {
+  end(length: number, work?: Promise<unknown>): void {
     if (this.#hasEnded) return;
-    this.#giveBack();
+    const goesOn = work !== undefined && this.#pool === 'working';
+    this.#leave();
     this.#hasEnded = true;
-    this.#bounds.scheduler.charge(1 + length / SMALL);
+    this.#scheduler.charge(1 + length / SMALL);
+    if (goesOn) this.#countAbandoned(work);
+  }
+
+  /** Counts a call that does not heed its signal, until it settles. One that never does blocks its caller for a minute. */
+  #countAbandoned(work: Promise<unknown>): void {
+    const { abandoned } = this.#pools;
+    abandoned.add(this.#caller, 1);
+    const late = new Promise((resolve) => setTimeout(resolve, MOST_ABANDONED).unref());
+    const settle = (): void => abandoned.add(this.#caller, -1);
+    Promise.race([work, late]).then(settle, settle);
   }
 
   async #waitForTurn(): Promise<void> {
     const isLate = await new Promise<boolean>((start) => {
-      this.#bounds.scheduler.defer({ caller: this.#caller, deferredAt: undefined, start });
+      this.#scheduler.defer({ caller: this.#caller, deferredAt: undefined, start });
     });
     if (isLate || this.#hasEnded) throw TOO_LATE;
-    this.#take(this.#bounds.working);
+    this.#moveTo('working');
   }
 
-  /** Takes one of these, if one is left for the caller, in place of what it holds. */
-  #take(shares: Shares): void {
-    this.#giveBack();
+  /** Takes a place in a pool in exchange for the one that it holds. */
+  #moveTo(name: keyof Pools): void {
+    this.#leave();
     if (this.#hasEnded) return;
-    shares.check(this.#caller);
-    shares.add(this.#caller, 1);
-    this.#held = shares;
+    const pool = this.#pools[name];
+    if (pool.isFull(this.#caller)) throw TOO_MANY;
+    pool.add(this.#caller, 1);
+    this.#pool = name;
   }
 
-  #giveBack(): void {
-    this.#held?.add(this.#caller, -1);
-    this.#held = undefined;
+  #leave(): void {
+    if (this.#pool) this.#pools[this.#pool].add(this.#caller, -1);
+    this.#pool = undefined;
   }
 }

@@ -56,7 +56,9 @@ export class Connection implements Task {
   #input: Buffer = NOTHING;
   #bodyLeft = 0;
   #isLast = false;
-  #isIdle = false;
+  /** Whether no byte of a request has come yet. */
+  #isIdle = true;
+  #hasResponded = false;
   #since = performance.now();
   #discarded = 0;
   #unsent = 0;
@@ -172,6 +174,9 @@ export class Connection implements Task {
     // Nobody waits for the rest of a body whose response was ended.
     if (this.response)
       return !this.response.req.complete && !this.response.writableEnded && waited > requestTimeout;
+    // Without a response: one that nobody asked for could be taken for that of the next request.
+    const idleTimeout = this.#hasResponded ? keepAliveTimeout : headersTimeout;
+    if (this.#isIdle && waited > idleTimeout) this.end();
     if (waited > keepAliveTimeout || Math.min(waited, now - stoppedAt) > stopGrace) this.end();
     return !this.#isIdle && waited > headersTimeout;
   }
@@ -215,12 +220,12 @@ export class Connection implements Task {
         this.#server.scheduler.defer(this);
         break;
       }
-      // The rest of a body that nobody has read is no new request.
-      if (this.#isIdle && this.#bodyLeft === 0) {
+      const input = this.#input;
+      // Neither the rest of a body that nobody has read nor an empty line begins a request.
+      if (this.#isIdle && this.#bodyLeft === 0 && !isBlank(input.subarray(0, length))) {
         this.#isIdle = false;
         this.#since = performance.now();
       }
-      const input = this.#input;
       const isAll = length === input.length;
       this.#input = isAll ? NOTHING : input.subarray(length);
       if (this.#bodyLeft > 0) this.#bodyLeft -= length;
@@ -255,11 +260,14 @@ export class Connection implements Task {
     if (this.socket.destroyed) return; // it would stay in the set forever
     this.#server.waiting.add(this);
     this.#isIdle = true;
+    this.#hasResponded = true;
     this.#since = performance.now();
     if (this.#isLast) this.end();
     else this.#goOn();
   };
 }
+
+const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 13 || byte === 10);
 
 /** Takes the listener away that `node:http` has added last. */
 function takeListener(socket: Socket, event: 'data' | 'end'): (chunk?: Buffer) => void {

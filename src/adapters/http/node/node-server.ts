@@ -37,6 +37,8 @@ export interface NodeServerOptions {
   readonly headers?:
     | ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>)
     | undefined;
+  /** The Allow header of a refused CONNECT: `allow` of an `HttpInterface`. Default: `GET, HEAD, POST, OPTIONS`. */
+  readonly allow?: string | undefined;
   /** The admission of the `HttpInterface` that the server serves: it is told of connections and unread responses. */
   readonly admission?: AdmissionControl | undefined;
 }
@@ -165,6 +167,7 @@ export class NodeServer {
   /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
   #createParsingServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
     const { maxHeaderSize, keepAliveTimeout } = this.#state.limits;
+    const { allow = 'GET, HEAD, POST, OPTIONS' } = this.#options;
     const http = createHttpServer({
       IncomingMessage: ServerRequest,
       ServerResponse,
@@ -178,7 +181,7 @@ export class NodeServer {
       http.on(event, (request, response) => this.#begin(request, response));
     }
     http.on('connect', (request: ServerRequest) => {
-      this.#refuse(connectionFor(request), connectRefused(), refusedRequest(request));
+      this.#refuse(connectionFor(request), connectRefused(allow), refusedRequest(request));
     });
     http.on('clientError', (error: ParserError, socket) => {
       const connection = connectionOf(socket);

@@ -4,6 +4,7 @@ import { HttpError } from '../error-responses.js';
 import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
 import { rawHeaderValues } from './node-request.js';
+import { expectations } from './server-messages.js';
 
 /** What the server knows of a request that it answers itself: `-` is a method or path that could not be read. */
 export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'header'> {
@@ -56,10 +57,13 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
     return malformed('The request needs exactly one Host header.');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
     return malformed('The Host header is invalid.');
+  const encoding = headers['transfer-encoding'];
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
-  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
     return malformed('The only supported Transfer-Encoding is chunked.');
-  if (httpVersion === '1.1' && (headers.expect ?? '100-continue').toLowerCase() !== '100-continue')
+  if (encoding !== undefined && httpVersion === '1.0')
+    return malformed('HTTP/1.0 has no Transfer-Encoding.');
+  if (expectations(request).some((expectation) => expectation !== '100-continue'))
     return new HttpError('expectation_failed', ERRORS.expectation_failed.message);
   return undefined;
 }
@@ -69,11 +73,9 @@ const malformed = (message: string): HttpError => new HttpError('malformed_reque
 export const lateRequest = (): HttpError =>
   new HttpError('request_timeout', ERRORS.request_timeout.message);
 
-/** It names the methods of the interface: CONNECT has no path that could have its own. */
-export const connectRefused = (): HttpError =>
-  new HttpError('method_not_allowed', 'CONNECT is not supported.', {
-    Allow: 'GET, HEAD, POST, OPTIONS',
-  });
+/** @param allow the methods of the whole server: CONNECT has no path that could have its own */
+export const connectRefused = (allow: string): HttpError =>
+  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: allow });
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {

@@ -1,6 +1,16 @@
 import { IncomingMessage, ServerResponse as NodeResponse } from 'node:http';
 import type { HttpError } from '../error-responses.js';
 
+/** What a request expects, in lower case: nothing in HTTP/1.0, and nothing by empty members of the list. */
+export const expectations = ({ headers, httpVersion }: IncomingMessage): string[] =>
+  httpVersion === '1.0' || headers.expect === undefined
+    ? []
+    : headers.expect
+        .toLowerCase()
+        .split(',')
+        .map((expectation) => expectation.trim())
+        .filter(Boolean);
+
 /** A request that tells when its listener reads the body. */
 export class ServerRequest extends IncomingMessage {
   onRead: (() => void) | undefined;
@@ -37,14 +47,7 @@ export class ServerResponse extends NodeResponse<ServerRequest> {
 
   /** Sends 100, once, to a client that expects it. */
   override writeContinue(): void {
-    const { headers, httpVersion } = this.req;
-    if (
-      this.#hasContinued ||
-      this.headersSent ||
-      headers.expect === undefined ||
-      httpVersion === '1.0'
-    )
-      return;
+    if (this.#hasContinued || this.headersSent || expectations(this.req).length === 0) return;
     this.#hasContinued = true;
     super.writeContinue();
   }

@@ -9,7 +9,9 @@ import {
 } from '../../../../src/adapters/http/index.js';
 import { FairScheduler, type Task } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
+import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
+import { until } from '../../../until.js';
 import {
   HeldPetRepository,
   KEY,
@@ -44,13 +46,14 @@ const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, 
 describe('The places for requests', () => {
   keepAlive();
 
-  it('are given before the key is checked: beyond maxInFlight there is none', async () => {
+  it('are given before the key is checked: beyond maxUnchecked there is none', async () => {
     const ready = Promise.withResolvers<void>();
     const authenticate = mock.fn(async (credential: string) => {
       await ready.promise;
       return anyKey.authenticate(credential);
     });
-    const http = httpInterface({ authenticator: { authenticate }, admission: most(2) });
+    const admission = new AdmissionControl({ maxUnchecked: 2 });
+    const http = httpInterface({ authenticator: { authenticate }, admission });
     const inFlight = [http.handle(LIST), http.handle(LIST)];
     for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
       expect(outcome(await http.handle(request))).to.equal(BUSY);
@@ -71,6 +74,70 @@ describe('The places for requests', () => {
     expect(outcome(await http.handle(by('other', LIST)))).to.equal(BUSY);
     for (const call of pets.calls) call.resolve();
     expect(new Set((await Promise.all(served)).map(outcome))).to.deep.equal(new Set(['200']));
+  });
+
+  it('of checked requests are not taken by unchecked ones, however many come of any key', async () => {
+    const late = Promise.withResolvers<never>();
+    const authenticate: Authenticator['authenticate'] = (credential) =>
+      credential === 'wrong' ? late.promise : anyKey.authenticate(credential);
+    const http = httpInterface({ authenticator: { authenticate }, admission: most(4) });
+    const strangers = times(400, () => http.handle(by('wrong', LIST)));
+    for (let count = 0; count < 10; count += 1)
+      expect(outcome(await http.handle(by('right', LIST)))).to.equal('200');
+    late.reject(new UnavailableError('rejected'));
+    await Promise.all(strangers);
+  });
+
+  for (const [name, request] of [
+    ['in progress', LIST],
+    ['that sends its body', createWith(REX)],
+  ] as const) {
+    it(`are left to a key that has no request ${name}, however many other keys hold together`, async () => {
+      const pets = new HeldPetRepository();
+      const http = httpInterface({ pets, admission: most(4) });
+      const held = Promise.withResolvers<Uint8Array>();
+      held.promise.catch(() => {});
+      const readBody = (): Promise<Uint8Array> => held.promise;
+      const crowd = ['one', 'two', 'three'].flatMap((key) =>
+        times(3, () => http.handle(by(key, { ...request, readBody }))),
+      );
+      await settled();
+      const before = pets.calls.length;
+      const last = http.handle(by('last', request));
+      await Promise.race([last, pets.called(before + 1)]);
+      pets.calls[before]?.resolve();
+      expect(outcome(await last)).to.match(/^20[01]$/);
+      held.reject(new UnavailableError('rejected'));
+      for (const call of pets.calls) call.resolve();
+      await Promise.all(crowd);
+    });
+  }
+
+  it('of calls that go on after a 503 at the deadline are free once those settle, or a minute later', async () => {
+    const timers = mock.method(globalThis, 'setTimeout');
+    const pets = new HeldPetRepository();
+    const admission = most(4);
+    const http = httpInterface({ pets, admission, settings: { requestDeadline: 20 } });
+    const late = await Promise.all(times(3, () => http.handle(LIST)));
+    expect(late.map(outcome)).to.deep.equal([BUSY, BUSY, BUSY]);
+    expect([admission.inFlight, pets.calls.length]).to.deep.equal([0, 3]);
+    expect(outcome(await http.handle(LIST))).to.equal(BUSY);
+    expect(pets.calls, 'a fourth call of the key reached the store').to.have.length(3);
+    void http.handle(by('other', LIST));
+    await pets.called(4);
+    pets.calls[0]?.resolve();
+    await settled();
+    void http.handle(LIST);
+    await pets.called(5);
+    await until('those are late, too', () => admission.inFlight === 0);
+    for (const {
+      arguments: [end, milliseconds],
+    } of timers.mock.calls)
+      if (milliseconds === 60_000) end();
+    timers.mock.restore();
+    await settled();
+    void http.handle(LIST);
+    await pets.called(6);
   });
 
   it('are not taken by bodies that come slowly, which have places of their own', async () => {
@@ -101,7 +168,7 @@ describe('The places for requests', () => {
   });
 
   it('are not taken once a permit has ended, and given back once', async () => {
-    const admission = most(1);
+    const admission = new AdmissionControl({ maxUnchecked: 1 });
     const permit = admission.admit();
     permit.end(0);
     expect(permit.admitCaller('a')).to.equal(undefined);

@@ -61,7 +61,6 @@ describe('The limits of the listening server', () => {
   };
 
   const slow: Readonly<Record<string, string>> = {
-    'nothing is sent': '',
     'the headers do not end': 'GET / HTTP/1.1\r\nHost: a\r\n',
     'the second request does not end': `${head('POST /', 'Content-Length: 4')}fourGET /`,
     'the body does not end': `${head('POST /', 'Content-Length: 9')}four`,
@@ -74,6 +73,35 @@ describe('The limits of the listening server', () => {
       expectError(responses.at(-1), 408, 'request_timeout');
     });
   }
+
+  const nothing: Readonly<Record<string, string>> = {
+    'that sent nothing': '',
+    'that sent an empty line': '\r\n',
+    'that sent three empty lines': '\r\n\r\n\r\n',
+  };
+  for (const [what, sent] of Object.entries(nothing)) {
+    it(`close a connection ${what} without a response, which could be taken for that of a later request`, async () => {
+      const { port } = await listening(echoBody, { limits: short });
+      const connection = await RawConnection.open(port, sent);
+      await inTime(connection.closed);
+      expect(connection.received).to.equal('');
+    });
+  }
+
+  for (const lines of ['\r\n', '\r\n\r\n', '\r\n\r\n\r\n'])
+    it(`leave a connection idle that sent ${lines.length / 2} empty lines after a request`, () =>
+      withClock(async (forward) => {
+        const { port } = await listening(echoBody, usual);
+        const connection = await RawConnection.open(port, head('GET /') + lines);
+        await connection.responses(1);
+        await serverHasRead(port);
+        forward(60_000);
+        await someChecks();
+        connection.send(head('GET /'));
+        expect((await connection.responses(2)).map(({ status }) => status)).to.deep.equal([
+          200, 200,
+        ]);
+      }));
 
   it('leave a listener as much time as it takes, and its connection as long as any other afterwards', () =>
     withClock(async (forward) => {
