@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { TOKENS, createContainer } from './service/container.js';
+export { createLogger } from './service/logger.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
 export * from './service/wiring.js';

@@ -118,6 +118,34 @@ describe('The examples', () => {
     });
   }
 
+  it('own-service.mjs: serves with its own log, the modules of ADAPTERS and a first key', async () => {
+    const adapter = `import { addStore } from './add-store.mjs';
+      export const adapter = { id: 1, load: ({ bind }) => bind(Symbol.for('animal-store.StoreFactory'))
+        .toConstantValue({ scheme: 'shelf', open: async () => addStore() }) };`;
+    writeFileSync(join(folder, 'shelf.mjs'), adapter);
+    const memory = import.meta.resolve('../../src/adapters/memory/index.js');
+    writeFileSync(
+      join(folder, 'add-store.mjs'),
+      `export { openMemoryStore as addStore } from '${memory}';`,
+    );
+    const { process: child, ended } = start('embedding/own-service.mjs', {
+      API_KEY: '',
+      ADAPTERS: './shelf.mjs',
+      STORE_URL: 'shelf:',
+      LOG_FORMAT: 'json',
+    });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const { value: url } = await lines.next();
+    const { value: key } = await lines.next();
+    const headers = { ...JSON_BODY, Authorization: `Bearer ${String(key).slice(4)}` };
+    const request = { method: 'POST', headers, body: NEW_BELLA };
+    expect(await (await fetch(`${url}/pets`, request)).text()).to.equal(BELLA);
+    expect((await lines.next()).value).to.equal(`new ${BELLA}`);
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    const { err } = await ended;
+    expect(err).to.match(/"path":"\/v1\/pets".*"status":201.*"msg":"responded"\}\n$/);
+  });
+
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
     const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as {
       adapter: ContainerModule;

@@ -4,21 +4,11 @@ import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticat
 import { interruptible, type InterruptedError, type HostProcess } from './command-line.js';
 import { printKey } from './keys.js';
 import { TOKENS, configure } from '../service/container.js';
-import { createLogger, httpLogTo, isUnavailable } from '../service/logger.js';
+import { createLogger, isUnavailable } from '../service/logger.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
 import { startService } from '../service/start-service.js';
-import { add, replace } from '../service/wiring.js';
-
-const logging = (io: HostProcess): ContainerModule =>
-  new ContainerModule((options) => {
-    const { logger } = TOKENS;
-    add(options, logger, [TOKENS.settings], (read) => createLogger(read, io.stderr));
-    replace(options, TOKENS.httpLog, [logger, TOKENS.clock], httpLogTo);
-    replace(options, TOKENS.openOptions, [logger], (log) => ({
-      onNotice: (line) => log.warn(`store: ${line}`),
-    }));
-  });
+import { replace } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
 export async function serve(
@@ -28,8 +18,12 @@ export async function serve(
   let warn = (line: string): void => void io.stderr.write(startLine(io.env, 40, line));
   const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
   io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
-  const container = await configure(io.env, [logging(io), ...modules]);
+  const logging = new ContainerModule((options) =>
+    replace(options, TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, io.stderr)),
+  );
+  const container = await configure(io.env, [logging, ...modules]);
   const logger = await container.getAsync(TOKENS.logger);
+  if (!logger) throw new TypeError('A module has unbound the log of the service.');
   warn = (line) => logger.warn(line);
   for (const line of misspelledSettings(io.env)) logger.warn(line);
   const { adminPort, staticKeys } = container.get(TOKENS.settings);
@@ -95,7 +89,7 @@ async function ensureKey(container: Container, url: string, io: HostProcess, sig
   if (issued === undefined) return; // another service has issued it
   await printKey(io, firstKeyNotice(issued.key, url), issued.record.id, managed);
   const logger = await container.getAsync(TOKENS.logger);
-  logger.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
+  logger?.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
 }
 
 /** What a first start prints: the key, once, and a command that works when pasted. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
 import { AdmissionControl } from '../../adapters/http/node/admission-control.js';
+import type { DocsFile } from '../../adapters/http/docs-routes.js';
 import type { HttpInterface } from '../../adapters/http/http-interface.js';
 import type { HttpLog } from '../../adapters/http/http-log.js';
 import { Readiness } from '../../adapters/http/health.js';
@@ -14,10 +15,11 @@ import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
 import type * as core from '../../index.js';
 import { loadAdapters } from './load-adapters.js';
+import { httpLogTo } from './logger.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { sqliteUrlFault } from './setting-values.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
-import { add, every, token } from './wiring.js';
+import { add, decorate, every, token } from './wiring.js';
 
 /** Everything that is bound, and can be replaced or decorated. */
 export const TOKENS = {
@@ -36,12 +38,14 @@ export const TOKENS = {
   animalStore: token<core.AnimalStore>('AnimalStore'),
   authenticator: token<core.Authenticator>('Authenticator'),
   readiness: token<Readiness>('Readiness'),
-  /** Bound by `serve` only. */
-  logger: token<Logger>('Logger'),
+  /** `undefined`, so that nothing is logged, unless a module replaces it, as `serve` does. */
+  logger: token<Logger | undefined>('Logger'),
   httpLog: token<HttpLog>('HttpLog'),
   /** `undefined` if requests are not limited. */
   rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
   admission: token<AdmissionControl>('AdmissionControl'),
+  /** The files of the docs page. `undefined`: there is none. */
+  docs: token<readonly DocsFile[] | undefined>('Docs'),
   httpInterface: token<HttpInterface>('HttpInterface'),
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
@@ -83,7 +87,10 @@ const stores = factories.map(
 /** The use cases on the store that the settings name. */
 const application = new ContainerModule((options) => {
   add(options, t.clock, systemClock);
-  add(options, t.openOptions, {});
+  add(options, t.logger, undefined);
+  add(options, t.openOptions, [t.logger], (logger) =>
+    logger ? { onNotice: (line) => logger.warn(`store: ${line}`) } : {},
+  );
   add(
     options,
     t.store,
@@ -127,7 +134,9 @@ const apiKeyAuthentication = new ContainerModule((options) => {
 
 /** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
 const http = new ContainerModule((options) => {
-  add(options, t.httpLog, { responded: () => {} });
+  add(options, t.httpLog, [t.logger, t.clock], (logger, clock) =>
+    logger ? httpLogTo(logger, clock) : { responded: () => {} },
+  );
   add(
     options,
     t.rateLimiter,
@@ -141,6 +150,9 @@ const http = new ContainerModule((options) => {
     [t.settings],
     ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
   );
+  add(options, t.docs, [], async () =>
+    (await import('../../adapters/http/node/docs-files.js')).readDocsFiles(),
+  );
   add(
     options,
     t.httpInterface,
@@ -152,10 +164,10 @@ const http = new ContainerModule((options) => {
       t.httpLog,
       t.rateLimiter,
       t.admission,
+      t.docs,
     ],
-    async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission) => {
+    async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission, docs) => {
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
-      const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
       const { clientAddressBehind } = await import('./client-address.js');
       const { trustedProxies: trusted } = settings;
       const clientAddress = trusted.length > 0 ? clientAddressBehind(trusted) : undefined;
@@ -168,7 +180,7 @@ const http = new ContainerModule((options) => {
         admission,
         clientAddress,
       };
-      return new HttpInterface({ ...parts, settings, docs: await readDocsFiles() });
+      return new HttpInterface({ ...parts, settings, docs });
     },
   );
   add(options, t.requestListener, [t.httpInterface], async (httpInterface) => {
@@ -179,13 +191,27 @@ const http = new ContainerModule((options) => {
 });
 
 /**
- * Wires the service, then loads the modules of others, which may `add`, `replace` and `decorate`. Nothing is opened
- * before it is needed. What is opened and closed comes from a store factory; a repository closes with its store.
+ * Wires the service, then loads the modules of others and those of `ADAPTERS`, which may `add`, `replace` and `decorate`.
+ * Nothing is opened before it is needed. Only stores have resources to close.
+ * @throws {SettingsError} naming every module of `ADAPTERS` that cannot be loaded.
  */
 export async function createContainer(
   settings: Settings,
   modules: readonly ContainerModule[] = [],
 ): Promise<Container> {
+  const container = await wire(settings, modules);
+  const faults = await loadAdapters(settings.adapters, container);
+  if (faults.length > 0) throw new SettingsError(faults);
+  if (settings.storeUrl === 'memory:' && settings.staticKeys.length === 0)
+    decorate(container, TOKENS.authenticator, async (authenticator, context) => {
+      const logger = await context.getAsync(TOKENS.logger);
+      logger?.warn('without API_KEYS, the only API keys are those that this process issues');
+      return authenticator;
+    });
+  return container;
+}
+
+async function wire(settings: Settings, modules: readonly ContainerModule[]): Promise<Container> {
   const container = new Container();
   add(container, TOKENS.settings, settings);
   await container.loadAsync(...stores, application, apiKeyAuthentication, http, ...modules);
@@ -203,7 +229,7 @@ export async function configure(
   used?: readonly string[],
 ): Promise<Container> {
   const { settings, faults } = parseSettings(environment, used);
-  const container = await createContainer(settings, modules);
+  const container = await wire(settings, modules);
   faults.push(...(await loadAdapters(settings.adapters, container)));
   if (used?.includes('STORE_URL') ?? true) {
     const factory = await factoryFor(

@@ -5,8 +5,9 @@ import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { isAnimalStoreError, isError } from '../../domain/errors.js';
 import type { Settings } from './settings.js';
 
+/** Makes the log of `serve`, as `LOG_LEVEL` and `LOG_FORMAT` say. Lines go to `stderr`, the process's or another stream. */
 export async function createLogger(
-  { logLevel, logFormat }: Settings,
+  { logLevel, logFormat }: Pick<Settings, 'logLevel' | 'logFormat'>,
   stderr: NodeJS.WriteStream,
 ): Promise<Logger> {
   const { pino } = await import('pino');

@@ -21,7 +21,8 @@ export interface Service {
 }
 
 /**
- * Opens the store and listens. If that fails, closes what it opened.
+ * Opens the store and listens. If that fails, closes what it opened. Does what the settings say, except `ADMIN_PORT`,
+ * `LOG_LEVEL` and `LOG_FORMAT`: metrics and the log are the program's. Issues no API key.
  * @throws {Error} the store is a copy that has not finished.
  */
 export async function startService(container: Container): Promise<Service> {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Container, ContainerModule } from 'inversify';
@@ -72,6 +72,18 @@ describe('The container', () => {
       await made.getAsync(TOKENS.petRepository);
       expect([first.opened.length, second.opened.length]).to.deep.equal([0, 1]);
     });
+  });
+
+  it('loads the modules of ADAPTERS, and names those that cannot be loaded', async () => {
+    const module =
+      "export const adapter = { id: 1, load({ bind }) { bind('own').toConstantValue(7) } };";
+    const ADAPTERS = join(temporaryFolder(), 'own.mjs');
+    writeFileSync(ADAPTERS, module);
+    expect((await container({ ADAPTERS })).get('own')).to.equal(7);
+    expect(await rejectionOf(container({ ADAPTERS: './no.mjs,./none.mjs' })))
+      .to.be.instanceOf(SettingsError)
+      .with.property('faults')
+      .that.has.length(2);
   });
 
   it('opens one store, however many need it at once', async () => {

@@ -2,11 +2,13 @@ import { rejects } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import { createContainer } from '../../../src/bootstrap/service/container.js';
+import { createLogger } from '../../../src/bootstrap/service/logger.js';
+import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
+import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { StoreClient } from '../../service/store-client.js';
-import { Shelf, changed, factory } from '../test-io.js';
+import { Shelf, TestIo, changed, factory } from '../test-io.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -82,6 +84,37 @@ describe('The service', () => {
         syscall: 'getaddrinfo',
         hostname: HOST,
       });
+  });
+
+  it('logs to TOKENS.logger what it responds, what the store says, and that a store in memory has no key', async () => {
+    const io = new TestIo();
+    const saying = factory('memory', async (_, options) => {
+      options?.onNotice?.('half full');
+      return openMemoryStore();
+    });
+    const environment = { PORT: '0', STORE_URL: 'memory:', LOG_FORMAT: 'json' };
+    const container = await createContainer(readSettings(environment), [saying]);
+    replace(container, TOKENS.logger, [TOKENS.settings], (read) =>
+      createLogger(read, io.io.stderr),
+    );
+    const service = await startService(container);
+    services.push(service);
+    expect(await ask(`${service.url}/pets`)).to.include({ status: 401 });
+    expect(io.lines.map(({ level, msg, status }) => [level, msg, status])).to.deep.equal([
+      [40, 'store: half full', undefined],
+      [40, 'without API_KEYS, the only API keys are those that this process issues', undefined],
+      [30, 'responded', 401],
+    ]);
+  });
+
+  it('has no docs page without its files, as in a bundle', async () => {
+    const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' });
+    const container = await createContainer(settings);
+    replace(container, TOKENS.docs, undefined);
+    const service = await startService(container);
+    services.push(service);
+    expect(await ask(service.docsUrl)).to.include({ status: 404 });
+    expect(await ask(`${origin(service)}/openapi.json`)).to.include({ status: 200 });
   });
 
   it('stops in order: for DRAIN_DELAY not ready, responses close connections, requests in flight finish, store closed', async () => {

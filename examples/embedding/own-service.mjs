@@ -1,0 +1,33 @@
+// The service in a program of your own. Its settings are the environment variables of docs/operations/settings.md; what
+// it logs, and what happens with a new animal, is up to you.
+import { stringify } from 'animal-store';
+import {
+  TOKENS,
+  createContainer,
+  createLogger,
+  decorate,
+  readSettings,
+  replace,
+  startService,
+} from 'animal-store/bootstrap';
+
+const container = await createContainer(readSettings(process.env)); // loads the modules of ADAPTERS
+replace(container, TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, process.stderr));
+decorate(container, TOKENS.animalStore, (animals) => ({
+  ...animals,
+  async createPet(pet, options) {
+    const created = await animals.createPet(pet, options);
+    if (!created.replayed) console.log(`new ${stringify(created.pet)}`);
+    return created;
+  },
+}));
+
+const service = await startService(container);
+console.log(service.url);
+const { staticKeys } = container.get(TOKENS.settings);
+const keys = await container.getAsync(TOKENS.managedApiKeys); // undefined if the store keeps no keys
+const first = staticKeys.length === 0 ? await keys?.issueFirst('first start') : undefined;
+if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
+process.once('SIGTERM', async () => {
+  process.exitCode = (await service.stop()) ? 0 : 1;
+});
