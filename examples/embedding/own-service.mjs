@@ -1,5 +1,6 @@
 // The service in a program of your own. Its settings are the environment variables of docs/operations/settings.md; what
 // it logs, and what happens with a new animal, is up to you.
+import { once } from 'node:events';
 import { stringify } from 'animal-store';
 import {
   TOKENS,
@@ -28,6 +29,5 @@ const { staticKeys } = container.get(TOKENS.settings);
 const keys = await container.getAsync(TOKENS.managedApiKeys); // undefined if the store keeps no keys
 const first = staticKeys.length === 0 ? await keys?.issueFirst('first start') : undefined;
 if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
-process.once('SIGTERM', async () => {
-  process.exitCode = (await service.stop()) ? 0 : 1;
-});
+await once(process, 'SIGTERM');
+process.exitCode = (await service.stop()) ? 0 : 1;
