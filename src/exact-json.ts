@@ -286,12 +286,18 @@ function lacking(): never {
 
 function replaceNumber(this: unknown, name: string, value: unknown): unknown {
   // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
-  const original: unknown = Object(this)[name];
-  const number = typeof original === 'bigint' ? original : value;
+  const original = unwrapped(Object(this)[name]);
+  const number = typeof original === 'bigint' ? original : unwrapped(value);
   if (typeof number === 'bigint' && !isInt64(number))
     throw new RangeError('An integer is outside int64');
   if (typeof number === 'number' && !Number.isFinite(number))
     throw new RangeError(`JSON has no ${number}`);
   if (number instanceof JsonNumber) return rawJSON(number.text);
   return typeof number === 'bigint' ? rawJSON(String(number)) : number;
+}
+
+/** The number or bigint in an object around it. JSON.stringify would write NaN in one as null. */
+function unwrapped(value: unknown): unknown {
+  if (value instanceof Number) return Number(value);
+  return value instanceof BigInt ? BigInt(String(value)) : value;
 }

@@ -5,7 +5,8 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
  * remote service. Every implementation passes `animalStoreContract`.
  *
- * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted.
+ * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. A signal
+ * that is aborted before the call counts more than any fault of the arguments.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringify` of this package.
  */
 export interface AnimalStore {

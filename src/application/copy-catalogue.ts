@@ -114,7 +114,7 @@ function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
 
 function areSameKeys(some: readonly ApiKeyRecord[], others: readonly ApiKeyRecord[]): boolean {
   // Stores may order the fields differently.
-  const fields = Object.keys(Object.assign({}, ...some, ...others));
+  const fields = [...new Set(some.concat(others).flatMap(Object.keys))];
   return JSON.stringify(some, fields) === JSON.stringify(others, fields);
 }
 

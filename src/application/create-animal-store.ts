@@ -58,7 +58,7 @@ export function createAnimalStore({
 }: AnimalStoreDependencies): AnimalStore {
   return Object.freeze({
     async listPets(query = {}, call = {}) {
-      requirePetQuery(query);
+      requirePetQuery(query, call);
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
       const found = await pets.list({ after, limit: limit + 1, status }, call);
@@ -68,9 +68,13 @@ export function createAnimalStore({
     },
 
     async createPet(pet, { idempotencyKey, signal } = {}) {
+      signal?.throwIfAborted();
       const unsaved = unsavedPet(pet);
       const now = timeOf(clock);
-      const claim = idempotencyKey && (await claimFor(idempotencyKey, unsaved, now, sha256));
+      const claim =
+        idempotencyKey === undefined
+          ? undefined
+          : await claimFor(idempotencyKey, unsaved, now, sha256);
       return pets.add(unsaved, { claim, now, signal });
     },
 
@@ -123,8 +127,13 @@ export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
   return [from];
 }
 
-/** @throws {InvalidParameterError} naming every fault */
-export function requirePetQuery(query: PetQuery): void {
+/**
+ * Checks a query.
+ * @throws the reason of an aborted signal
+ * @throws {InvalidParameterError} naming every fault
+ */
+export function requirePetQuery(query: PetQuery, { signal }: Call = {}): void {
+  signal?.throwIfAborted();
   const faults = petQueryFaults(query);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
@@ -148,7 +157,7 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
 export function requirePetId(id: bigint | number, { signal }: Call): bigint {
-  signal?.throwIfAborted(); // an id outside int64 reaches no repository, which would check it
+  signal?.throwIfAborted();
   const petId = toInt64(id);
   if (petId !== undefined) return petId;
   if (typeof id === 'bigint') throw new PetNotFoundError(id);
@@ -159,11 +168,12 @@ export function requirePetId(id: bigint | number, { signal }: Call): bigint {
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 async function claimFor(
-  { scope, key }: IdempotencyKey,
+  idempotencyKey: IdempotencyKey,
   pet: UnsavedPet,
   now: Date,
   sha256: Sha256,
 ) {
+  const { scope, key } = Object(idempotencyKey) as IdempotencyKey; // also of null
   requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
   const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
   return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };

@@ -130,8 +130,9 @@ export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): 
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
   const id = toInt64(data.id);
-  if (id === undefined) throw new InvalidPetError([{ field: 'id', message: 'must be an int64' }]);
-  return savedPet(id, checkedPet(data as NewPet, petFaults));
+  const faults = id === undefined ? [{ field: 'id', message: 'must be an int64' }] : [];
+  const pet = checkedPet(data as NewPet, (fields) => faults.concat(petFaults(fields)));
+  return savedPet(id as bigint, pet); // or it was a fault
 }
 
 /** Whether two animals are the same in every field. */

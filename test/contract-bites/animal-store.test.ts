@@ -105,7 +105,11 @@ const reading = {
       listPets: deaf('listPets'),
       createPet: hasty('createPet'),
       'createPet with an idempotency key': hasty('createPet'),
+      'listPets with an invalid limit': hasty('listPets'),
+      'createPet with an invalid animal': hasty('createPet'),
+      'createPet with an invalid idempotency key': hasty('createPet'),
       getPet: deaf('getPet'),
+      'getPet with an invalid id': hasty('getPet'),
       'getPet with an id outside int64': deaf('getPet'),
     },
     (call, fault) => [
@@ -199,6 +203,13 @@ const creating = {
     ...pet,
     name: pet.name === '' ? 'nameless' : pet.name,
   })),
+  // Takes what is falsy for no key.
+  'refuses an idempotency key that is no object, and stores nothing': asks({
+    createPet: (pet, { idempotencyKey, ...call } = {}) => [
+      pet,
+      { ...call, idempotencyKey: idempotencyKey || undefined },
+    ],
+  }),
   'refuses what is no object as an animal, and stores nothing': asks({
     createPet: (pet, call) => [
       Object.keys(Object(pet)).includes('name') ? pet : { name: 'Fido', categoryId: 1n },

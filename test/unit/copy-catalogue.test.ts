@@ -254,6 +254,18 @@ describe('copyCatalogue', () => {
     }
   });
 
+  it('compares hundreds of thousands of keys', async () => {
+    const keys = times(130_000, (number) => sampleApiKey({ id: `k${number}` }));
+    let copied = 0;
+    const many = altered(source, 'apiKeys', { list: async () => keys });
+    const counting = altered(target, 'apiKeys', {
+      add: async () => (copied += 1) > 0,
+      list: async () => keys.slice(0, copied),
+    });
+    const { apiKeys } = await copyCatalogue({ source: many, target: counting });
+    expect(apiKeys).to.equal(keys.length);
+  });
+
   for (const [what, where, write] of [
     ['an animal was added', 'animal 101', (store: CompleteStore) => store.pets.add(samplePet())],
     [

@@ -229,6 +229,10 @@ describe('An animal', () => {
     });
     for (const [data, message] of [
       [{ id: '5' }, 'id must be an int64'],
+      [
+        { id: 'x', name: '', categoryId: 'y', status: 'z' },
+        /id must be an int64; name .+; categoryId .+; status .+\.$/,
+      ],
       [{ id: 5n, status: undefined }, 'status is required'],
       [{ id: 5n, name: '' }, `name ${BLANK}`],
     ] as const)

@@ -349,6 +349,17 @@ describe('stringify', () => {
       expect(() => stringify({ a: [value] })).to.throw(RangeError);
   });
 
+  it('writes and refuses what is in the objects around numbers and bigints as if it was alone', () => {
+    for (const value of [NaN, Infinity, INT64_MAX + 1n, INT64_MIN - 1n])
+      expect(() => stringify({ a: Object(value) }), `${value}`).to.throw(RangeError);
+    for (const value of [7, -0, 1.5, INT64_MAX, INT64_MIN, 'text', '', true, false]) {
+      expect(stringify(Object(value))).to.equal(stringify(value));
+      expect(stringify({ a: [Object(value)] })).to.equal(stringify({ a: [value] }));
+      const later = { toJSON: (): unknown => Object(value) };
+      expect(stringify([later])).to.equal(stringify([value]));
+    }
+  });
+
   it('writes a number that was read in its own spelling', () => {
     const text = '{"a":[7.0,1e400,-0,123456789012345678901234567890.5]}';
     expect(stringify(readJson(text).value)).to.equal(text);

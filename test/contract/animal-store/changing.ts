@@ -71,6 +71,8 @@ const COMMON = promises(
       const { pet } = await animalStore.createPet(FULL_PET);
       await rejectsWhenAborted((aborted) => change(animalStore, pet.id, aborted));
       await rejectsWhenAborted((aborted) => change(animalStore, INT64_MAX + 1n, aborted));
+      const from = 'gone' as PetStatus;
+      await rejectsWhenAborted((aborted) => change(animalStore, pet.id, { ...aborted, from }));
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
     },
   ]),

@@ -183,6 +183,14 @@ const RETRYING = promises({
       assert.equal((await animalStore.createPet(FIDO, keyed({ key }))).replayed, true);
     }
   },
+  async 'refuses an idempotency key that is no object, and stores nothing'({ animalStore }) {
+    for (const idempotencyKey of ['', null, 0, false, 'a-key', 5, []]) {
+      const call = { idempotencyKey };
+      const refused = untyped(animalStore).createPet(FIDO, call);
+      await rejectsWithCode(refused, 'invalid_parameter', shown(idempotencyKey));
+    }
+    assert.deepEqual(await animalStore.listPets(), { pets: [] });
+  },
   'refuses idempotency keys that are empty, too long or not storable, and stores nothing':
     refusesKeys('key'),
 });

@@ -118,7 +118,17 @@ const OPERATIONS = {
     animalStore.createPet({ name: 'Fido', categoryId: 1n }, call),
   'createPet with an idempotency key': (animalStore, _id, call) =>
     animalStore.createPet({ name: 'Fido', categoryId: 1n }, { idempotencyKey, ...call }),
+  'listPets with an invalid limit': (animalStore, _id, call) =>
+    animalStore.listPets({ limit: 0 }, call),
+  'createPet with an invalid animal': (animalStore, _id, call) =>
+    animalStore.createPet({ name: '', categoryId: 1n }, call),
+  'createPet with an invalid idempotency key': (animalStore, _id, call) =>
+    animalStore.createPet(
+      { name: 'Fido', categoryId: 1n },
+      { idempotencyKey: { ...idempotencyKey, key: '' }, ...call },
+    ),
   getPet: (animalStore, id, call) => animalStore.getPet(id, call),
+  'getPet with an invalid id': (animalStore, _id, call) => animalStore.getPet(1.5, call),
   'getPet with an id outside int64': (animalStore, _id, call) =>
     animalStore.getPet(INT64_MAX + 1n, call),
 } satisfies Readonly<Record<string, Operation>>;

@@ -49,7 +49,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   }
 
   async listPets(query: PetQuery = {}, call: Call = {}): Promise<PetPage> {
-    requirePetQuery(query);
+    requirePetQuery(query, call);
     const { limit, status, after } = query;
     const request = {
       method: 'GET',
@@ -89,9 +89,11 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     pet: NewPet,
     call: Call & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
   ): Promise<CreatedPet> {
-    const { idempotencyKey } = call;
+    const { idempotencyKey, signal } = call;
+    signal?.throwIfAborted();
     const body = stringify(unsavedPet(pet));
-    const key = idempotencyKey === undefined ? randomKey() : requireHeaderKey(idempotencyKey.key);
+    const key =
+      idempotencyKey === undefined ? randomKey() : requireHeaderKey(Object(idempotencyKey).key);
     const headers = { 'Idempotency-Key': `"${key}"` };
     const read = (created: unknown, received: Headers): CreatedPet => {
       const replayed = received.get('idempotency-replayed') === 'true';
