@@ -53,7 +53,8 @@ export class ApiKeyAuthenticator implements Authenticator {
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
     const id = readApiKeyId(credential);
-    const found = id === undefined ? undefined : await this.#findManaged?.(id, hash);
+    const lookUp = id === undefined ? undefined : this.#findManaged?.(id, hash);
+    const found = await (signal && lookUp ? unlessAborted(lookUp, signal) : lookUp);
     if (found === undefined) return { ok: false, reason: 'unknown' };
     const state = apiKeyState(found, timeOf(this.#clock));
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
@@ -65,3 +66,13 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
   ok: true,
   principal: { keyId, scopes: new Set(scopes.filter(isScope)) },
 });
+
+/** Settles as `work` does, or rejects with the reason of `signal`. The work, which others may share, goes on. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const forget = (): void => signal.removeEventListener('abort', onAbort);
+    void work.then(resolve, reject).finally(forget);
+  });
+}

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
 import { expect } from 'chai';
@@ -13,6 +14,7 @@ import {
 import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { DIGEST_TWINS, authenticatorContract } from '../../contract/authenticator-contract.js';
 import { bindContract } from '../../contract/bind-contract.js';
+import { rejectionOf } from '../../contract/rejection.js';
 import {
   SettableClock,
   authenticatorSubject,
@@ -144,6 +146,35 @@ describe('ApiKeyAuthenticator', () => {
       clock.advance(1000);
       apiKeys.release();
       expect(await answer).to.deep.equal(expired);
+    });
+  });
+
+  describe('while the store hangs', () => {
+    it('rejects an aborted call with its reason, and others that share its look-up get their result', async () => {
+      const { key, record } = await managed.issue({ name: 'test' });
+      apiKeys.hold();
+      const others = [authenticator.authenticate(key)];
+      for (const reason of [new Error('gone'), undefined]) {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const aborted = rejectionOf(authenticator.authenticate(key, { signal }));
+        controller.abort(reason);
+        expect(await aborted).to.equal(signal.reason);
+        others.push(authenticator.authenticate(key, new AbortController()));
+      }
+      apiKeys.release();
+      for (const other of others) expect((await other).ok).to.equal(true);
+      expect(apiKeys.lookUps).to.deep.equal([record.id]);
+    });
+
+    it('leaves no listener on the signal of a call that is over', async () => {
+      const { key } = await managed.issue({ name: 'test' });
+      const { signal } = new AbortController();
+      for (const credential of [key, key, generate().key, 'static-one'])
+        await authenticator.authenticate(credential, { signal });
+      await apiKeys.close();
+      await rejectionOf(authenticator.authenticate(generate().key, { signal }));
+      expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
   });
 
