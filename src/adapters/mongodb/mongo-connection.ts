@@ -52,7 +52,7 @@ export class MongoConnection {
   constructor(
     client: MongoClient,
     database: string,
-    { timeout = 5000, readOnly = false, mustExist = readOnly, onNotice }: MongoStoreOptions,
+    { timeout = 5000, readOnly, mustExist, onNotice }: MongoStoreOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;
@@ -64,7 +64,7 @@ export class MongoConnection {
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
-    if (!mustExist) this.prepare();
+    if (!readOnly && !mustExist) this.prepare();
   }
 
   /**

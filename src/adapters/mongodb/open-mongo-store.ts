@@ -36,7 +36,7 @@ export async function openMongoStore(
     : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
   const connection = new MongoConnection(client, database, options);
-  if ((options.mustExist ?? options.readOnly) && !(await connection.mayHoldStore())) {
+  if ((options.mustExist || options.readOnly) && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
   }

@@ -30,13 +30,12 @@ export async function openSqliteStore(
   path: string,
   options: OpenOptions = {},
 ): Promise<CompleteStore> {
-  const { readOnly = false, mustExist = readOnly } = options;
   if (path.startsWith('sqlite:'))
     throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
   const onLongWait = (): void => notices(options)(`waiting: another process has locked ${file}`);
   try {
-    file = await findOrCreateFile(file, mustExist);
+    file = await findOrCreateFile(file, mustExist(options));
     const open = (): CompleteStore => openFile(file, onLongWait, options);
     return await retryWhileBusy('opening the store', { onLongWait }, open);
   } catch (error) {
@@ -45,12 +44,15 @@ export async function openSqliteStore(
   }
 }
 
+const mustExist = (options: OpenOptions): boolean =>
+  options.readOnly === true || options.mustExist === true;
+
 /** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
 function openFile(file: string, onLongWait: () => void, options: OpenOptions): CompleteStore {
-  const { readOnly = false, mustExist = readOnly, snapshot = false } = options;
-  const isNew = isEmpty(file, mustExist);
+  const { readOnly = false, snapshot = false } = options;
+  const isNew = isEmpty(file, mustExist(options));
   if (!readOnly) requireWritable(file);
   if (!isNew) checkContent(file);
   const database = readOnly ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
@@ -70,7 +72,7 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
       upgradeSchema(database, file, notices(options));
       if (!isNew) tidy(database);
     }
-    const connection = new SqliteConnection(database, file, onLongWait);
+    const connection = new SqliteConnection(database, file, { readOnly, onLongWait });
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),

@@ -25,9 +25,15 @@ export class SqliteConnection {
   readonly #onLongWait: () => void;
   readonly #writes: GroupCommit;
   readonly #findMoved: () => string | undefined;
+  readonly #readOnly: boolean;
   #closed: Promise<void> | undefined;
 
-  constructor(database: DatabaseSync, file: string, onLongWait: () => void) {
+  constructor(
+    database: DatabaseSync,
+    file: string,
+    { readOnly, onLongWait }: { readonly readOnly: boolean; readonly onLongWait: () => void },
+  ) {
+    this.#readOnly = readOnly;
     this.#database = database;
     this.#onLongWait = onLongWait;
     this.#findMoved = watchPlaces(file, `${file}-wal`);
@@ -54,6 +60,8 @@ export class SqliteConnection {
   async write<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
     signal?.throwIfAborted();
     this.#requireOpen(doing);
+    // Before it begins: SQLite would end the transaction of a snapshot.
+    if (this.#readOnly) throw new UnavailableError(doing, { cause: new Error('opened to read') });
     return this.#writes.submit(doing, signal, run);
   }
 

@@ -46,7 +46,7 @@ export interface OpenOptions {
   /** Fail instead of creating a store that does not exist. Default: false. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Fail instead of creating or upgrading anything: opening and reading leave the store as it is, and calls that write
+   * Fail instead of creating or upgrading anything, whatever `mustExist` says: opening and reading leave the store as it is, and calls that write
    * may reject. Default: false.
    */
   readonly readOnly?: boolean | undefined;

@@ -30,6 +30,9 @@ const NO_ANIMAL: Readonly<Record<string, AnyDocument>> = {
   'an id that is a decimal': { _id: Decimal128.fromString('27') },
 };
 
+/** Ways to open a store that create none. */
+const READING = [{ mustExist: true }, { readOnly: true }, { readOnly: true, mustExist: false }];
+
 describeOnMongo('The collections of a MongoDB store', (server) => {
   let database: string;
   beforeEach(() => {
@@ -109,7 +112,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 
   it('are not made by a store that must exist, or is only read: it is refused in one line, and keeps no connection', async () => {
     const proxy = await new MongoProxy(server).open();
-    for (const options of [{ mustExist: true }, { readOnly: true }]) {
+    for (const options of READING) {
       const error = await rejection(openMongoStore(uriOf(server, database, proxy), options));
       expect(error).to.be.instanceOf(MongoStoreError);
       expect(String(error)).to.match(
@@ -124,7 +127,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await db.createCollection('pets');
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    for (const options of [{ mustExist: true }, { readOnly: true }]) {
+    for (const options of READING) {
       const store = await openMongoStore(uriOf(server, database), { ...options, onNotice });
       expect(await store.apiKeys.list()).to.deep.equal([]);
       await store.close();

@@ -249,6 +249,20 @@ describe('openSqliteStore', () => {
       /does not exist: name/,
       { readOnly: true },
     ],
+    [
+      'a store that is only read and need not exist',
+      async () => {},
+      'none/a.db',
+      /does not exist: name/,
+      { readOnly: true, mustExist: false },
+    ],
+    [
+      'a store in an empty file that is only read',
+      (file: string) => writeFile(file, ''),
+      'a.db',
+      /is empty: name/,
+      { readOnly: true, mustExist: false },
+    ],
   ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
       const folder = testFolder();
@@ -314,7 +328,7 @@ describe('openSqliteStore', () => {
       const before = await state();
       const store = await openSqliteStore(file, { readOnly: true });
       expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
-      expect(await unavailable(store.pets.add(rex))).to.have.property('errcode', 8); // SQLITE_READONLY
+      expect(String(await unavailable(store.pets.add(rex)))).to.equal('Error: opened to read');
       await store.close();
       expect(before === (await state()), file).to.equal(true);
       expect(await modeOf(file)).to.equal('644');
@@ -325,6 +339,24 @@ describe('openSqliteStore', () => {
     await reader.pets.check();
     const { pet } = await other.pets.add(rex);
     expect(await reader.pets.findById(pet.id), 'what others add meanwhile').to.deep.equal(pet);
+  });
+
+  it('shows the same moment after it refused writes, if it was opened as a snapshot', async () => {
+    const { pets, file } = await testStore();
+    const { pet } = await pets.add(rex);
+    const reader = await testStore(file, { readOnly: true, snapshot: true });
+    const read = async () => [await reader.pets.list({ limit: 5 }), await reader.transfer.survey()];
+    const before = await read();
+    await pets.add(rex);
+    for (const write of [
+      reader.pets.add(rex),
+      reader.changes.remove(pet.id, ['available']),
+      reader.apiKeys.revoke('k', new Date()),
+      reader.transfer.markUnfinished(true),
+    ])
+      await unavailable(write);
+    for (let check = 0; check < 2; check += 1) await reader.pets.check();
+    expect(await read()).to.deep.equal(before);
   });
 
   it('creates folders and files that no other user can read, and closes a store into one file', async () => {
