@@ -298,6 +298,8 @@ function replaceNumber(this: unknown, name: string, value: unknown): unknown {
 
 /** The number or bigint in an object around it. JSON.stringify would write NaN in one as null. */
 function unwrapped(value: unknown): unknown {
-  if (value instanceof Number) return Number(value);
-  return value instanceof BigInt ? BigInt(String(value)) : value;
+  if (typeof value !== 'object') return value;
+  const kind = Object.prototype.toString.call(value);
+  if (kind === '[object Number]') return Number(value);
+  return kind === '[object BigInt]' ? value?.valueOf() : value;
 }
