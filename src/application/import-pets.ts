@@ -21,11 +21,22 @@ export interface ImportRow {
   readonly fields: { readonly [Field in keyof Pet]?: unknown } | string;
 }
 
-/** A valid row. The id is 0 unless ids are kept. */
-type ImportedPet = { readonly line: number; readonly id: bigint; readonly pet: UnsavedPet };
+/** A valid row. */
+export interface ImportedPet {
+  /** Its number in the source. */
+  readonly line: number;
+  /** 0 unless ids are kept. */
+  readonly id: bigint;
+  readonly pet: UnsavedPet;
+}
 
-/** What an import has done so far: it has added so many animals, and is done with everything up to this line. */
-export type ImportReport = { added: number; line: number };
+/** What an import has done so far. */
+export interface ImportReport {
+  /** How many animals it has added. */
+  added: number;
+  /** It is done with everything up to this line. */
+  line: number;
+}
 
 /** Stores animals and counts them. Settles when every animal that it began to store is settled. */
 export type StorePets = (entries: readonly ImportedPet[], report: ImportReport) => Promise<void>;
@@ -73,19 +84,27 @@ export const keepPets =
     report.added += entries.length;
   };
 
+/** How to import. */
+export interface ImportOptions {
+  /** Stores the animals: `addPets` or `keepPets`. Default: they are only checked and counted. */
+  readonly store?: StorePets | undefined;
+  /** Whether ids must ascend, up to 2^63 - 2^32 - 1, as `keepPets` needs; otherwise they are ignored. Default: false. */
+  readonly keepIds?: boolean | undefined;
+  /** Called with each invalid line and the reason. If it throws, the chunk of that line is not stored. */
+  readonly reject: (line: number, reason: string) => void;
+  /** Updated meanwhile, also for an import that stops. Default: a new one. */
+  readonly report?: ImportReport | undefined;
+}
+
 /**
- * Stores the valid rows, chunk by chunk.
- * @param store only checks and counts the animals if it is missing
- * @param keepIds whether ids must ascend, up to `MAX_GIVEN_ID`; otherwise they are ignored
- * @param reject called with each invalid line and the reason. If it throws, the chunk of that line is not stored
+ * Stores the valid rows, chunk by chunk. Imports add animals: they never change any. Resolves to what was done.
+ * @throws what `reject`, `store` or the rows throw. What is in the report then is stored, and a part of the next chunk may
+ * be.
  */
 export async function importPets(
   rows: AsyncIterable<readonly ImportRow[]>,
-  report: ImportReport,
-  keepIds: boolean,
-  reject: (line: number, reason: string) => void,
-  store?: StorePets,
-): Promise<void> {
+  { store, keepIds = false, reject, report = { added: 0, line: 0 } }: ImportOptions,
+): Promise<ImportReport> {
   let lastId = 0n;
   for await (const chunk of rows) {
     const entries: ImportedPet[] = [];
@@ -103,6 +122,7 @@ export async function importPets(
     else report.added += entries.length;
     report.line = chunk.at(-1)?.line ?? report.line;
   }
+  return report;
 }
 
 function idAfter(last: bigint, id: unknown): bigint {

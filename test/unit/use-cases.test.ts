@@ -123,8 +123,8 @@ describe('importPets', () => {
     const rows = ids.map((id, line) => ({ line, fields: { ...fido, id } }));
     const kept: number[] = [];
     const store: StorePets = async (entries) => void kept.push(...entries.map(({ line }) => line));
-    const report = { added: 0, line: 0 };
-    await importPets(Readable.from([rows]), report, true, () => {}, store);
+    const options = { store, keepIds: true, reject: () => {} };
+    const report = await importPets(Readable.from([rows]), options);
     expect(kept.map((line) => ids[line])).to.deep.equal([2n, 3n]);
     expect(report.line).to.equal(ids.length - 1);
   });
