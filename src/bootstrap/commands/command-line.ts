@@ -127,6 +127,10 @@ export const print = (stream: NodeJS.WriteStream, text: string): Promise<boolean
     });
   });
 
+/** U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+export const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+
 /** Prints lines that are not the result of a command. */
 export const note = ({ stderr }: HostProcess, ...lines: readonly string[]): void =>
   void stderr.write(lines.map((line) => `${line}\n`).join(''));

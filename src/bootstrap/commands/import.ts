@@ -8,7 +8,7 @@ import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import { refuse } from '../service/setting-values.js';
 import * as cli from './command-line.js';
-import { COLUMNS, formatOption, isCsv, readRows } from './pet-file.js';
+import { COLUMNS, formatOption, isCsv, readRows, type PetFile } from './pet-file.js';
 import { withProgress, withStore } from './with-store.js';
 
 interface Options {
@@ -62,6 +62,8 @@ function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
 }
 
 const SHOWN_FAULTS = 20;
+const NEW_IDS =
+  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --keep-ids restores an export into an empty store.';
 
 async function importFile(
   commands: cli.Commands,
@@ -75,6 +77,8 @@ async function importFile(
   const inCsv = isCsv(file, format);
   if (isInput && once)
     throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
+  if (!keepIds && map?.has('id'))
+    throw new cli.UsageError('--map id needs --keep-ids: without it the store assigns new ids.');
   if (isInput && io.stdin.fd === 0 && fstatSync(0).isDirectory())
     throw new cli.UsageError('Standard input is a folder.');
   // Opened once: both passes read the same file, whatever gets its name meanwhile.
@@ -82,13 +86,15 @@ async function importFile(
   const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
   const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
   const hash = createHash('sha256');
+  const unread = new Set<string>();
+  const petFile: PetFile = { name, inCsv, columns, hash, unread };
   let [report, faults] = [{ added: 0, line: 0 }, 0];
 
   /** Reads the file once. Without a store, only checks it and shows faults. */
   const pass = async (store?: StorePets): Promise<void> => {
     report = { added: 0, line: 0 };
     const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
-    const rows = readRows(stream, hash, name, columns, inCsv);
+    const rows = readRows(stream, petFile);
     const reject = (line: number, reason: string): void => {
       const fault = `${name}:${line}: ${reason}`;
       if (store) throw new Error(fault);
@@ -97,17 +103,24 @@ async function importFile(
     };
     const progress = (): string => `line ${report.line}`;
     try {
-      await withProgress(io, progress, () => importPets(rows, report, keepIds, reject, store));
+      await withProgress(io, progress, () => importPets(rows, { store, keepIds, reject, report }));
     } catch (error) {
       signal.throwIfAborted();
       throw Object(error).syscall ? new Error(`${name} cannot be read.`, { cause: error }) : error;
     }
   };
+  const names = (): string => [...unread].join(', ');
+  const noteUnread = (): void => {
+    if (unread.size > 0) cli.note(io, `Not read: ${names()}.`);
+    if (!keepIds && [...unread].some((each) => each.toLowerCase() === 'id')) cli.note(io, NEW_IDS);
+  };
   const printResult = async (text: string, to?: string): Promise<void> => {
-    await cli.print(io.stdout, cli.resultText(json, { from: file, to, ...report }, text));
+    const result = { from: file, to, ...report, unread: [...unread] };
+    const more = unread.size > 0 ? `  not read: ${names()}\n` : '';
+    await cli.print(io.stdout, cli.resultText(json, result, text + more));
   };
 
-  if (dryRun || !isInput) await pass();
+  if (dryRun || !isInput) await pass().finally(noteUnread);
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   if (dryRun)
     return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
@@ -119,7 +132,8 @@ async function importFile(
     // A copy: the second pass updates the hash, too.
     const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
     const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, clock, source);
-    await pass(store).catch((error: unknown) => {
+    const storing = isInput ? pass(store).finally(noteUnread) : pass(store);
+    await storing.catch((error: unknown) => {
       const code = isAnimalStoreError(error) ? error.code : undefined;
       const more =
         code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';

@@ -5,7 +5,15 @@ import { SCOPES, isScope, type Scope } from '../../application/ports/authenticat
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { duration, listOf, refuse } from '../service/setting-values.js';
-import { JSON_OPTION, addCommand, note, print, resultText, type Commands } from './command-line.js';
+import {
+  JSON_OPTION,
+  addCommand,
+  note,
+  print,
+  printable,
+  resultText,
+  type Commands,
+} from './command-line.js';
 import { READING, withStore } from './with-store.js';
 
 interface Options {
@@ -139,10 +147,10 @@ const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
 const HEADINGS =
   'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME';
 
-/** A line of a list. U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
+/** A line of a list. */
 function lineOf(key: ManagedApiKey): string {
   const { id, state, createdAt, scopes, name } = key;
   const times = `${createdAt.toISOString()}  ${endOf(key).padEnd(24)}`;
   const line = `${id.padEnd(8)}  ${state.padEnd(7)}  ${times}  ${scopes.join(',').padEnd(32)}  ${name}`;
-  return line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+  return printable(line);
 }

@@ -50,6 +50,9 @@ const HARD: readonly Pet[] = [
     }),
   );
 
+const NEW_IDS =
+  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --keep-ids restores an export into an empty store.';
+
 const fail = () => Promise.reject(new Error('opened'));
 
 describe('import and export', () => {
@@ -154,8 +157,10 @@ describe('import and export', () => {
       const { code, out, err } = await imported(
         'id,status,name,more,categoryId\n1,sold,Rex,x,9223372036854775807\n2,,Bo,,-1\n',
       );
-      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-      expect(out).to.equal(`Added animals: 2\n  from ${path('a.csv')}\n  to   shelf 1\n`);
+      expect({ code, err }).to.deep.equal({ code: 0, err: `Not read: id, more.\n${NEW_IDS}\n` });
+      expect(out).to.equal(
+        `Added animals: 2\n  from ${path('a.csv')}\n  to   shelf 1\n  not read: id, more\n`,
+      );
       expect(await stored()).to.deep.equal([
         { id: 8n, name: 'Rex', categoryId: INT64_MAX, status: 'sold' },
         { id: 9n, name: 'Bo', categoryId: -1n, status: 'available' },
@@ -186,19 +191,112 @@ describe('import and export', () => {
         '",;,;,;"\t"name"\tcategoryId\tstatus\n\t\t\t\n\ta;b,c\t1\tsold\n',
       'commas, without lines of commas alone': 'name,categoryId\n,\n"a;b,c",1\n,,,\n',
       'what Excel says in a line before':
-        '\ufeffsep=;\r\nname;categoryId;1,2,3,4\r\n"a;b,c";1;\r\n',
+        '\ufeffsep=;\r\nname;categoryId;status,1,2,3\r\n"a;b,c";1;\r\n',
+      'commas, with an empty column behind': 'name,categoryId,\n"a;b,c",1,\n',
     }))
       it(`reads columns between ${what}`, async () => {
-        expect((await imported(content)).err).to.equal('');
+        expect((await imported(content)).err).to.match(/^(?:Not read: [^\n]+\n)?$/);
         expect(await names()).to.deep.equal(['a;b,c']);
       });
+
+    it('reads names of columns and members with blanks around them and in any case', async () => {
+      for (const [content, options, name] of [
+        ['NAME, CategoryID ,Status\nRex,1,sold\n', '', 'a.csv'],
+        ['\ufeff"Name";"CATEGORYID";"status "\nRex;1;sold\n', '', 'a.csv'],
+        ['Animal ,kind,STATUS\nRex,1,sold\n', ' --map name=animal,categoryId=Kind', 'a.csv'],
+        ['{"Name":"Rex","CATEGORYID":1," status ":"sold"}\n', '', 'a.ndjson'],
+        ['{"ANIMAL":"Rex","categoryId":1,"Status":"sold"}\n', ' --map name=Animal', 'a.ndjson'],
+      ] as const) {
+        store = openMemoryStore();
+        const { code, err } = await imported(content, options, name);
+        expect({ code, err }, content).to.deep.equal({ code: 0, err: '' });
+        expect(await stored()).to.deep.equal([
+          { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold' },
+        ]);
+      }
+    });
+
+    it('names the columns and members that it does not read, on stderr and in the result', async () => {
+      for (const [content, name] of [
+        ['name,categoryId,State,St\u009btus\nRex,1,sold,sold\n', 'a.csv'],
+        [
+          '{"name":"Rex","categoryId":1}\n{"name":"Bo","categoryId":1,"State":"sold","St\u009btus":1}\n',
+          'a.ndjson',
+        ],
+      ] as const)
+        for (const options of ['', ' --dry-run', ' --map status=state']) {
+          const only = options.includes('map') && name === 'a.csv';
+          const names = options.includes('map') ? 'St\ufffdtus' : 'State, St\ufffdtus';
+          const { code, out, err } = await imported(content, options, name);
+          expect({ code, err }).to.deep.equal({ code: 0, err: `Not read: ${names}.\n` });
+          expect(out).to.match(new RegExp(`\n  not read: ${names}\n$`));
+          const json = JSON.parse((await imported(content, `${options} --json`, name)).out);
+          expect(json.unread).to.deep.equal(names.split(', '));
+          if (only) expect((await stored()).at(-1)?.status).to.equal('sold');
+        }
+      const members = Array.from({ length: 200 }, (_, at) => `"${at}${'x'.repeat(500)}":1`);
+      const many = `{"name":"A","categoryId":1,${members.join()},"id":1}`;
+      const { err } = await imported(many, '', 'a.ndjson');
+      expect(err).to.match(/^Not read: (?:\d+x+, ){100}id\.\n/);
+      expect(err).to.have.length.below(11_000);
+    });
+
+    it('says that the ids of a file or of standard input are not kept, and that no animal changes', async () => {
+      await imported(`${HEADER}A,1,sold\nB,1,sold\nC,1,sold\n`);
+      await shell(`export ${path('b.csv')}`);
+      await shell(`export ${path('b.ndjson')}`);
+      for (const ending of ['csv', 'ndjson'])
+        for (const options of ['--once --dry-run', '--once', '']) {
+          const { code, err } = await shell(`import ${path(`b.${ending}`)} ${options}`.trim());
+          expect({ code, err }).to.deep.equal({ code: 0, err: `Not read: id.\n${NEW_IDS}\n` });
+        }
+      const stdin = ['{"ID":7,"name":"A","categoryId":1}'];
+      const io = new TestIo({ STORE_URL: 'shelf:' }, { stdin });
+      expect((await shell('import - --format ndjson', {}, io)).err).to.include(NEW_IDS);
+      const ids = `id,${HEADER}7,A,1,sold\n`;
+      store = openMemoryStore();
+      expect((await imported(ids, ' --keep-ids')).err).to.equal('');
+    });
+
+    for (const [what, end] of Object.entries({ CR: '\r', CRLF: '\r\n', LF: '\n' }))
+      it(`reads lines that end with ${what}, wherever chunks end, and counts them`, async () => {
+        const lines = [
+          ...LONG_FILE.split('\n').slice(0, -1),
+          '"two\r\n\rlines",2,sold',
+          'A,x,sold',
+        ];
+        expect((await imported(lines.join(end))).err).to.include(
+          `:${lines.length + 2}: The animal`,
+        );
+        expect((await imported(lines.slice(0, -1).join(end))).err).to.equal('');
+        expect(await names()).to.deep.equal([...LONG_NAMES, 'two\r\n\rlines']);
+        const json = LONG_NAMES.map((name) => `{"name":"${name}","categoryId":1}`);
+        store = openMemoryStore();
+        expect((await imported([...json, ''].join(end), '', 'a.ndjson')).err).to.equal('');
+        expect(await names()).to.deep.equal(LONG_NAMES);
+        const mixed = `name,categoryId${end}A,1\nB,1\rC,1\r\nD,1`;
+        store = openMemoryStore();
+        await imported(mixed);
+        expect(await names()).to.deep.equal(['A', 'B', 'C', 'D']);
+      });
+
+    it('takes cells that are missing at the end of a line for empty ones', async () => {
+      const lines = 'name,categoryId,status,more\nA,1,sold\nB,1\nC,1,sold,x\n';
+      const { code, err } = await imported(lines);
+      expect({ code, err }).to.deep.equal({ code: 0, err: 'Not read: more.\n' });
+      const statuses = (await stored()).map(({ status }) => status);
+      expect(statuses).to.deep.equal(['sold', 'available', 'sold']);
+      expect((await imported('status,name,categoryId\nsold,A\n')).err).to.include(
+        ':2: The line has 2 fields, not 3.',
+      );
+    });
 
     /** Lines that are not valid, by reason. Valid lines stand before and after each. */
     const INVALID = 'The animal is not valid:';
     const STATUS = 'status must be one of available, pending, sold.';
     const CATEGORY = `categoryId must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
     const QUOTE =
-      'The line is not CSV: a quote is misplaced or not closed, or the record is longer than 1 MiB.';
+      'The line is not CSV: a quote is misplaced, has blanks beside it or is not closed, or the record is longer than 1 MiB.';
     const BAD_CSV: ReadonlyArray<readonly [line: string, reason: string]> = [
       [' ,1,sold', `${INVALID} name ${PET_RULES.name(' ')}.`],
       [`${'x'.repeat(1001)},1,sold`, `${INVALID} name must not be longer than 1000 characters.`],
@@ -206,7 +304,16 @@ describe('import and export', () => {
       ['A,7.0,lost', `${INVALID} ${CATEGORY}; ${STATUS}`],
       ['A,007,sold', `${INVALID} ${CATEGORY}.`],
       [',,7', `${INVALID} name is required; categoryId is required; ${STATUS}`],
-      ['A,1', 'The line has 2 fields, not 3.'],
+      ['A', 'The line has 1 fields, not 3.'],
+      ['A, 7 ,sold', 'categoryId has blanks around its value: remove them.'],
+      ['A,\u00a07,sold', 'categoryId has blanks around its value: remove them.'],
+      ['A,7,sold ', 'status has blanks around its value: remove them.'],
+      ['A,7,"\tsold"', 'status has blanks around its value: remove them.'],
+      ['A, x ,sold', `${INVALID} ${CATEGORY}.`],
+      ['"A" ,1,sold', QUOTE],
+      ['A, "1",sold', QUOTE],
+      ['5" fish,1,sold', QUOTE],
+      ['"A"b,1,"sold"', QUOTE],
       ['A,1,sold,', 'The line has 4 fields, not 3.'],
     ];
     const BAD_JSON: typeof BAD_CSV = [
@@ -217,7 +324,9 @@ describe('import and export', () => {
       ],
       ['{"name":1}', `${INVALID} name must be a string; categoryId is required.`],
       ['{"name":"A","categoryId":9223372036854775808}', `${INVALID} ${CATEGORY}.`],
-      ['{"name":"A","name":"B"}', 'The line is not valid JSON. Member /name is repeated.'],
+      ['{"name":"A","name":"B"}', 'Member /name is repeated.'],
+      ['{"name":"A","categoryId":1,"x":{"y":1,"\\u0079":2}}', 'Member /x/y is repeated.'],
+      ['{"name":"A","Name":"B","categoryId":1}', 'The line has several members name.'],
       ['null', `${INVALID} name is required; categoryId is required.`],
       ['{"name"', 'The line is not valid JSON. Expected ":", but the text ends, at position 7.'],
     ];
@@ -237,17 +346,20 @@ describe('import and export', () => {
       });
     }
 
-    for (const line of ['"open,1,sold', '5" fish,1,sold', '"A"b,1,"sold"'])
-      it(`names the line of a misplaced quote, the last that it can check: ${line}`, async () => {
-        const content = `${HEADER}"A\nB",1,sold\nC,x,sold\n${line}\nD,1,sold\n`;
-        const { err } = await imported(content);
-        const reasons = [`4: ${INVALID} ${CATEGORY}.`, `5: ${QUOTE}`].map(
-          (each) => `${path('a.csv')}:${each}\n`,
-        );
-        expect(err).to.equal(
-          `${reasons.join('')}Lines that are not valid: 2. Nothing was stored.\n`,
-        );
-      });
+    it('names the line of a quote that is not closed, the last that it can check', async () => {
+      const content = `${HEADER}"A\nB",1,sold\nC,x,sold\n"open,1,sold\nD,x,sold\n`;
+      const { err } = await imported(content);
+      const reasons = [`4: ${INVALID} ${CATEGORY}.`, `5: ${QUOTE}`].map(
+        (each) => `${path('a.csv')}:${each}\n`,
+      );
+      expect(err).to.equal(`${reasons.join('')}Lines that are not valid: 2. Nothing was stored.\n`);
+    });
+
+    it('checks the lines behind each misplaced quote, wherever chunks end', async () => {
+      const cycle = 'Good,1,sold\n"A" ,1,sold\n"B\nC",1,sold\nD,x,sold\n';
+      const { err } = await imported(HEADER + cycle.repeat(5000));
+      expect(err).to.match(/\nLines that are not valid: 10000\. Nothing was stored\.\n$/);
+    });
 
     it('shows the first twenty faults, and counts all', async () => {
       const { err } = await imported(HEADER + 'A,x,sold\n'.repeat(25));
@@ -278,7 +390,8 @@ describe('import and export', () => {
         },
       );
       expect(code).to.equal(0);
-      expect(JSON.parse(out)).to.deep.equal({ from: path('a.csv'), added: 2, line: 3 });
+      const result = { from: path('a.csv'), added: 2, line: 3, unread: [] };
+      expect(JSON.parse(out)).to.deep.equal(result);
       expect(await imported(`${HEADER}B,x,sold\n`, ' --dry-run')).to.include({ code: 1, out: '' });
       expect(await names()).to.deep.equal([]);
     });
@@ -307,7 +420,7 @@ describe('import and export', () => {
       await imported(content, ' --once');
       expect(await imported(content, ' --once --map name=other')).to.include({
         code: 1,
-        err: `Stopped after line 0. Animals added: 0.\n${path('a.csv')} was imported before, with another --map.\n`,
+        err: `Not read: name.\nStopped after line 0. Animals added: 0.\n${path('a.csv')} was imported before, with another --map.\n`,
       });
       expect(await names()).to.deep.equal(['A']);
     });
@@ -464,7 +577,21 @@ describe('import and export', () => {
       Record<string, readonly [content: string | Buffer, options?: string, name?: string]>
     > = {
       'a.csv is empty.': [''],
-      'a.csv has no column name. Use --map name=COLUMN.': ['Name,categoryId\n'],
+      'a.csv is empty. ': ['\ufeff\r\n\r\n'],
+      'a.csv has a header, and no animals.': [HEADER],
+      'a.csv has a header, and no animals. ': ['sep=;\nname;categoryId\n;\n', ' --dry-run'],
+      'a.csv has no column name. Use --map name=COLUMN.': ['Animal,categoryId\n'],
+      'a.csv has no column name, no column categoryId. Use --map name=COLUMN,categoryId=COLUMN.': [
+        'Animal;Kind\nA;1\n',
+      ],
+      'a.csv has no column name, 2 columns status. Use --map name=COLUMN,status=COLUMN.': [
+        'categoryId,status, Status\n',
+      ],
+      'a.csv has 2 columns categoryId.': ['name,categoryId,CategoryId\nA,1,2\n'],
+      '--map id needs --keep-ids: without it the store assigns new ids.': [
+        `Nr,${HEADER}7,A,1,sold\n`,
+        ' --map id=Nr',
+      ],
       'a.csv has no column Zustand. Use': ['name,categoryId\n', ' --map status=Zustand'],
       'a.csv has 2 columns name.': ['name,name,categoryId\n'],
       'a.csv: line 1 is not UTF-8.': [Buffer.from(`\ufeff${HEADER}`, 'utf16le')],
@@ -480,7 +607,7 @@ describe('import and export', () => {
       it(`ends with 2 and one line: ${message}`, async () => {
         const { code, out, err } = await imported(content, options, name);
         expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-        expect(err.split('\n')[0]).to.include(message);
+        expect(err.split('\n')[0]).to.include(message.trim());
       });
 
     it('names a record of more than 1 MiB', async () => {
