@@ -64,7 +64,51 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     const replays = [false, false, true];
     expect(result).to.deep.equal({ replays, listed: [one, two], got: two, requestId: 36 });
   });
+
+  it('answers a page that is traced, whatever agent adds its headers', async () => {
+    const traced = await browser().newPage(); // Playwright itself answers the preflights of a page with routes
+    await traced.goto(page.url());
+    const statuses = await traced.evaluate(
+      async ({ url, key, headers }) => {
+        const answers: Array<readonly [header: string, status: number | string]> = [];
+        for (const name of headers) {
+          const sent = { Authorization: `Bearer ${key}`, [name]: '1' };
+          const status = await fetch(`${url}/pets`, { headers: sent }).then(
+            (response) => response.status,
+            (error: unknown) => String(error),
+          );
+          answers.push([name, status]);
+        }
+        return answers;
+      },
+      { url: service.url, key: KEY, headers: [...TRACED, 'X-Forwarded-User'] },
+    );
+    await traced.close();
+    expect(statuses).to.deep.equal([
+      ...TRACED.map((name) => [name, 200]),
+      ['X-Forwarded-User', 'TypeError: Failed to fetch'],
+    ]);
+  });
 });
+
+/** Headers of W3C Trace Context and Baggage, and those of the usual agents in a page. */
+const TRACED = [
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'b3',
+  'X-B3-TraceId',
+  'uber-trace-id',
+  'sentry-trace',
+  'x-datadog-trace-id',
+  'newrelic',
+  'elastic-apm-traceparent',
+  'x-dtpc',
+  'X-INSTANA-T',
+  'X-Amzn-Trace-Id',
+  'Request-Id',
+  'X-Cloud-Trace-Context',
+];
 
 declare global {
   /** As `loadClient` loads it. */

@@ -127,8 +127,11 @@ export function serverUrl(text: string): string {
   return refuse('must be an http or https URL that ends in /v1, without user and query');
 }
 
+/** Apps and extensions have schemes of their own, for which `origin` of a URL is "null". */
 const originList = listOf('must be * or origins such as https://animals.example', (origin) => {
-  return URL.parse(origin)?.origin === origin && !origin.includes('*');
+  const { protocol, host } = URL.parse(origin) ?? {};
+  const isWhole = `${protocol}//${host}` === origin && !origin.includes('*');
+  return isWhole && (host !== '' || protocol === 'file:');
 });
 
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
