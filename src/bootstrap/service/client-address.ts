@@ -12,9 +12,14 @@ export function clientAddressBehind(
   return (request) => {
     const { remoteAddress } = request;
     if (remoteAddress === undefined) return undefined;
+    const entries = request.header('x-forwarded-for')?.split(',').map(withoutPort);
     // The part of Node's request that proxy-addr reads.
-    const headers = { 'x-forwarded-for': request.header('x-forwarded-for') };
+    const headers = { 'x-forwarded-for': entries?.join(',') };
     const sent = { connection: { remoteAddress }, headers } as unknown;
     return proxyAddress(sent as Parameters<typeof proxyAddress>[0], isTrusted);
   };
 }
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+const withoutPort = (entry: string): string =>
+  entry.trim().replace(/^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/, '$1$2');

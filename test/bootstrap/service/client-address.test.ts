@@ -42,6 +42,37 @@ describe('The address of a client', () => {
       { 'x-forwarded-for': client },
       client,
     ],
+    [
+      'is found without the ports of IPv4',
+      PROXY,
+      { 'x-forwarded-for': `${client}:4711, 10.1.2.3:5555` },
+      client,
+    ],
+    [
+      'is found without the ports and brackets of IPv6',
+      '::ffff:10.1.2.3',
+      { 'x-forwarded-for': '[2001:db8::1]:4711,[::ffff:10.1.2.3]:80' },
+      '2001:db8::1',
+    ],
+    [
+      'is found without brackets alone',
+      PROXY,
+      { 'x-forwarded-for': '[2001:db8::1]' },
+      '2001:db8::1',
+    ],
+    ['keeps an IPv6 that ends like a port', PROXY, { 'x-forwarded-for': '::1:80' }, '::1:80'],
+    [
+      'is found past empty members of the list',
+      PROXY,
+      { 'x-forwarded-for': `1.1.1.1, ${client},, 10.1.2.3 ,` },
+      client,
+    ],
+    [
+      'is what a proxy writes in place of an address',
+      PROXY,
+      { 'x-forwarded-for': 'unknown' },
+      'unknown',
+    ],
     ['is unknown with the connection', undefined, { 'x-forwarded-for': client }, undefined],
   ] as const) {
     it(title, () => {
