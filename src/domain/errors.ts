@@ -136,9 +136,15 @@ export class UnavailableError extends AnimalStoreError {
   /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
-  /** @param doing what failed, as in "reading an animal"; logged, not shown to clients. */
-  constructor(doing: string, options?: ErrorOptions & { retryAfter?: number | undefined }) {
-    super(`The store is not available (${doing}).`, options);
+  /**
+   * @param doing what failed, as in "reading an animal"; logged, not shown to clients
+   * @param options `message`: the whole sentence, if it is not the store that is not available
+   */
+  constructor(
+    doing: string,
+    options?: ErrorOptions & { message?: string; retryAfter?: number | undefined },
+  ) {
+    super(options?.message ?? `The store is not available (${doing}).`, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
 }

@@ -36,7 +36,12 @@ export interface Permit {
 }
 
 /** Too many requests: this one is refused before any work is done. */
-export class BusyError extends UnavailableError {}
+export class BusyError extends UnavailableError {
+  /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
+  constructor(reason: string) {
+    super(reason, { message: `The service is busy (${reason}).` });
+  }
+}
 
 /** The permit of a request without bounds. */
 export const UNBOUNDED: Permit = {

@@ -31,7 +31,8 @@ export class Readiness {
    * @throws {UnavailableError} it is not
    */
   async check(): Promise<void> {
-    if (this.#stopping) throw new UnavailableError('stopping');
+    if (this.#stopping)
+      throw new UnavailableError('stopping', { message: 'The service is stopping.' });
     const now = performance.now();
     // While one request checks, others use the latest result: Workers forbid waiting for another request's promise.
     const isKnown = now - this.#known < 3 * FRESH && now - this.#began < FRESH;

@@ -84,7 +84,10 @@ describe('Readiness', () => {
     const readiness = new Readiness(async () => {});
     await readiness.check();
     readiness.stop();
-    await rejects(readiness.check(), UnavailableError);
+    await rejects(readiness.check(), {
+      code: 'service_unavailable',
+      message: 'The service is stopping.',
+    });
   });
 
   it('ends after a second when the store does not answer, and /livez is 200 meanwhile', async () => {

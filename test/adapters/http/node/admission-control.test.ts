@@ -210,7 +210,7 @@ describe('The turns of requests', () => {
 
   for (const [waited, refusal] of [
     [250, undefined],
-    [251, 'The store is not available (too busy to answer soon).'],
+    [251, 'The service is busy (too busy to answer soon).'],
   ] as const) {
     it(`are ${refusal ? 'not ' : ''}waited for by default for ${waited} ms`, async () => {
       const clock = mock.method(performance, 'now', () => 1000);
