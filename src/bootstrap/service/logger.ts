@@ -18,7 +18,7 @@ export async function createLogger(
         { ...options, hooks: { streamWrite: visible } },
         await prettyStream(destination, stderr.isTTY),
       )
-    : pino(options, destination);
+    : pino({ ...options, hooks: { streamWrite: escaped } }, destination);
 }
 
 /**
@@ -74,12 +74,18 @@ async function prettyStream(to: DestinationStream, colorize: boolean): Promise<D
   });
 }
 
-/** A line of JSON whose control characters show as their codes: a terminal would obey them. */
+/** A line of JSON with escapes for what it may hold as it is, but a terminal would obey, or show as an end of line. */
+const escaped = (line: string): string =>
+  line.replaceAll(
+    /[\x7f-\x9f\u2028\u2029]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** The same for people: once it is parsed, escapes still show as such. */
 const visible = (line: string): string =>
-  line.replaceAll(/\\(u00..|[bfr])|\\.|[\x7f-\x9f]/g, (text, control?: string) => {
-    if (control !== undefined) return `\\\\${control}`;
-    return text < '\x7f' ? text : `\\\\x${text.charCodeAt(0).toString(16)}`;
-  });
+  escaped(line).replaceAll(/\\(u....|[bfr])|\\./g, (text, control?: string) =>
+    control === undefined ? text : `\\\\${control}`,
+  );
 
 function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[0]) {
   if (error !== undefined)

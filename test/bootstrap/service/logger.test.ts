@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
+import { BusyError } from '../../../src/adapters/http/index.js';
 import { createLogger, httpLogTo, logDestination } from '../../../src/bootstrap/service/logger.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
@@ -112,7 +113,7 @@ describe('The log', () => {
   } as const;
   const CLIENT = { clientAddress: '192.0.2.1', userAgent: 'till/2', keyId: 'k-1' };
   const RESPONSE = { ...REQUEST, ...CLIENT, status: 201, bytes: 60, milliseconds: 1.23456 };
-  const unavailable = new UnavailableError('too many requests at once');
+  const unavailable = new BusyError('too many requests at once');
 
   it('has a line for every response, its time to the microsecond', async () => {
     httpLogTo(await logger()).responded({
@@ -138,7 +139,7 @@ describe('The log', () => {
     ).to.deep.equal([
       '[TIME] INFO: responded POST /v1/pets 201 1.235 ms k-1 ',
       '[TIME] INFO: responded POST /v1/pets 400 1.235 ms k-1 invalid_pet',
-      '[TIME] WARN: responded POST /v1/pets 503 1.235 ms k-1 service_unavailable {"reason":"The store is not available (too many requests at once)."}',
+      '[TIME] WARN: responded POST /v1/pets 503 1.235 ms k-1 service_unavailable {"reason":"The service is busy (too many requests at once)."}',
       '',
     ]);
   });
@@ -151,9 +152,27 @@ describe('The log', () => {
     log.warn('store: \r\x1b]2;title\x07 in C:\\bin\\u001b, \u0085é "quoted"');
     const colors = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g'); // pino-pretty's
     const text = io.err.replaceAll(colors, '');
-    expect(text).to.include('/\\x9b2J\\x7f').and.include('a fault \\b\\u001bc');
-    expect(text).to.include('store: \\r\\u001b]2;title\\u0007 in C:\\bin\\u001b, \\x85é "quoted"');
+    expect(text).to.include('/\\u009b2J\\u007f').and.include('a fault \\b\\u001bc');
+    expect(text).to.include(
+      'store: \\r\\u001b]2;title\\u0007 in C:\\bin\\u001b, \\u0085é "quoted"',
+    );
     expect(text.replaceAll('\n', '')).to.not.match(/\p{Cc}/u);
+  });
+
+  it('has no C1 control character and no line separator of a client, in either format', async () => {
+    const text = '\x7f \x80 \x9b2J \x9d0;title\x9c \x9f \u2028 \u2029 é \xa0 "\\';
+    const error = new TypeError(text, { cause: text });
+    for (const LOG_FORMAT of ['pretty', 'json']) {
+      io = new TestIo();
+      const log = await logger({ LOG_FORMAT });
+      const sent = { path: text, userAgent: text, traceparent: text, clientAddress: text };
+      httpLogTo(log).responded({ ...RESPONSE, ...sent, status: 500, error });
+      log.warn({ [text]: text }, text);
+      expect(io.err, LOG_FORMAT).to.not.match(/[\x7f-\x9f\u2028\u2029]/);
+      expect(io.err).to.include('\\u009b2J \\u009d0;title\\u009c').and.include('é \xa0');
+    }
+    const [line] = io.lines;
+    expect([line?.['path'], line?.['userAgent']]).to.deep.equal([text, text]);
   });
 
   it('has requests with an expired or a revoked key at warn, with another wrong one at info', async () => {
@@ -202,7 +221,7 @@ describe('The log', () => {
     log.responded({ ...RESPONSE, status: 503, error: unavailable });
     expect(io.lines.map(({ level, reason, err }) => [level, reason, err])).to.deep.equal([
       [50, 'The store is not available (reading an animal). ECONNREFUSED', undefined],
-      [40, 'The store is not available (too many requests at once).', undefined],
+      [40, 'The service is busy (too many requests at once).', undefined],
     ]);
   });
 
