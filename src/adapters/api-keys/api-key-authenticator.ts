@@ -10,14 +10,15 @@ import {
 import { systemClock, timeOf, type Clock } from '../../application/ports/clock.js';
 import { requireValid } from '../../domain/errors.js';
 import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
-import { cachedFindKey, isEqual, type FindKey } from './api-key-cache.js';
+import { cachedFindKey, type FindKey } from './api-key-cache.js';
 
 /**
  * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
  * to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
-  readonly #staticKeys: ReadonlyArray<{ readonly id: string; readonly hash: string }>;
+  /** The ids of static keys, by the hash of the key. */
+  readonly #staticKeys: ReadonlyMap<string, string>;
   readonly #findManaged: FindKey | undefined;
   readonly #clock: Clock;
 
@@ -39,7 +40,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   }) {
     const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
     requireValid(Object.fromEntries(faults));
-    this.#staticKeys = staticKeys.map((key) => ({ id: staticKeyId(key), hash: hashApiKey(key) }));
+    this.#staticKeys = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findManaged = apiKeys && cachedFindKey(apiKeys);
     this.#clock = clock;
   }
@@ -47,9 +48,8 @@ export class ApiKeyAuthenticator implements Authenticator {
   async authenticate(credential: string, { signal }: Call = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
-    // Every key in constant time: the time reveals neither which key matched nor how much of it.
-    let staticId: string | undefined;
-    for (const key of this.#staticKeys) if (isEqual(key.hash, hash)) staticId = key.id;
+    // By its hash, the time of the look-up reveals nothing of a key: nobody can choose the hash of a guess.
+    const staticId = this.#staticKeys.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
     const id = readApiKeyId(credential);

@@ -42,6 +42,6 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
 }
 
 /** Compares in constant time. */
-export const isEqual = (one: string, other: string): boolean =>
+const isEqual = (one: string, other: string): boolean =>
   one.length === other.length &&
   timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'));
