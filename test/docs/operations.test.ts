@@ -41,6 +41,7 @@ describe('The pages for operators', function () {
       const service = new NodeServer((request, response) => {
         connections.add(request.socket);
         received = request.headers;
+        if (request.url === '/large') response.setHeader('X-Large', 'x'.repeat(12 * 1024));
         void listener(request, response);
       });
       const port = await service.listen(0, '127.0.0.1');
@@ -90,6 +91,10 @@ describe('The pages for operators', function () {
         const large = await send('/v1/pets', 'POST', json, ' '.repeat(300_000));
         expect([large.status, JSON.parse(large.body)]).to.deep.include(413);
         expect(large.body).to.include('"payload_too_large"');
+        expect((await send('/large')).status, 'response headers of 12 KiB').to.equal(404);
+        const linked = await send(`/v1/pets?limit=1&x=${'x'.repeat(3900)}`);
+        expect(linked).to.include({ status: 200 });
+        expect(linked.headers['link']).to.equal('</v1/pets?limit=1&after=1>; rel="next"');
         await send('/livez', 'GET', { 'X-Forwarded-For': '7.7.7.7', Forwarded: 'for=7.7.7.7' });
         expect(received, 'the forged address of a client').to.include({
           'x-forwarded-for': 'unix:',

@@ -1,15 +1,15 @@
 import type { PetQuery } from '../../application/animal-store.js';
 import { petQueryFaults, requireFrom } from '../../application/create-animal-store.js';
-import { InvalidParameterError, PetNotFoundError } from '../../domain/errors.js';
+import { InvalidParameterError, PetNotFoundError, type Fault } from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 
 /**
- * Reads the query of listPets. Unknown parameters are ignored, and `listPets` checks the values; only a repeated
- * parameter and `cursor` are refused here, together with every other fault.
- * @throws {InvalidParameterError} a parameter is repeated, or `cursor` is given
+ * Reads the query of listPets. Unknown parameters are ignored, and `listPets` checks the values; only a parameter that
+ * is repeated or has brackets and `cursor` are refused here, together with every other fault.
+ * @throws {InvalidParameterError} a parameter is repeated or has brackets, or `cursor` is given
  */
 export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
@@ -21,13 +21,13 @@ export function readPetQuery(query: string): PetQuery {
     status: (sent.get('status') ?? undefined) as PetStatus | undefined,
     after: after === null ? undefined : (parseInt64(after) ?? (after as unknown as bigint)),
   };
-  const repeated = Object.keys(read).filter((name) => sent.getAll(name).length > 1);
+  const repeated = repeatedIn(sent, Object.keys(read));
   // A client of an older version must not start again without noticing.
   const isOld = sent.has('cursor');
   if (repeated.length === 0 && !isOld) return read;
   throw new InvalidParameterError([
     ...petQueryFaults(read).filter(({ field }) => !repeated.includes(field)),
-    ...repeated.map((field) => ({ field, message: 'must be given once' })),
+    ...repeated.map(notOnce),
     ...(isOld
       ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }]
       : []),
@@ -36,15 +36,33 @@ export function readPetQuery(query: string): PetQuery {
 
 /**
  * Reads the status that a change starts from. Unknown parameters are ignored.
- * @throws {InvalidParameterError} `from` is repeated or no status
+ * @throws {InvalidParameterError} `from` is repeated, has brackets or is no status
  */
 export function readFrom(query: string): PetStatus | undefined {
-  const [from, ...more] = query === '' ? [] : new URLSearchParams(`?${query}`).getAll('from');
-  if (more.length > 0)
-    throw new InvalidParameterError([{ field: 'from', message: 'must be given once' }]);
-  requireFrom(from as PetStatus | undefined);
-  return from as PetStatus | undefined;
+  const sent = new URLSearchParams(`?${query}`);
+  const repeated = repeatedIn(sent, ['from']);
+  if (repeated.length > 0) throw new InvalidParameterError(repeated.map(notOnce));
+  const from = (sent.get('from') ?? undefined) as PetStatus | undefined;
+  requireFrom(from);
+  return from;
 }
+
+/**
+ * The parameters that are given more than once, or with brackets: client libraries write arrays as `status[]=sold`. To
+ * ignore that would answer another question.
+ */
+function repeatedIn(sent: URLSearchParams, names: readonly string[]): string[] {
+  const keys = [...sent.keys()];
+  return names.filter((name) => {
+    const given = keys.filter((key) => key === name || key.startsWith(`${name}[`));
+    return given.length > 1 || given.some((key) => key !== name);
+  });
+}
+
+const notOnce = (field: string): Fault => ({
+  field,
+  message: 'must be given once, without brackets',
+});
 
 /**
  * Reads the id in a path.
@@ -60,13 +78,23 @@ export function readPetId({ petId = '' }: Readonly<Record<string, string>>): big
 const decimal = (text: string): number =>
   /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 
-const isAfter = (pair: string): boolean =>
-  // Only a name with percent-encoding needs decoding.
-  pair.includes('%') ? new URLSearchParams(`?${pair}`).has('after') : /^after(?:=|$)/.test(pair);
+/** The name of a parameter. Only one with percent-encoding needs decoding. */
+const nameOf = (pair: string): string | undefined =>
+  pair.includes('%') ? new URLSearchParams(`?${pair}`).keys().next().value : pair.split('=', 1)[0];
 
-/** The Link to the next page (RFC 8288): the same query, unknown parameters included, with another `after`. */
+/** The longest query of a Link, in characters. Proxies bound the headers of a response, often to 4 KiB in all. */
+const MAX_LINK_QUERY = 2000;
+
+/**
+ * The Link to the next page (RFC 8288): the same query with another `after`. It repeats unknown parameters, unless they
+ * make it too long.
+ */
 export function nextLink(linkBase: string, query: string, after: bigint): string {
-  const others = query.split('&').filter((pair) => pair !== '' && !isAfter(pair));
-  const parameters = encodedForLink([...others, `after=${after}`].join('&'));
+  const others = query.split('&').filter((pair) => pair !== '' && nameOf(pair) !== 'after');
+  const linkOf = (pairs: readonly string[]): string =>
+    encodedForLink([...pairs, `after=${after}`].join('&'));
+  let parameters = linkOf(others);
+  if (parameters.length > MAX_LINK_QUERY)
+    parameters = linkOf(others.filter((pair) => /^(?:limit|status)$/.test(nameOf(pair) ?? '')));
   return `<${linkBase}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }

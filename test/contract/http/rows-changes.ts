@@ -68,7 +68,7 @@ const ACCEPTED: Readonly<Record<string, RowRequest>> = {
   'the status in any spelling of JSON': patch(' {"st\\u0061tus" : "available"} '),
   'the status that the animal has, as from': patch(SAME, '{{pet}}?from=available'),
   'a percent-encoded from': patch(SAME, '{{pet}}?fr%6fm=%61vailable'),
-  'unknown parameters': patch(SAME, '{{pet}}?xfrom=sold&from[]=sold'),
+  'unknown parameters': patch(SAME, '{{pet}}?xfrom=sold&froms[]=sold'),
   'the entity tag of the animal': patch(SAME, '{{pet}}', ['If-Match', '{{petTag}}']),
   'the entity tag among others': patch(SAME, '{{pet}}', ['If-Match', '"x" , {{petTag}},W/"y"']),
   'the entity tag beside from': patch(SAME, '{{pet}}?from=available', ['If-Match', '{{petTag}}']),
@@ -125,6 +125,13 @@ const conditionsOf = <Method extends string>(
     request('{{pet}}?from=available&from=available'),
     error('invalid_parameter', { message: /from .*once/ }),
   ),
+  ...words('from[]=sold from%5B%5D=available from[0]=sold&from=available').map((query) =>
+    on(
+      `refuses a ${method} with the query ${query}`,
+      request(`{{pet}}?${query}`),
+      error('invalid_parameter', { message: /from .*brackets/ }),
+    ),
+  ),
   on(
     `answers 409 to a ${method} from another status, and says which it is`,
     request('{{pet}}?from=sold'),
@@ -148,6 +155,23 @@ const conditionsOf = <Method extends string>(
     `says to a ${method} that a weak entity tag never matches`,
     request('{{pet}}', ['If-Match', '"x", W/{{petTag}}']),
     error('precondition_failed', { message: /weak/ }),
+  ),
+  ...[
+    '{{petTagText}}',
+    '"{{petTagText}}-gzip"',
+    '"{{petTagText}}-br"',
+    '"{{petTagText}};gzip"',
+  ].map((tag) =>
+    on(
+      `says to a ${method} that a proxy may have changed the entity tag [${tag}]`,
+      request('{{pet}}', ['If-Match', tag]),
+      error('precondition_failed', { message: /proxy/ }),
+    ),
+  ),
+  on(
+    `blames no proxy for the entity tag of something else, given to a ${method}`,
+    request('{{pet}}', ['If-Match', '{{listTag}}']),
+    error('precondition_failed', { message: /^It has changed/ }),
   ),
   on(
     `checks the entity tag before the status of a ${method}`,

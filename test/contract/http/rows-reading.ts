@@ -43,6 +43,11 @@ const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp
   ['a limit twice, once with its name percent-encoded', 'limit=5&%6Cimit=5', /limit .*once/],
   ['a status twice', 'status=sold&status=pending', /status .*once/],
   ['after twice', 'after=1&after=1', /after .*once/],
+  ['a status with brackets, as client libraries send arrays', 'status[]=sold', /status .*brackets/],
+  ['a status with an index', 'status[0]=sold', /status .*brackets/],
+  ['a status with percent-encoded brackets', 'status%5B%5D=sold&limit=1', /status .*brackets/],
+  ['a limit with brackets beside one without', 'limit=5&limit[]=5', /limit .*brackets/],
+  ['after with an operator', 'after[$gt]=1', /after .*brackets/],
   ['a cursor of an older version, and names after', 'cursor=0', /cursor .*after/],
   ['a cursor of an older version beside after', '%63ursor=0&after=1', /cursor .*after/],
   [
@@ -59,14 +64,9 @@ const ACCEPTED: ReadonlyArray<readonly [what: string, query: string]> = [
   ['any id to begin behind', '?status=sold&after={{pet}}'],
   ['the smallest id to begin behind', '?after=-9223372036854775808'],
   ['the greatest id to begin behind', '?after=9223372036854775807'],
-  [
-    'parameters whose names only contain after or cursor',
-    '?xafter=x&after[]=x&cursors=1&xcursor=1',
-  ],
-  [
-    'parameters whose names differ in case or brackets',
-    '?Limit=0&STATUS=x&limit[]=0&status[$ne]=sold',
-  ],
+  ['parameters whose names only contain after or cursor', '?xafter=x&cursors=1&xcursor=1'],
+  ['parameters whose names differ in case', '?Limit=0&STATUS=x'],
+  ['unknown parameters with brackets', '?limits[]=0&filter[status]=x&[status]=x&xafter[]=x'],
   ['an empty query', '?'],
   ['a query of separators only', '?&&=&'],
   ['a query of 1,500 unknown parameters', `?${'a&'.repeat(1500)}limit=1`],
@@ -96,6 +96,16 @@ const LINKS: ReadonlyArray<readonly [what: string, query: string, next: RegExp]>
     /x=%FF%00&limit=1&after=\d+/,
   ],
   ['omits empty parameters', '&limit=1&', /limit=1&after=\d+/],
+  [
+    'omits unknown parameters that would make it long, and those alone',
+    `limit=1&${'x=1&'.repeat(980)}%73tatus=sold&y`,
+    /limit=1&%73tatus=sold&after=\d+/,
+  ],
+  [
+    'omits an unknown parameter that is long only once it is encoded',
+    `limit=1&x=${'>'.repeat(700)}`,
+    /limit=1&after=\d+/,
+  ],
   ['repeats a second question mark', '?limit=0&limit=1', /\?limit=0&limit=1&after=\d+/],
   [
     'cannot be ended by a parameter',
@@ -144,6 +154,8 @@ export const LISTING = [
     ok({ Link: null }),
   ),
 ];
+
+const READ_ONLY = 'GET, HEAD, OPTIONS';
 
 /** Anything that is not the text of an int64 is the id of no animal. */
 const ABSENT_IDS = [
@@ -194,7 +206,7 @@ export const GETTING = [
     'answers 410 to getPet once it is switched off, and names its replacement',
     get('/pets/{{pet}}'),
     error('operation_removed', {
-      message: /use \S*\/v1\/pets\?status=available /,
+      message: /use GET \S*\/v1\/pets\?after=<id - 1>&limit=1/,
       headers: DEPRECATED,
     }),
     { given: 'getPetOff' },
@@ -255,6 +267,24 @@ export const PATHS = [
     { raw: 'OPTIONS * HTTP/1.1\r\nHost: {{host}}\r\n\r\nGET * HTTP/1.1\r\nHost: {{host}}\r\n\r\n' },
     { status: 204, headers: { Allow: 'GET, HEAD, POST, OPTIONS' }, further: [NO_ROUTE] },
     { socketOnly: 'a URL cannot say it' },
+  ),
+  ...(
+    [
+      ['GET http://a', { status: 307, headers: { Location: 'docs' } }],
+      ['GET http://a?x=1', { status: 307, headers: { Location: 'docs' } }],
+      ['POST https://a', error('method_not_allowed', { headers: { Allow: READ_ONLY } })],
+      ['OPTIONS http://a/', ok({ Allow: READ_ONLY }, 204)],
+      ['OPTIONS http://a?', ok({ Allow: READ_ONLY }, 204)],
+      ['OPTIONS http://a', ok({ Allow: 'GET, HEAD, POST, OPTIONS' }, 204)],
+      ['OPTIONS HTTP://a:80', ok({ Allow: 'GET, HEAD, POST, OPTIONS' }, 204)],
+    ] as const
+  ).map(([line, expect]) =>
+    row(
+      `takes the empty path of ${line} for ${line.startsWith('OPTIONS') && !/[/?]$/.test(line) ? '*' : '/'}`,
+      { raw: `${line} HTTP/1.1\r\nHost: {{host}}\r\n\r\n` },
+      expect,
+      { socketOnly: 'clients send an absolute target to proxies only' },
+    ),
   ),
   inOtherBasePath(
     'lists animals and links to the next page',
