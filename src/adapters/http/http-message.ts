@@ -62,12 +62,19 @@ export const announcedLength = (request: HttpRequest): number =>
 /**
  * Splits a request target in origin-form or absolute-form (RFC 9112, 3.2), without scheme and authority. Decodes and
  * resolves nothing. Keeps an absolute-form that is not HTTP or has no authority (RFC 9110, 4.2), and the authority of a
- * CONNECT, without user and password: no route matches them, and logs have the path.
+ * CONNECT, without user and password: no route matches them, and logs have the path. An empty path of an absolute-form
+ * is `/` (RFC 9110, 4.2.3), and without a query it is the `*` of OPTIONS (RFC 9112, 3.2.4).
  */
-export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | 'query'> {
+export function splitRequestTarget(
+  target: string,
+  method?: string,
+): Pick<HttpRequest, 'path' | 'query'> {
   const origin = target.startsWith('/')
     ? target
-    : target.replace(/^https?:\/\/[^/?]+/i, '').replace(/^([a-z][\w+.-]*:\/\/)?[^/?]*@/i, '$1');
+    : target
+        .replace(/^https?:\/\/[^/?]+$/i, method === 'OPTIONS' ? '*' : '/')
+        .replace(/^https?:\/\/[^/?]+\/?/i, '/')
+        .replace(/^([a-z][\w+.-]*:\/\/)?[^/?]*@/i, '$1');
   const mark = origin.indexOf('?');
   if (mark === -1) return { path: origin, query: '' };
   return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };

@@ -56,7 +56,7 @@ describe('readPetQuery', () => {
   it('says of a repeated parameter only that it is repeated, and names every fault of the others', () => {
     expect(faultsOf(() => readPetQuery('limit=0&limit=5&status=gone'))).to.deep.equal([
       'status must be one of available, pending, sold',
-      'limit must be given once',
+      'limit must be given once, without brackets',
     ]);
   });
 });
@@ -72,7 +72,8 @@ describe('splitRequestTarget', () => {
     ['/v1/pets#top', '/v1/pets#top', ''],
     ['http://host/v1/pets?a=1', '/v1/pets', 'a=1'],
     ['HTTPS://me@[::1]:80/v1/pets', '/v1/pets', ''],
-    ['http://host?a=/b', '', 'a=/b'],
+    ['http://host', '/', ''],
+    ['http://host?a=/b', '/', 'a=/b'],
     ['ftp://host/v1/pets?a', 'ftp://host/v1/pets', 'a'],
     ['http://me:se@cret@host/a@b', '/a@b', ''],
     ['ftp://me:se@cret@host/a@b', 'ftp://host/a@b', ''],

@@ -46,7 +46,7 @@ export class NodeRequest implements HttpRequest {
   constructor(request: IncomingMessage, response: ServerResponse) {
     const { method = '', url = '' } = request;
     this.method = method;
-    ({ path: this.path, query: this.query } = splitRequestTarget(url));
+    ({ path: this.path, query: this.query } = splitRequestTarget(url, method));
     this.#request = request;
     this.#response = response;
   }
