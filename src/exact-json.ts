@@ -256,9 +256,18 @@ class Reader<Num> {
   }
 
   #expected(what: string, position = this.#at): JsonSyntaxError {
-    const end = position >= this.#text.length ? ', but the text ends,' : '';
-    return new JsonSyntaxError(`Expected ${what}${end} at position ${position}`);
+    const found = this.#text.codePointAt(position);
+    let but = '';
+    if (found === undefined) but = ', but the text ends,';
+    // Editors do not show them, or they look like the right ones.
+    else if (found > 0x7e) but = `, not ${characterName(found)},`;
+    return new JsonSyntaxError(`Expected ${what}${but} at position ${position}`);
   }
+}
+
+function characterName(code: number): string {
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return code === 0xfeff ? `${name}, a byte order mark` : name;
 }
 
 /**

@@ -61,10 +61,12 @@ function requireMatch(request: HttpRequest, entityTag: string): void {
   const sent = request.header('if-match') ?? '*';
   const tags = sent.split(',').map((tag) => tag.trim());
   if (isAny(sent) || tags.includes(entityTag)) return;
-  const weak =
-    'If-Match has a weak ETag (W/"..."), which never matches. A proxy may have made it weak.';
-  throw preconditionFailed(tags.some((tag) => tag.startsWith('W/')) ? weak : undefined);
+  throw preconditionFailed(tags.every((tag) => OWN_TAG.test(tag)) ? undefined : FOREIGN_TAG);
 }
+
+const FOREIGN_TAG =
+  'If-Match has an ETag that this service never makes, such as a weak one (W/"...") or one with -gzip. ' +
+  'A proxy may have changed it.';
 
 const isAny = (sent: string): boolean => sent.trim() === '*';
 
@@ -82,6 +84,8 @@ export function entityTagOf(body: string, link = ''): string | Promise<string> {
   const digest = sha256(`${link}\n${body}`);
   return typeof digest === 'string' ? tagOf(digest) : digest.then(tagOf);
 }
+
+const OWN_TAG = /^"[\w-]{22}"$/;
 
 /** 22 base64url digits are 132 bits: enough to rule out collisions. */
 const tagOf = (digest: string): string => `"${digest.slice(0, 22)}"`;

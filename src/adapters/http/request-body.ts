@@ -41,8 +41,8 @@ function mediaTypeError(request: HttpRequest): HttpError | undefined {
       Accept: 'application/json',
     });
   }
-  const encoding = request.header('content-encoding');
-  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return undefined;
+  // Empty members of a list are ignored (RFC 9110, 5.6.1.2).
+  if (/^(?:identity|[\s,])*$/i.test(request.header('content-encoding') ?? '')) return undefined;
   const message = 'The body must not be compressed: omit the header Content-Encoding.';
   return new HttpError('unsupported_media_type', message, {
     ...headers,

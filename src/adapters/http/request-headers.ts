@@ -13,12 +13,15 @@ const REALM = 'Bearer realm="animal-store"';
 
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
+const TWICE_BEARER =
+  'The API key is not valid: it begins with "Bearer", which the header Authorization needs only once.';
+
 /** The API key is not valid. Only the log says why: the response must not reveal which keys existed. */
 export class InvalidKeyError extends HttpError {
   readonly fault: 'unknown' | 'expired' | 'revoked' | 'malformed';
 
-  constructor(fault: InvalidKeyError['fault'], challenge = INVALID_TOKEN) {
-    super('invalid_api_key', ERRORS.invalid_api_key.message, { 'WWW-Authenticate': challenge });
+  constructor(fault: InvalidKeyError['fault'], challenge = INVALID_TOKEN, message?: string) {
+    super('invalid_api_key', message, { 'WWW-Authenticate': challenge });
     this.fault = fault;
   }
 }
@@ -50,7 +53,10 @@ export async function authenticate(
     });
   }
   const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) throw new InvalidKeyError(authentication.reason);
+  if (!authentication.ok) {
+    const hint = /^bearer(?: |$)/i.test(credential) ? TWICE_BEARER : undefined;
+    throw new InvalidKeyError(authentication.reason, INVALID_TOKEN, hint);
+  }
   return authentication.principal;
 }
 

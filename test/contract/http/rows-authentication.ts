@@ -65,6 +65,15 @@ const REFUSED: ReadonlyArray<
   ],
 ];
 
+const SAYS_BEARER: Expectation = { ...INVALID, message: /begins with "Bearer"/ };
+
+/** What programs send whose setting for the key holds the whole header. */
+const TWICE_BEARER: ReadonlyArray<readonly [what: string, key: string]> = [
+  ['the scheme twice', 'Bearer {{key}}'],
+  ['the scheme twice in another case', 'bearer  {{key}}'],
+  ['the scheme twice, and no key', 'Bearer'],
+];
+
 const ACCEPTED: ReadonlyArray<readonly [what: string, header: Header]> = [
   ['a static key', bearer()],
   ['a static key with every character that RFC 6750 allows', bearer('{{secondKey}}')],
@@ -108,6 +117,17 @@ export const AUTHENTICATION = [
     row(`answers 401 to ${what} without a key`, by(undefined, request), MISSING),
     row(`answers 401 to ${what} with an unknown key`, by('nobody', request), INVALID),
   ]),
+  ...TWICE_BEARER.map(([what, key]) =>
+    row(
+      `says to a list with ${what} that the key itself begins with it`,
+      by(key, get('/pets')),
+      SAYS_BEARER,
+    ),
+  ),
+  row('says nothing of the scheme to a key that only looks like it', by('Bearer-1', get('/pets')), {
+    ...INVALID,
+    message: /^The API key is not valid\.$/,
+  }),
   ...['api_key', 'access_token', 'Authorization'].map((name) =>
     row(
       `does not accept a key in the query as ${name}`,

@@ -115,11 +115,19 @@ const NOT_JSON: ReadonlyArray<readonly [what: string, body: string | Uint8Array]
     'with a fault below 16 levels',
     `{"name":"a","categoryId":7,"x":${'['.repeat(30)}01${']'.repeat(30)}}`,
   ],
-  ['with a byte order mark', `\ufeff${PET}`],
   ['in UTF-16', Buffer.from(PET, 'utf16le')],
   ['that is compressed without saying so', bytes(0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0)],
   ['that ends within a character', bytes(PET, 0xc3)],
   ['with Latin-1 in its name', bytes('{"name":"a', 0xe9, '","categoryId":7}')],
+];
+
+/** Characters that no editor shows, or that look like others. */
+const INVISIBLE: ReadonlyArray<readonly [what: string, body: string, code: string]> = [
+  ['that begins with a byte order mark', `\ufeff${PET}`, 'U\\+FEFF, a byte order mark'],
+  ['with a byte order mark inside', `{\ufeff"name":"a","categoryId":7}`, 'U\\+FEFF'],
+  ['with a no-break space', `{"name":\u00a0"a","categoryId":7}`, 'U\\+00A0'],
+  ['with a zero width space at its end', `${PET}\u200b`, 'U\\+200B'],
+  ['with typographic quotes', `{\u201cname\u201d:"a","categoryId":7}`, 'U\\+201C'],
 ];
 
 const NO_BODY: ReadonlyArray<readonly [what: string, request: RowRequest]> = [
@@ -134,6 +142,13 @@ export const BODIES = [
   ...structure,
   ...NOT_JSON.map(([what, body]) =>
     row(`refuses a body ${what} as malformed`, post(body), MALFORMED),
+  ),
+  ...INVISIBLE.map(([what, body, code]) =>
+    row(
+      `refuses a body ${what}, and names the character`,
+      post(body),
+      error('malformed_json', { message: new RegExp(code) }),
+    ),
   ),
   ...NO_BODY.map(([what, request]) =>
     row(`refuses a create with ${what}, and keeps the connection open`, request, {
@@ -240,8 +255,10 @@ export const BODY_HEADERS = [
     postAs('application/json; CHARSET=latin1'),
     MALFORMED,
   ),
-  row('accepts a body of the encoding Identity', encodedAs('Identity'), CREATED),
-  ...['gzip', 'br', 'bogus', 'identity, gzip'].map((encoding) =>
+  ...['Identity', '', ' , ', 'identity,', ',identity , IDENTITY'].map((encoding) =>
+    row(`accepts a body of the encoding [${encoding}]`, encodedAs(encoding), CREATED),
+  ),
+  ...['gzip', 'br', 'bogus', 'identity, gzip', ',gzip', 'identity gzip'].map((encoding) =>
     row(`refuses a body of the encoding ${encoding}`, encodedAs(encoding), UNSUPPORTED_ENCODING),
   ),
   ...SIZES,
