@@ -30,19 +30,7 @@ export interface NewPet {
 /** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
-/**
- * Unicode's White_Space property, for a character class: `\s` differs between languages. Controls are escaped, because
- * generators of clients copy the pattern into source text; Go and PHP do not know `\u`.
- */
-const WHITE_SPACE =
-  String.raw`\x09-\x0d \x85` + '\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000';
-const BLANK = new RegExp(`^[${WHITE_SPACE}]*$`, 'u');
-
-/**
- * The rule for a name as a regular expression that every common engine compiles. It does not exclude lone surrogates,
- * which most languages do not have.
- */
-export const NAME_PATTERN = String.raw`^[${WHITE_SPACE}]*[^\x00${WHITE_SPACE}][^\x00]*$`;
+const BLANK = /^\p{White_Space}*$/u;
 
 /** The length of the longest name that can be given to a new animal, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
