@@ -85,7 +85,7 @@ export const ERRORS = {
   operation_removed: {
     status: 410,
     meaning: 'The operation was removed. The message says what to use instead.',
-    message: 'This operation was removed: use {successor} and the like.',
+    message: 'This operation was removed: use GET {replacement}.',
   },
   precondition_failed: {
     status: 412,

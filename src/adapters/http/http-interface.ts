@@ -117,12 +117,15 @@ export class HttpInterface {
       error: fault,
       milliseconds: performance.now() - began,
     });
+    const ofEndpoint = endpoint?.headers?.(linkBase) ?? {};
+    const links = [ofEndpoint['Link'], response.headers['Link']].filter((link) => link);
     const headers = {
       ...commonHeaders(id),
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),
-      ...endpoint?.headers?.(linkBase),
+      ...ofEndpoint,
       ...context.quotaHeaders,
       ...response.headers,
+      ...(links.length > 0 && { Link: links.join(', ') }),
     };
     // To say that the service is not ready, or busy, is no fault of a health check, or of the admission.
     const isFault = fault !== undefined && !endpoint?.alwaysServed && !(fault instanceof BusyError);
@@ -154,8 +157,8 @@ export class HttpInterface {
     const { removed, scope } = endpoint;
     const { principal } = context;
     if (removed !== undefined) {
-      const successor = context.linkBase + removed;
-      throw new HttpError('operation_removed', messageOf('operation_removed', { successor }));
+      const replacement = context.linkBase + removed;
+      throw new HttpError('operation_removed', messageOf('operation_removed', { replacement }));
     }
     if (rateLimiter && principal)
       context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);

@@ -40,7 +40,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     sunset: operation.deprecation?.sunset,
     headers:
       operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
-    removed: isRemoved(id, settings) ? operation.deprecation?.successor : undefined,
+    removed: isRemoved(id, settings) ? operation.deprecation?.replacement : undefined,
     handle: respondTo(operation, handlers[id]),
   });
   return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(

@@ -25,6 +25,8 @@ export interface Operation {
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly body?: {
     readonly schema: Keywords;
+    /** A valid value. Tools without one make values of the names of the types. */
+    readonly example: unknown;
     readonly description: string;
     /** Its media types. The first is the usual one. */
     readonly types: readonly string[];
@@ -54,8 +56,10 @@ export interface Parameter {
 export interface Deprecation {
   /** When the operation will be removed (RFC 8594). */
   readonly sunset: Date;
-  /** The successor, below the base path. */
+  /** The successor, below the base path, for programs. */
   readonly successor: string;
+  /** The request that does the same, below the base path, for people. */
+  readonly replacement: string;
   /** What to use instead, as a sentence. */
   readonly advice: string;
 }
@@ -168,6 +172,7 @@ export const OPERATIONS = {
     },
     body: {
       schema: reference('NewPet'),
+      example: { name: 'Bella', categoryId: 7, status: 'available' },
       description: 'The animal, as uncompressed `application/json` in UTF-8.',
       types: ['application/json'],
     },
@@ -188,7 +193,10 @@ export const OPERATIONS = {
     deprecation: {
       sunset: GET_PET_SUNSET,
       successor: '/pets?status=available',
-      advice: 'Use `GET /pets` with the `status` filter instead.',
+      replacement: '/pets?after=<id - 1>&limit=1',
+      advice:
+        'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - 1>&limit=1`. ' +
+        'If the animal is gone, that returns the next one.',
     },
     parameters: {
       petId: PET_ID_PARAMETER,
@@ -210,6 +218,7 @@ export const OPERATIONS = {
     parameters: OF_A_CHANGE.parameters,
     body: {
       schema: reference('StatusChange'),
+      example: { status: 'sold' },
       description: 'The new status, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
       types: ['application/merge-patch+json', 'application/json'],
     },

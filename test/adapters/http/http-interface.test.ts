@@ -7,6 +7,7 @@ import type {
 } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
+import { OPERATIONS } from '../../../src/adapters/http/operations.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
@@ -223,6 +224,21 @@ describe('HttpInterface', () => {
         expect(headers['Location']).to.equal(location);
       }
     });
+  });
+
+  it('keeps the link to the next page of a deprecated operation beside that to its successor', async () => {
+    Object.assign(OPERATIONS.listPets, { deprecation: OPERATIONS.getPet.deprecation });
+    try {
+      const http = httpInterface();
+      await http.handle(createWith(REX));
+      await http.handle(createWith(REX));
+      const { headers } = await http.handle(requestWith(KEY, { query: 'limit=1' }));
+      expect(headers['Link']).to.equal(
+        '</v1/pets?status=available>; rel="successor-version", </v1/pets?limit=1&after=1>; rel="next"',
+      );
+    } finally {
+      Reflect.deleteProperty(OPERATIONS.listPets, 'deprecation');
+    }
   });
 
   it('tells the host of faults, which are 500 and above: not refusals for being busy, and not health checks', async () => {

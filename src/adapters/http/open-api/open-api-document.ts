@@ -106,7 +106,7 @@ function operationObject(id: string, operation: Operation, settings: HttpSetting
       requestBody: {
         description: body.description,
         required: true,
-        content: content(body.schema, body.types),
+        content: content(body.schema, body.types, { example: body.example }),
       },
     }),
     responses: responses(id, operation, settings),
@@ -173,7 +173,8 @@ function errorResponse(
     bodyLimit: settings.bodyLimit,
     fault: 'Expected a value at position 8',
     requestId: '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
-    successor: (settings.publicUrl ?? settings.basePath) + (operation.deprecation?.successor ?? ''),
+    replacement:
+      (settings.publicUrl ?? settings.basePath) + (operation.deprecation?.replacement ?? ''),
     methods: operation.method,
     ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
   };
