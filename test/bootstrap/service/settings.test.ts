@@ -214,12 +214,12 @@ describe('The settings', () => {
       ],
       [
         'CORS_ORIGINS',
-        `${ORIGIN} 1`,
+        `${ORIGIN} entry 1 is not valid`,
         ['capacitor://', 'capacitor:localhost', 'Capacitor://a', 'app://a/', 'app://me@a'],
       ],
       [
         'CORS_ORIGINS',
-        `${ORIGIN} 1`,
+        `${ORIGIN} entry 1 is not valid`,
         ['app://*.a', 'app://a?', 'app://a#b', 'app://a:080', 'app://é'],
       ],
       [
