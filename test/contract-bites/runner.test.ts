@@ -1,4 +1,16 @@
 import { expect } from 'chai';
+import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/index.js';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import {
+  animalStoreContract,
+  apiKeyRepositoryContract,
+  authenticatorContract,
+  catalogueTransferContract,
+  httpContract,
+  petChangesContract,
+  petRepositoryContract,
+  storeFactoryContract,
+} from '../contract/index.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 
@@ -35,6 +47,8 @@ const fails: ContractCase<Counter> = {
 const never: ContractCase<Counter> = { name: 'never ends', run: () => new Promise(() => {}) };
 
 const noDisk = (): Promise<never> => Promise.reject(new Error('no disk'));
+
+const dispose = async (): Promise<void> => {};
 
 const outcomes = (results: readonly CaseResult[]): string[] =>
   results.map((result) => {
@@ -96,6 +110,84 @@ describe('runContract', () => {
     ]);
     later.resolve();
     while (counters.disposed === 0) await Promise.resolve();
+  });
+
+  it('fails once, by name, when the subject lacks what every case needs, and skips the others', async () => {
+    const { pets } = openMemoryStore();
+    const credential = 'a-key-of-sixteen-characters';
+    const accepted = [credential, `${credential}-2`].map((each) => ({
+      credential: each,
+      keyId: each,
+      scopes: [],
+    }));
+    const refused = [{ credential, reason: 'unknown' }];
+    const authenticator = new ApiKeyAuthenticator({ staticKeys: [credential] });
+    for (const [contract, subject, missing] of [
+      [petRepositoryContract, { pets }, 'the subject has no dispose'],
+      [petRepositoryContract, { dispose }, 'the subject has no pets'],
+      [
+        petRepositoryContract,
+        { pets: { ...pets, add: undefined, check: undefined }, dispose },
+        'the subject has no pets.add, no pets.check',
+      ],
+      [
+        petChangesContract,
+        { pets, changes: {}, dispose },
+        'no changes.changeStatus, no changes.remove',
+      ],
+      [apiKeyRepositoryContract, { pets, apiKeys: {}, dispose }, 'no apiKeys.add'],
+      [catalogueTransferContract, { pets, transfer: {}, dispose }, 'no transfer.survey'],
+      [animalStoreContract, { animalStore: {}, dispose }, 'no animalStore.listPets'],
+      [storeFactoryContract, { dispose }, 'the subject has no open'],
+      [httpContract, { url: '', dispose }, 'the subject has no keys, no send'],
+      [authenticatorContract, { dispose }, 'the subject has no authenticator.authenticate'],
+      [
+        authenticatorContract,
+        { authenticator, accepted: accepted.slice(1), refused, dispose },
+        'has 1 valid',
+      ],
+      [
+        authenticatorContract,
+        { authenticator, accepted, refused: [], dispose },
+        'no invalid credential',
+      ],
+    ] as const) {
+      const results = await runContract(
+        contract as unknown as Contract<Subject>,
+        async () => subject as unknown as Subject,
+      );
+      expect(String(results[0]?.error), contract.port)
+        .to.include(missing)
+        .and.include('no case can run');
+      const others = new Set(
+        results.slice(1).map(({ outcome, reason }) => `${outcome}: ${reason}`),
+      );
+      expect([...others].join(), contract.port)
+        .to.match(/^skipped: [^:]+$/)
+        .and.include(missing);
+    }
+  });
+
+  it('says in a failure what was done, what came and what was expected', async () => {
+    const { pets, ...ports } = openMemoryStore();
+    const open = async () => ({
+      ...ports,
+      pets: { ...pets, findById: async () => undefined, close: async () => {} },
+      dispose: async () => {},
+    });
+    const [result] = await runContract(petRepositoryContract, open, {
+      only: (name) => name.startsWith('returns every field'),
+    });
+    expect(result?.error).to.be.instanceOf(Error);
+    const { message, stack } = Object(result?.error) as Error;
+    expect(stack).to.include(message);
+    expect(message).to.match(
+      /pets\.add\(\{ .*categoryId: .*n.* \}\) resolved to \{ pet: \{ id: 1n/,
+    );
+    expect(message).to.match(/pets\.findById\(1n\) resolved to undefined/);
+    expect(message)
+      .to.match(/the id of the animal/)
+      .and.match(/'undefined'\n(?:.*\n)*.*'bigint'/);
   });
 
   it('runs the chosen cases, by name and topic', async () => {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { casesOf, each, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
-import { portCases, type Operations } from './store-operations.js';
+import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
   notDurable,
   notShared,
@@ -295,4 +295,8 @@ const cases = portCases('apiKeys', 'the store keeps no API keys', OPERATIONS, [
 export type ApiKeyRepositoryCase = IdOf<typeof cases>;
 
 /** What every store of API keys promises. */
-export const apiKeyRepositoryContract: Contract<StoreSubject> = { port: 'ApiKeyRepository', cases };
+export const apiKeyRepositoryContract: Contract<StoreSubject> = {
+  port: 'ApiKeyRepository',
+  lacks: lacksOf('apiKeys', OPERATIONS),
+  cases,
+};

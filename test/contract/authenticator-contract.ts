@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import {
   casesOf,
   each,
+  missingIn,
   promisesOf,
   type Contract,
   type ContractCase,
@@ -115,14 +116,12 @@ const JUDGING = promises({
     authenticator,
     accepted,
   }) {
-    assert.ok(accepted.length >= 2, 'the subject needs two valid credentials');
     for (const { credential, keyId, scopes } of [...accepted, ...accepted]) {
       const expected = { ok: true, principal: { keyId, scopes: new Set(scopes) } };
       assert.deepEqual(await authenticator.authenticate(credential), expected);
     }
   },
   async 'refuses an invalid credential with its reason, every time'({ authenticator, refused }) {
-    assert.ok(refused.length > 0, 'the subject needs an invalid credential');
     for (const { credential, reason } of [...refused, ...refused]) {
       assert.deepEqual(await authenticator.authenticate(credential), { ok: false, reason });
     }
@@ -240,7 +239,7 @@ const LOST_STORE = promises({
   },
 });
 
-const lacks =
+const undeclared =
   (property: 'issueWithHash' | 'loseStore') =>
   (subject: AuthenticatorSubject): string | undefined =>
     subject[property] ? undefined : `the subject has no \`${property}\``;
@@ -248,14 +247,26 @@ const lacks =
 const cases = [
   ...casesOf(JUDGING),
   ...casesOf(TWINS, acceptsNoTwin),
-  ...casesOf(STORED_HASHES, lacks('issueWithHash')),
-  ...casesOf(LOST_STORE, lacks('loseStore')),
+  ...casesOf(STORED_HASHES, undeclared('issueWithHash')),
+  ...casesOf(LOST_STORE, undeclared('loseStore')),
 ];
 
 export type AuthenticatorCase = IdOf<typeof cases>;
 
+/** What a subject lacks to be one of this contract. */
+function lacks(subject: AuthenticatorSubject): string | undefined {
+  const missing = missingIn(subject, 'authenticator.authenticate', 'accepted', 'refused');
+  if (missing !== undefined) return missing;
+  const { accepted, refused } = subject;
+  const short = [...accepted, ...refused].find(({ credential }) => credential.length < 16);
+  if (short) return 'a credential of the subject has fewer than 16 characters';
+  if (accepted.length < 2) return `\`accepted\` has ${accepted.length} valid credentials, not two`;
+  return refused.length > 0 ? undefined : '`refused` has no invalid credential';
+}
+
 /** What every authenticator promises. */
 export const authenticatorContract: Contract<AuthenticatorSubject> = {
   port: 'Authenticator',
+  lacks,
   cases,
 };

@@ -17,7 +17,7 @@ import {
   samplePet,
   times,
 } from './samples.js';
-import { portCases, type Operations } from './store-operations.js';
+import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
   cannotRemove,
   notDurable,
@@ -342,5 +342,6 @@ export type CatalogueTransferCase = IdOf<typeof cases>;
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
+  lacks: lacksOf('transfer', OPERATIONS),
   cases,
 };

@@ -11,6 +11,13 @@ export interface Contract<S extends Subject, Given extends string = never> {
    * has its own.
    */
   readonly sharesSubjects?: true;
+  /**
+   * Returns what the subject lacks to be one of this contract, or `undefined`. The first case fails with it, and the
+   * others are skipped.
+   */
+  readonly lacks?: (subject: S) => string | undefined;
+  /** Returns the subject as cases use it, where `dispose` must also close what they opened. Default: as it is. */
+  readonly adopt?: (subject: S) => S;
 }
 
 /** One promise. */
@@ -68,6 +75,21 @@ export interface Subject {
   /** Closes whatever is still open and removes what was stored. */
   readonly dispose: () => Promise<void>;
 }
+
+/** Which of these members an object lacks, by their paths, such as `pets.add`. */
+export function missingIn(subject: object, ...paths: readonly string[]): string | undefined {
+  const missing = paths.filter((path) => {
+    const names = path.split('.');
+    return names.reduce((part: unknown, name) => Object(part)[name], subject) === undefined;
+  });
+  return missing.length > 0 ? `the subject has no ${missing.join(', no ')}` : undefined;
+}
+
+/** The paths of the operations of a port. */
+export const pathsOf = <Port>(
+  port: string,
+  operations: Readonly<Record<keyof Port & string, true>>,
+): readonly string[] => Object.keys(operations).map((name) => `${port}.${name}`);
 
 /** Makes a new subject, set up as given. Its store is empty. */
 export type Open<S extends Subject, Given extends string = never> = (given: Given) => Promise<S>;

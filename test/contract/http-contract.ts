@@ -1,4 +1,4 @@
-import type { Contract, ContractCase, IdOf } from './contract.js';
+import { missingIn, type Contract, type ContractCase, type IdOf } from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
 import { AUTHENTICATION } from './http/rows-authentication.js';
@@ -81,6 +81,7 @@ function httpCase(
  */
 export const httpContract: Contract<HttpSubject, Situation> = {
   port: 'the HTTP interface',
+  lacks: (subject) => missingIn(subject, 'url', 'keys', 'send'),
   sharesSubjects: true,
   cases: [
     ...Object.entries(SCENARIOS).flatMap(([topic, scenarios]) =>

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import { FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
-import { portCases, type Operations } from './store-operations.js';
+import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
   addAll,
   anotherHandle,
@@ -368,4 +368,8 @@ const cases = portCases('changes', 'the store has no PetChanges', OPERATIONS, [
 export type PetChangesCase = IdOf<typeof cases>;
 
 /** What every store promises whose animals can be changed and removed. */
-export const petChangesContract: Contract<StoreSubject> = { port: 'PetChanges', cases };
+export const petChangesContract: Contract<StoreSubject> = {
+  port: 'PetChanges',
+  lacks: lacksOf('changes', OPERATIONS),
+  cases,
+};

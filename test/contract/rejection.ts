@@ -1,12 +1,13 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
 import type { Pet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
+import { shown } from './recorder.js';
 
 /** Resolves to what `call` rejects with; fails when the call resolves. */
 export async function rejectionOf(call: Promise<unknown>, about: unknown = ''): Promise<unknown> {
   const [result] = await Promise.allSettled([call]);
-  assert.ok(result.status === 'rejected', `the call resolved, and must reject ${String(about)}`);
-  return result.reason;
+  if (result.status === 'rejected') return result.reason;
+  assert.fail(`the call resolved to ${shown(result.value)}, and must reject${ofWhich(about)}`);
 }
 
 /**
@@ -19,10 +20,13 @@ export async function rejectsWithCode(
   about: unknown = '',
 ): Promise<Error> {
   const error = await rejectionOf(call, about);
-  assert.ok(isAnimalStoreError(error), `${String(error)} is not an error of the animal store`);
-  assert.equal(error.code, code, `the code is ${error.code}, and must be ${code} ${String(about)}`);
+  const expected = `must be one of the animal store with the code ${code}${ofWhich(about)}`;
+  assert.ok(isAnimalStoreError(error), `the error is ${shown(error)}, and ${expected}`);
+  assert.equal(error.code, code, `the code is ${error.code}, and the error ${expected}`);
   return error;
 }
+
+const ofWhich = (about: unknown): string => (about === '' ? '' : ` (${String(about)})`);
 
 /** Checks that a call with an aborted signal rejects with the signal's reason, whatever that is. */
 export async function rejectsWhenAborted(
@@ -30,7 +34,8 @@ export async function rejectsWhenAborted(
 ): Promise<void> {
   for (const reason of [new Error('given up'), 'given up', undefined]) {
     const signal = AbortSignal.abort(reason);
-    assert.equal(await rejectionOf(call({ signal })), signal.reason);
+    const error = await rejectionOf(call({ signal }), `aborted with ${shown(reason)}`);
+    assert.equal(error, signal.reason, 'the call did not reject with the reason of its signal');
   }
 }
 
@@ -44,14 +49,14 @@ export async function checkOnce(
 ): Promise<Pet> {
   const results = await Promise.allSettled(creating);
   const [pet, ...others] = await list();
-  assert.ok(pet);
-  assert.deepEqual(others, []);
+  assert.ok(pet, 'no animal is stored after simultaneous creates with one key');
+  assert.deepEqual(others, [], 'simultaneous creates with one key stored more than one animal');
   let creators = 0;
   for (const result of results) {
     if (result.status === 'rejected') {
       await rejectsWithCode(Promise.reject(result.reason), 'idempotency_conflict');
     } else {
-      assert.deepEqual(result.value.pet, pet);
+      assert.deepEqual(result.value.pet, pet, 'a create returned another animal than is stored');
       if (!result.value.replayed) creators += 1;
     }
   }

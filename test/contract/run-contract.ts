@@ -1,4 +1,12 @@
-import type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
+import {
+  missingIn,
+  type CaseResult,
+  type Contract,
+  type ContractCase,
+  type Open,
+  type Subject,
+} from './contract.js';
+import { Recorder } from './recorder.js';
 
 /** Which cases run, how long they may take, and how large the largest is. */
 export interface RunOptions {
@@ -36,6 +44,12 @@ export async function runContract<S extends Subject, Given extends string = neve
   }
 }
 
+/** A subject as the cases use it, with their last calls. */
+interface OpenSubject<S extends Subject> extends Subject {
+  readonly recorded: S;
+  readonly recorder: Recorder;
+}
+
 /** A contract together with its subjects. */
 interface Suite {
   readonly cases: readonly SuiteCase[];
@@ -56,26 +70,36 @@ export function suiteOf<S extends Subject, Given extends string = never>(
   { only = () => true, timeLimit = DEFAULT_TIME_LIMIT, animals = DEFAULT_ANIMALS }: RunOptions = {},
 ): Suite {
   const cases = contract.cases.filter(({ name, topic }) => only(name, topic));
-  const shared = new Map<Given, Promise<S>>();
+  const shared = new Map<Given, Promise<OpenSubject<S>>>();
+  let unfit: string | undefined;
 
-  async function openSubject(given: Given): Promise<S> {
+  async function openSubject(given: Given): Promise<OpenSubject<S>> {
     const opening = open(given);
+    let subject: S;
     try {
-      return await within(timeLimit, 'the subject did not open', opening);
+      subject = await within(timeLimit, 'the subject did not open', opening);
     } catch (error) {
-      void opening.then((subject) => subject.dispose()).catch(() => {}); // in case it still opens
+      void opening.then((late) => late.dispose()).catch(() => {}); // in case it still opens
       throw error;
     }
+    unfit = missingIn(subject, 'dispose') ?? contract.lacks?.(subject);
+    if (unfit !== undefined) {
+      await subject.dispose?.();
+      throw new Error(`${unfit}: no case can run`);
+    }
+    const adopted = contract.adopt?.(subject) ?? subject;
+    const recorder = new Recorder();
+    return { recorded: recorder.record(adopted), recorder, dispose: () => adopted.dispose() };
   }
-  const dispose = (subject: S): Promise<void> =>
+  const dispose = (subject: Subject): Promise<void> =>
     within(timeLimit, 'the subject was not disposed of', subject.dispose());
-  const subjectFor = (given: Given): Promise<S> => {
+  const subjectFor = (given: Given): Promise<OpenSubject<S>> => {
     if (!contract.sharesSubjects) return openSubject(given);
     const subject = shared.get(given) ?? openSubject(given);
     shared.set(given, subject);
     return subject;
   };
-  const release = async (subject: S): Promise<void> => {
+  const release = async (subject: Subject): Promise<void> => {
     if (!contract.sharesSubjects) await dispose(subject);
   };
 
@@ -84,16 +108,20 @@ export function suiteOf<S extends Subject, Given extends string = never>(
     unless,
     run,
   }: ContractCase<S, Given>): Promise<Omit<CaseResult, 'name' | 'milliseconds'>> {
+    if (unfit !== undefined) return { outcome: 'skipped', reason: unfit };
     try {
       const subject = await subjectFor(given as Given);
+      const { recorded, recorder } = subject;
+      recorder.clear();
       let reason: string | undefined;
       try {
-        reason = unless?.(subject);
+        reason = unless?.(recorded);
         if (reason === undefined)
-          await within(timeLimit, 'the case did not end', run(subject, { animals }));
+          await within(timeLimit, 'the case did not end', run(recorded, { animals }));
       } catch (error) {
+        const explained = recorder.explain(error); // before disposing, which calls the subject, too
         await release(subject).catch(() => {}); // the first error matters more
-        throw error;
+        throw explained;
       }
       await release(subject);
       return reason === undefined ? { outcome: 'passed' } : { outcome: 'skipped', reason };
@@ -113,13 +141,21 @@ export function suiteOf<S extends Subject, Given extends string = never>(
       },
     })),
     async close() {
-      // A subject that did not open has failed its cases.
-      for (const result of await Promise.allSettled(shared.values())) {
-        if (result.status === 'fulfilled') await dispose(result.value);
-      }
+      const subjects = [...shared.values()];
       shared.clear();
+      const disposing = subjects.map(async (opening) => {
+        const subject = await opening.catch(() => undefined); // it has failed its cases
+        if (subject) await dispose(subject);
+      });
+      await settleAll(disposing);
     },
   };
+}
+
+/** Waits for all, then rejects with the first error. */
+export async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(work);
+  await Promise.all(work);
 }
 
 /** Resolves or rejects as `work` does; rejects when it takes longer. */

@@ -1,3 +1,4 @@
+import type { AnimalStore } from '../../src/application/animal-store.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { changingCases } from './animal-store/changing.js';
 import { creatingCases } from './animal-store/creating.js';
@@ -5,14 +6,20 @@ import { readingCases } from './animal-store/reading.js';
 import type { AnimalStoreSubject } from './animal-store/subject.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
-import { casesOf, type Contract, type IdOf } from './contract.js';
+import { casesOf, missingIn, pathsOf, type Contract, type IdOf } from './contract.js';
 import { petChangesContract } from './pet-changes-contract.js';
 import { ADDING, EXACT } from './pet-repository/adding.js';
 import { CLAIMING } from './pet-repository/claiming.js';
 import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
-import { promises, type StoreSubject } from './store-subject.js';
+import { noStore, promises, type StoreSubject } from './store-subject.js';
+
+const USE_CASES = pathsOf<AnimalStore>('animalStore', {
+  listPets: true,
+  createPet: true,
+  getPet: true,
+});
 
 const animalStoreCases = [...creatingCases, ...readingCases, ...changingCases];
 
@@ -21,6 +28,7 @@ export type AnimalStoreCase = IdOf<typeof animalStoreCases>;
 /** What the animal store promises its callers, in this process or over HTTP. Errors are compared by their code. */
 export const animalStoreContract: Contract<AnimalStoreSubject> = {
   port: 'AnimalStore',
+  lacks: (subject) => missingIn(subject, 'animalStore') ?? missingIn(subject, ...USE_CASES),
   cases: animalStoreCases,
 };
 
@@ -31,6 +39,7 @@ export type PetRepositoryCase = IdOf<typeof petCases>;
 /** What every store of animals promises, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {
   port: 'PetRepository',
+  lacks: noStore,
   cases: petCases,
 };
 
@@ -45,6 +54,7 @@ export const storeContracts: readonly Contract<StoreSubject>[] = [
   petChangesContract,
   {
     port: animalStoreContract.port,
+    lacks: noStore,
     cases: animalStoreContract.cases.map(({ name, unless, run }) => ({
       name,
       unless: ({ pets, changes, dispose }) =>

@@ -2,6 +2,7 @@ import type { OpenOptions, Store } from '../../src/application/ports/store.js';
 import assert from 'node:assert/strict';
 import {
   casesOf,
+  missingIn,
   promisesOf,
   type Contract,
   type ContractCase,
@@ -9,6 +10,7 @@ import {
   type Subject,
 } from './contract.js';
 import { rejectionOf } from './rejection.js';
+import { settleAll } from './run-contract.js';
 import { samplePet } from './samples.js';
 
 /** A place, such as a URL, where no store exists yet. */
@@ -53,6 +55,31 @@ const SHARING = promises({
   },
 });
 
+/** The subject, which closes every store that it opened: a case that fails or takes too long does not. */
+function adopt(subject: StoreFactorySubject): StoreFactorySubject {
+  const opened: Array<Pick<Store, 'close'>> = [];
+  // A case closes stores, too: `close` may be called twice.
+  const close = () => settleAll(opened.splice(0).map(async (store) => store.close()));
+  let isDisposed = false;
+  return {
+    isShared: subject.isShared,
+    async open(options) {
+      const store = await subject.open(options);
+      opened.push(store);
+      if (isDisposed) await close();
+      return store;
+    },
+    async dispose() {
+      isDisposed = true;
+      try {
+        await close();
+      } finally {
+        await subject.dispose();
+      }
+    },
+  };
+}
+
 const cases = [
   ...casesOf(OPENING),
   ...casesOf(SHARING, ({ isShared }: StoreFactorySubject) =>
@@ -63,4 +90,9 @@ const cases = [
 export type StoreFactoryCase = IdOf<typeof cases>;
 
 /** What `open` of a store factory promises, for stores that survive the end of the process. */
-export const storeFactoryContract: Contract<StoreFactorySubject> = { port: 'StoreFactory', cases };
+export const storeFactoryContract: Contract<StoreFactorySubject> = {
+  port: 'StoreFactory',
+  lacks: (subject) => missingIn(subject, 'open'),
+  adopt,
+  cases,
+};

@@ -1,9 +1,16 @@
 import type { Call } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { casesOf, each } from './contract.js';
+import { casesOf, each, missingIn } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { claimed, instant, sampleApiKey, samplePet } from './samples.js';
-import { listAll, promises, required, type StoreCase, type StoreSubject } from './store-subject.js';
+import {
+  listAll,
+  noStore,
+  promises,
+  required,
+  type StoreCase,
+  type StoreSubject,
+} from './store-subject.js';
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
 export type Operations<Name extends string = string> = Readonly<
@@ -62,6 +69,15 @@ export const operationPromises = <Name extends string>(operations: Operations<Na
   );
 
 type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
+
+/** What a subject lacks to be a store whose optional port, if it has it, has these operations. */
+export const lacksOf =
+  (port: OptionalPort, operations: Operations) =>
+  (subject: StoreSubject): string | undefined => {
+    const names = Object.keys(operations).map((operation) => operation.replace(/ .*/, ''));
+    const paths = new Set(names.map((name) => `${port}.${name}`));
+    return noStore(subject) ?? (subject[port] && missingIn(subject, ...paths));
+  };
 
 /** The cases of a port that a store may lack. */
 export const portCases = <Name extends OptionalPort, Operation extends string, Id extends string>(

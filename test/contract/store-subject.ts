@@ -2,7 +2,8 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { promisesOf, type ContractCase, type Subject } from './contract.js';
+import { missingIn, pathsOf, promisesOf, type ContractCase, type Subject } from './contract.js';
+import { settleAll } from './run-contract.js';
 import { times } from './samples.js';
 
 /** The ports of an open store. */
@@ -34,25 +35,46 @@ export async function storeSubject(
   }: { readonly durable?: boolean; readonly shared?: boolean; readonly ordered?: boolean } = {},
 ): Promise<StoreSubject> {
   const opened: Store[] = [];
+  let isDisposed = false;
   const another = async (): Promise<Store> => {
     const store = await open();
     opened.push(store);
+    // A case that took too long may go on, and open one more.
+    if (isDisposed) await close();
     return store;
   };
-  const close = async (): Promise<void> => {
-    for (const store of opened.splice(0)) await store.close();
+  const close = (): Promise<void> =>
+    settleAll(opened.splice(0).map(async (store) => store.close()));
+  const dispose = async (): Promise<void> => {
+    isDisposed = true;
+    try {
+      await close();
+    } finally {
+      await remove();
+    }
   };
-  const dispose = (): Promise<void> => close().then(remove);
   try {
     const { pets, apiKeys, transfer, changes } = await another();
     const reopen = durable ? () => close().then(another) : undefined;
     const promises = { reopen, another: shared ? another : undefined, ordered };
     return { pets, apiKeys, transfer, changes, ...promises, dispose };
   } catch (error) {
-    await remove();
+    await dispose().catch(() => {}); // the first error matters more
     throw error;
   }
 }
+
+const PET_OPERATIONS = pathsOf<PetRepository>('pets', {
+  add: true,
+  findById: true,
+  list: true,
+  check: true,
+  close: true,
+});
+
+/** What a subject lacks to be a store. */
+export const noStore = (subject: StoreSubject): string | undefined =>
+  missingIn(subject, 'pets') ?? missingIn(subject, ...PET_OPERATIONS);
 
 export type StoreCase<Id extends string = string> = ContractCase<StoreSubject, never, Id>;
 export const promises = promisesOf<StoreCase['run']>();

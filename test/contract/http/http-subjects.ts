@@ -153,7 +153,8 @@ async function socketSubject(
   },
   situation: Situation,
 ): Promise<HttpSubject> {
-  const { keys, used, stop } = service;
+  const { keys, used } = service;
+  let stop = (): Promise<void> => service.stop();
   const url = new URL(service.url);
   if (storeFault(situation) === 'occupied') {
     const request = fillRequest(get('/pets'), { ...keys, base: url.pathname });
@@ -165,6 +166,7 @@ async function socketSubject(
       await stop().catch(() => {}); // the first error matters more
       throw error;
     });
+    stop = () => service.stop().finally(() => socket.destroy());
   }
   return {
     url: service.url,

@@ -1,0 +1,132 @@
+import { AssertionError } from 'node:assert';
+
+/** A call of an operation of the subject. */
+interface RecordedCall {
+  readonly operation: string;
+  readonly args: readonly unknown[];
+  /** What came of it, as text: values may change later, and are made into text only when a case fails. */
+  outcome: () => string;
+}
+
+type Operation = (...args: unknown[]) => unknown;
+
+/** How many of the last calls the message of a failure has. */
+const LAST = 4;
+
+/** The members of subjects whose operations are recorded. */
+const PORTS = new Set<PropertyKey>([
+  'pets',
+  'apiKeys',
+  'transfer',
+  'changes',
+  'animalStore',
+  'authenticator',
+]);
+
+/** The operations of subjects that open one more handle. */
+const OPENING = new Set(['reopen', 'another', 'open']);
+
+/** The last calls on one subject, for the messages of failing cases: what was done, and what came. */
+export class Recorder {
+  #calls: RecordedCall[] = [];
+
+  /** Forgets the calls of the case before. */
+  clear(): void {
+    this.#calls = [];
+  }
+
+  /**
+   * The same object, whose operations and those of its ports are recorded. A rejection counts as handled: a case that
+   * fails leaves the calls that it did not get to await.
+   */
+  record<Recorded extends object>(target: Recorded, prefix = ''): Recorded {
+    const known = new Map<PropertyKey, unknown>();
+    const recorded = (property: PropertyKey): unknown => {
+      const part: unknown = Reflect.get(target, property);
+      if (typeof part === 'function' && property !== 'dispose')
+        return this.#recordCall(prefix + String(property), (part as Operation).bind(target));
+      if (typeof part === 'object' && part !== null && PORTS.has(property))
+        return this.record(part, `${prefix}${String(property)}.`);
+      return typeof part === 'function' ? (part.bind(target) as unknown) : part;
+    };
+    return new Proxy({} as Recorded, {
+      get(_, property) {
+        const part = known.get(property) ?? recorded(property);
+        if (part !== Reflect.get(target, property)) known.set(property, part);
+        return part;
+      },
+      set: (_, property, value) => Reflect.set(target, property, value),
+      has: (_, property) => property in target,
+    });
+  }
+
+  /** The error of a failed case, whose message says what was done, what came and what was expected. */
+  explain(error: unknown): unknown {
+    const calls = this.#calls.map(({ operation, args, outcome }) => {
+      const given = args.filter((arg) => arg !== undefined).map(shown);
+      return `\n  ${operation}(${given.join(', ')}) ${outcome()}`;
+    });
+    const done = calls.length > 0 ? `\nThe last calls:${calls.join('')}` : '';
+    if (!(error instanceof AssertionError))
+      return done === '' ? error : new Error(`${String(error)}${done}`, { cause: error });
+    const { message, actual, expected, generatedMessage, stack = '' } = error;
+    // The messages that node:assert makes have both values; so do others, depending on its version.
+    const hasValues = generatedMessage || message.includes('+ actual');
+    const values = hasValues ? '' : `\nCame: ${shown(actual)}\nExpected: ${shown(expected)}`;
+    const explained = message + values + done;
+    return Object.assign(error, {
+      message: explained,
+      stack: stack.replace(message, () => explained),
+    });
+  }
+
+  #recordCall(operation: string, run: Operation): Operation {
+    return (...args) => {
+      const call: RecordedCall = { operation, args, outcome: () => 'has not ended' };
+      this.#calls = [...this.#calls, call].slice(-LAST);
+      const result = run(...args);
+      if (!(result instanceof Promise)) {
+        call.outcome = () => `returned ${shown(result)}, which is no promise`;
+        return result;
+      }
+      void noteOutcome(call, result);
+      return OPENING.has(operation)
+        ? result.then((store: object) => this.record(store, `${operation}().`))
+        : result;
+    };
+  }
+}
+
+async function noteOutcome(call: RecordedCall, result: Promise<unknown>): Promise<void> {
+  try {
+    const value = await result;
+    call.outcome = () => `resolved to ${shown(value)}`;
+  } catch (error) {
+    call.outcome = () => `rejected with ${String(error)}`;
+  }
+}
+
+/** A value as short text. */
+export function shown(value: unknown): string {
+  const text = textOf(value, 0);
+  return text.length > 600 ? `${text.slice(0, 600)}...` : text;
+}
+
+function textOf(value: unknown, depth: number): string {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof Error || value instanceof Date) return String(value);
+  if (value instanceof Uint8Array) return JSON.stringify(new TextDecoder().decode(value));
+  if (depth > 5) return '...';
+  if (Array.isArray(value) || value instanceof Set) {
+    const parts = [...(value as Iterable<unknown>)];
+    const more = parts.length > 5 ? [`${parts.length - 5} more`] : [];
+    return `[${[...parts.slice(0, 5).map((part) => textOf(part, depth + 1)), ...more].join(', ')}]`;
+  }
+  const members = Object.entries(value).map(
+    ([name, part]) => `${name}: ${textOf(part, depth + 1)}`,
+  );
+  return members.length > 0 ? `{ ${members.join(', ')} }` : '{}';
+}
