@@ -52,8 +52,8 @@ export interface ExperimentalAnimalStore extends AnimalStore {
   changeStatus(id: bigint | number, status: PetStatus, call?: ChangeCall): Promise<Pet>;
 
   /**
-   * Removes an animal. Its id is never assigned again, and a retry of its create still resolves to the animal as it was
-   * created.
+   * Removes an animal. The store never assigns its id again: only an import that keeps ids brings one back. Until then a
+   * retry of its create still resolves to the animal as it was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.

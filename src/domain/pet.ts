@@ -7,7 +7,10 @@ export const MAX_GIVEN_ID = INT64_MAX - 2n ** 32n;
 
 /** An animal of the store. Always valid, and frozen. */
 export interface Pet {
-  /** Assigned by the store on creation: positive, unique, never reused. Lists are in its ascending order. */
+  /**
+   * Assigned by the store on creation: positive, unique, never assigned again. Only an import that keeps ids brings back
+   * the id of a removed animal. Lists are in ascending order of id.
+   */
   readonly id: bigint;
   /** Unicode text that is not blank, exactly as it was given. */
   readonly name: string;

@@ -188,6 +188,15 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
     },
     'leaves an animal whose id is taken as it is, and stores the rest of the batch': writesFirst,
     'stores an animal under the id of one that was removed, and can remove it again': writesFirst,
+    'ends the claim of a removed animal whose id an animal brings back, and no other claim': (
+      transfer,
+    ) => ({
+      async writePets(pets, call) {
+        const claims = await transfer.readClaims({ limit: 9, now: new Date(0) });
+        await transfer.writePets(pets, call);
+        await transfer.writeClaims(claims);
+      },
+    }),
     'stores its own copy of a batch': move.late('writePets'),
     'reads a claim that an add has made, with every field, until its keepUntil': move.asks({
       readClaims: (range, call) => [{ ...range, now: new Date(0) }, call],

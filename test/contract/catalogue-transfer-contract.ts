@@ -186,10 +186,37 @@ const REMOVED = promises({
     await write(transfer, given);
     assert.deepEqual(await listAll(pets), given);
     for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
-    assert.equal((await pets.add(samplePet(), claimed())).replayed, true);
-    assert.deepEqual(await listAll(pets), given);
     for (const { id } of given) assert.equal(await changes?.remove(id, PET_STATUSES), true);
     assert.deepEqual(await listAll(pets), []);
+  },
+  async 'ends the claim of a removed animal whose id an animal brings back, and no other claim'(
+    transfer,
+    { pets, changes },
+  ) {
+    const added = new Map<string, Pet>();
+    for (const key of ['back', 'removed', 'stored'])
+      added.set(key, (await pets.add(samplePet(), claimed({ key }))).pet);
+    const idOf = (key: string): bigint => required(added.get(key)).id;
+    for (const key of ['back', 'removed'])
+      assert.equal(await changes?.remove(idOf(key), PET_STATUSES), true, `removed: ${key}`);
+    const given = petsWithIds(idOf('back'), idOf('stored'), idOf('stored') + 1n);
+    // Twice: what is written again ends no claim that was made since.
+    await write(transfer, given);
+    await transfer.writeClaims([petClaim(idOf('back'), { key: 'later' })]);
+    await write(transfer, given);
+    const left = (await allClaims(transfer)).map(({ key }) => key);
+    assert.deepEqual(left.toSorted(), ['later', 'removed', 'stored'], 'the claims that are left');
+    for (const key of ['removed', 'stored'])
+      assert.deepEqual(
+        await pets.add(samplePet(), claimed({ key })),
+        { pet: added.get(key), replayed: true },
+        `the retry of the create of the animal that is ${key}`,
+      );
+    const other = samplePet({ name: 'Other' });
+    const { pet, replayed } = await pets.add(other, claimed({ key: 'back', fingerprint: 'other' }));
+    assert.equal(replayed, false, 'a create with the key of the animal that was removed is new');
+    assert.ok(pet.id > idOf('stored') + 1n, `it was assigned the id ${pet.id}`);
+    assert.deepEqual(await pets.findById(idOf('back')), petWithId(idOf('back')));
   },
 });
 

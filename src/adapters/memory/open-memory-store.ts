@@ -73,10 +73,10 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
 
   async writePets(pets, { signal } = {}) {
     data.requireOpen('writing animals', signal);
-    for (const pet of pets) {
-      if (data.find(pet.id) !== undefined) continue;
-      data.pets.splice(data.indexAfter(pet.id), 0, savedPet(pet.id, pet));
-    }
+    const written = pets.filter(({ id }) => data.find(id) === undefined);
+    const ids = new Set(written.map(({ id }) => id));
+    for (const [id, { petId }] of data.claims) if (ids.has(petId)) data.claims.delete(id);
+    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, savedPet(pet.id, pet));
   },
 
   async readClaims({ after, limit, now }, { signal } = {}) {

@@ -66,16 +66,24 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       const copies = given.map((pet) => savedPet(pet.id, pet));
       return connection.run('writing animals', { ...call, timeout }, async (options) => {
         if (copies.length === 0) return;
+        const ids = copies.map(({ id }) => id);
+        const stored = await findPets(ids, options);
+        const free = ids.filter(
+          (id) => !stored.has(id) || stored.get(id)?.removedUntil !== undefined,
+        );
+        await claims.deleteMany({ 'pet._id': { $in: free } }, options);
         const inserts = copies.map(({ id, ...fields }) =>
           upsert(id, { $setOnInsert: { ...fields, operation: new ObjectId() } }),
         );
         const { matchedCount } = await pets.bulkWrite(inserts, { ...options, ordered: false });
         if (matchedCount === 0) return;
-        // What is left of a removed animal gives way, but keeps its operation: the retry of its create adds nothing.
+        // What is left of a removed animal gives way.
         const replacements = copies.map(({ id: _id, ...fields }) => {
           const filter = { _id, removedUntil: { $type: 'date' } } as const;
-          const update = { $set: fields, $rename: { removedUntil: 'claimedUntil' } };
-          return { updateOne: { filter, update } };
+          const $set = { ...fields, operation: new ObjectId() };
+          return {
+            updateOne: { filter, update: { $set, $unset: { removedUntil: true as const } } },
+          };
         });
         await pets.bulkWrite(replacements, { ...options, ordered: false });
       });

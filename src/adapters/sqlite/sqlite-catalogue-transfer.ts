@@ -31,6 +31,11 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
       "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'",
     ),
     insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
+    // For the whole batch, because it reads all claims. Exact: JSON of SQLite has 64-bit integers.
+    endClaims: connection.prepare(
+      `DELETE FROM claims WHERE pet_id IN (SELECT value FROM json_each(?))
+      AND NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id)`,
+    ),
     readClaims: connection.prepare<ClaimRow>(
       `SELECT ${CLAIM_COLUMNS} FROM claims
       WHERE (scope, key) > (?, ?) AND keep_until > ? ORDER BY scope, key LIMIT ?`,
@@ -60,7 +65,9 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
 
     async writePets(pets, call = {}) {
       const rows = pets.map((pet) => petRow(pet.id, pet));
+      const ids = `[${rows.map(([id]) => id).join(',')}]`;
       return connection.write('writing animals', call, () => {
+        sql.endClaims.run(ids);
         for (const row of rows) sql.insertPet.run(...row);
       });
     },

@@ -31,8 +31,9 @@ export interface CatalogueTransfer {
   reserveIds(last: bigint, call?: Call): Promise<void>;
 
   /**
-   * Stores animals under their ids, in any order. One whose id an animal has is skipped: nothing is overwritten. The id
-   * of a removed animal is free.
+   * Stores animals under their ids, in any order. One whose id an animal has is skipped: nothing is overwritten. This
+   * alone brings back the id of a removed animal, as when an export is restored. Then the claim of the removed animal
+   * ends: a retry of its `add` stores another animal, under a new id.
    */
   writePets(pets: readonly Pet[], call?: Call): Promise<void>;
 

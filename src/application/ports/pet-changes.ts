@@ -24,8 +24,9 @@ export interface PetChanges {
   ): Promise<Pet | undefined>;
 
   /**
-   * Removes the animal if its status is one of `from`. Resolves to whether there was one. Its id is never assigned again.
-   * Its claim stays valid: a retry of the `add` resolves to the animal as it was created, and does not store it again.
+   * Removes the animal if its status is one of `from`. Resolves to whether there was one. The store never assigns its id
+   * again; only `writePets` of `CatalogueTransfer` brings one back. Until then its claim stays valid: a retry of the `add`
+   * resolves to the animal as it was created, and does not store it again.
    * @throws {StatusConflictError} with the animal's status, which is none of `from`. Nothing is removed.
    */
   remove(id: bigint, from: readonly PetStatus[], call?: Call): Promise<boolean>;

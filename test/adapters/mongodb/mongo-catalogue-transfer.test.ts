@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Document } from 'mongodb';
+import { ObjectId, type Document } from 'mongodb';
 import { savedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { claimOn, describeStore, rejection, rex } from './mongo-store-tests.js';
@@ -18,7 +18,8 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     }
     // As if the processes had ended between the two writes.
     await collection('pets').deleteMany({ _id: { $in: ids.slice(0, 3) } } as Document);
-    await transfer.writePets([savedPet(ids[1] ?? 0n, { ...rex, name: 'Another' })]);
+    const another = { _id: ids[1], ...rex, name: 'Another', operation: new ObjectId() };
+    await collection('pets').insertOne(another);
     const now = new Date();
     const first = await transfer.readClaims({ limit: 2, now });
     expect(first.map(({ key }) => key)).to.deep.equal(['d']);
@@ -52,11 +53,11 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     expect(await transfer.survey()).to.include({ pets: 0 });
     expect(await repository.list({ limit: 5 })).to.deep.equal([]);
 
-    // Also of an animal that was stored under its id again.
+    // An animal that is stored under its id again ends its claims.
     await transfer.writePets([claimed]);
     expect(await changes.remove(claimed.id, PET_STATUSES)).to.equal(true);
     const again = await collection('pets').findOne({ _id: claimed.id } as Document);
-    expect(again).to.have.deep.property('removedUntil', inAYear);
+    expect(Math.abs(Number(again?.['removedUntil']) - Date.now())).to.be.below(60_000);
   });
 
   onStore(
