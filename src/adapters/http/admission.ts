@@ -38,8 +38,8 @@ export interface Permit {
 /** Too many requests: this one is refused before any work is done. */
 export class BusyError extends UnavailableError {
   /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
-  constructor(reason: string) {
-    super(reason, { message: `The service is busy (${reason}).` });
+  constructor(reason: string, options?: ConstructorParameters<typeof UnavailableError>[1]) {
+    super(reason, { message: `The service is busy (${reason}).`, ...options });
   }
 }
 

@@ -59,7 +59,7 @@ export async function changeConditionally<Result>(
 /** Compares strongly, as If-Match requires. */
 function requireMatch(request: HttpRequest, entityTag: string): void {
   const sent = request.header('if-match') ?? '*';
-  const tags = sent.split(',').map((tag) => tag.trim());
+  const tags = sent.split(',').flatMap((tag) => tag.trim() || []);
   if (isAny(sent) || tags.includes(entityTag)) return;
   throw preconditionFailed(tags.every((tag) => OWN_TAG.test(tag)) ? undefined : FOREIGN_TAG);
 }

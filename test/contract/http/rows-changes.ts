@@ -72,6 +72,7 @@ const ACCEPTED: Readonly<Record<string, RowRequest>> = {
   'the entity tag of the animal': patch(SAME, '{{pet}}', ['If-Match', '{{petTag}}']),
   'the entity tag among others': patch(SAME, '{{pet}}', ['If-Match', '"x" , {{petTag}},W/"y"']),
   'the entity tag beside from': patch(SAME, '{{pet}}?from=available', ['If-Match', '{{petTag}}']),
+  'the entity tag among empty members': patch(SAME, '{{pet}}', ['If-Match', ', {{petTag}} ,']),
   'any entity tag': patch(SAME, '{{pet}}', ['If-Match', ' * ']),
   'another entity tag that it must not have': patch(SAME, '{{pet}}', [
     'If-None-Match',
@@ -170,7 +171,7 @@ const conditionsOf = <Method extends string>(
   ),
   on(
     `blames no proxy for the entity tag of something else, given to a ${method}`,
-    request('{{pet}}', ['If-Match', '{{listTag}}']),
+    request('{{pet}}', ['If-Match', ', {{listTag}},']),
     error('precondition_failed', { message: /^It has changed/ }),
   ),
   on(

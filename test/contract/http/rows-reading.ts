@@ -322,6 +322,7 @@ export const CONDITIONAL = [
     [
       ['the tag', '{{petTag}}'],
       ['the tag as a weak one', 'W/{{petTag}}'],
+      ['the tag among empty members', ' ,, {{petTag}},'],
       ['the tag among others', '"other", W/"another" ,{{petTag}}, "third"'],
       ['a star', '*'],
     ] as const
