@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
-import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js';
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
 import { startService } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
+import { replace } from '../../src/bootstrap/service/wiring.js';
+import { KeptLog } from '../adapters/http/fixtures.js';
 import {
   describeOnMongo,
   dropDatabase,
@@ -14,19 +16,15 @@ import {
 } from '../adapters/mongodb/mongo-server.js';
 import { bindContract } from '../contract/bind-contract.js';
 import { REQUEST_TABLE, STORE_TOPIC, httpContract } from '../contract/http-contract.js';
-import type { RawResponse } from '../contract/http/conversation.js';
-import {
-  fetchSubjects,
-  listenerSubjects,
-  serviceSubjects,
-  type OpenHttp,
-} from '../contract/http/http-subjects.js';
+import { header, type RawResponse } from '../contract/http/conversation.js';
+import { fetchSubjects, serviceSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { fillRequest, type Row } from '../contract/http/request-row.js';
 import { startReady } from '../contract/http/run-row.js';
 import {
   STATIC_KEYS,
   environmentOf,
   issueKeys,
+  ailingStore,
   storeFault,
   type Situation,
 } from '../contract/http/wire-http.js';
@@ -34,7 +32,71 @@ import { heldToDocument } from '../open-api/held-to-document.js';
 import { cleanUp, temporaryFolder } from '../service/running-service.js';
 
 const ROWS = Object.values(REQUEST_TABLE).flat();
-const koa = listenerSubjects((http) => createKoaApp(http).callback());
+
+/** Logs of the services, by their address. */
+const logs = new Map<string, KeptLog>();
+
+/** The service itself, as its operators have it: its wiring on Koa, set up by environment variables. */
+const serviceOn = (storeUrl: () => string, faults: 'with faults' | 'without faults'): OpenHttp =>
+  serviceSubjects(async (situation) => {
+    const fault = storeFault(situation);
+    if (fault && faults === 'without faults') return 'the store has no fault';
+    const container = await createContainer(
+      readSettings({
+        PORT: '0',
+        SHUTDOWN_DEADLINE: '50ms',
+        STORE_URL: storeUrl(),
+        API_KEYS: Object.values(STATIC_KEYS).join(','),
+        ...environmentOf(situation),
+      }),
+    );
+    const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
+    if (fault) {
+      const { pets, changes } = ailingStore(fault, onCall);
+      replace(container, TOKENS.petRepository, pets);
+      replace(container, TOKENS.petChanges, changes);
+    }
+    const log = new KeptLog();
+    replace(container, TOKENS.httpLog, log);
+    const service = await startService(container);
+    logs.set(service.url, log);
+    const { apiKeys } = await container.getAsync(TOKENS.store);
+    assert.ok(apiKeys);
+    const stop = async () => void (await service.stop(0));
+    return { url: service.url, keys: await issueKeys(apiKeys), used, stop };
+  });
+
+/** The same services. Each response must be in the log, whoever has sent it: its status, and the id that it names. */
+const heldToLog =
+  (open: OpenHttp): OpenHttp =>
+  async (situation) => {
+    const subject = await open(situation);
+    return {
+      ...subject,
+      async send(request, wanted) {
+        const conversation = await subject.send(request, wanted);
+        for (const response of conversation.responses) {
+          const id = header(response, 'X-Request-Id');
+          const isLogged = () =>
+            logs
+              .get(subject.url)
+              ?.lines.some(
+                ({ requestId, status }) => requestId === id && status === response.status,
+              );
+          // A line may be written just after the client has the response.
+          const since = performance.now();
+          while (!isLogged() && performance.now() - since < 1000) await nextTurn();
+          assert.ok(
+            isLogged(),
+            `the response ${response.status} with the id ${id} is not in the log`,
+          );
+        }
+        return conversation;
+      },
+    };
+  };
+
+const service = heldToLog(serviceOn(() => 'memory:', 'with faults'));
 const fetch = fetchSubjects(createFetchHandler);
 
 /** The contract. Every response is also checked against the OpenAPI document that the service publishes. */
@@ -50,7 +112,7 @@ function bindHeldToDocument(open: OpenHttp): void {
   });
 }
 
-describe('The HTTP interface on Koa', () => bindHeldToDocument(koa));
+describe('The HTTP interface of the service, on Koa', () => bindHeldToDocument(service));
 
 describe('The HTTP interface on Fetch', () => bindHeldToDocument(fetch));
 
@@ -86,13 +148,13 @@ async function responsesOf(
   }
 }
 
-describe('Koa and Fetch', () => {
+describe('The service, on Koa, and Fetch', () => {
   for (const situation of new Set(ROWS.map(({ given = 'plain' }) => given))) {
     it(`respond alike, byte for byte: ${situation}`, async () => {
       const rows = ROWS.filter(
         ({ given = 'plain', socketOnly }) => given === situation && !socketOnly,
       );
-      const one = await responsesOf(koa, situation, rows);
+      const one = await responsesOf(service, situation, rows);
       expect(one).to.deep.equal(await responsesOf(fetch, situation, rows));
     }).timeout(20_000);
   }
@@ -100,28 +162,9 @@ describe('Koa and Fetch', () => {
 
 /** The cases of the contract that a store can break, on the whole service. */
 function bindStoreCases(storeUrl: () => string): void {
-  const start = serviceSubjects(async (situation) => {
-    if (storeFault(situation) !== undefined) return 'the store has no fault';
-    const settings = readSettings({
-      PORT: '0',
-      STORE_URL: storeUrl(),
-      API_KEYS: Object.values(STATIC_KEYS).join(','),
-      LOG_LEVEL: 'silent',
-      ...environmentOf(situation),
-    });
-    const container = await createContainer(settings);
-    const service = await startService(container);
-    const { apiKeys } = await container.getAsync(TOKENS.store);
-    assert.ok(apiKeys);
-    return {
-      url: service.url,
-      keys: await issueKeys(apiKeys),
-      stop: async () => void (await service.stop(0)),
-    };
-  });
   const cases = httpContract.cases.filter(({ topic }) => topic === STORE_TOPIC);
   assert.ok(cases.length > 5);
-  bindContract({ ...httpContract, cases }, start);
+  bindContract({ ...httpContract, cases }, serviceOn(storeUrl, 'without faults'));
 }
 
 describe('The HTTP interface on the SQLite store', () => {

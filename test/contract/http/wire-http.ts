@@ -9,6 +9,7 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import type { Scope } from '../../../src/application/ports/authenticator.js';
+import type { PetChanges } from '../../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
 
@@ -110,9 +111,7 @@ export async function wireHttp(situation: Situation): Promise<{
   const { settings, maxInFlight, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const { apiKeys, ...store } = openMemoryStore();
-  const pets = fault ? ailingPets(fault, onCall) : store.pets;
-  const fails = () => pets.findById(1n) as Promise<never>;
-  const changes = fault ? { changeStatus: fails, remove: fails } : store.changes;
+  const { pets, changes } = fault ? ailingStore(fault, onCall) : store;
   const http = new HttpInterface({
     animalStore: createAnimalStore({ pets, changes }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
@@ -125,7 +124,10 @@ export async function wireHttp(situation: Situation): Promise<{
 }
 
 /** A store of animals with a fault. `onCall` is called when it is used. */
-function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
+export function ailingStore(
+  fault: StoreFault,
+  onCall: () => void,
+): { readonly pets: PetRepository; readonly changes: PetChanges } {
   const fails = async (): Promise<never> => {
     onCall();
     if (fault === 'away') throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
@@ -133,12 +135,10 @@ function ailingPets(fault: StoreFault, onCall: () => void): PetRepository {
     if (fault === 'faulty') throw new TypeError('a secret of the inside');
     return new Promise(() => {});
   };
+  const check = fault === 'occupied' ? async () => {} : fails;
   return {
-    add: fails,
-    findById: fails,
-    list: fails,
-    check: fault === 'occupied' ? async () => {} : fails,
-    close: async () => {},
+    pets: { add: fails, findById: fails, list: fails, check, close: async () => {} },
+    changes: { changeStatus: fails, remove: fails },
   };
 }
 

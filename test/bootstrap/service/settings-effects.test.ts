@@ -1,0 +1,319 @@
+import { expect } from 'chai';
+import { ContainerModule } from 'inversify';
+import { rejects } from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { TOKENS } from '../../../src/bootstrap/service/container.js';
+import { SETTINGS, type Settings } from '../../../src/bootstrap/service/settings.js';
+import { replace } from '../../../src/bootstrap/service/wiring.js';
+import { HeldPetRepository } from '../../adapters/http/fixtures.js';
+import { cleanUp, temporaryFolder } from '../../service/running-service.js';
+import { KEY, Serving } from '../test-io.js';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts the service with a store in memory and a static key, and resolves when it is ready. */
+async function start(environment: Environment, ...modules: readonly ContainerModule[]) {
+  const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ...environment }, ...modules);
+  const url = await serving.ready();
+  /** A request with the key. Paths are below the base path. */
+  const ask = (path: string, init: RequestInit = {}, key = KEY): Promise<Response> =>
+    fetch(url + path, { ...init, headers: { Authorization: `Bearer ${key}`, ...init.headers } });
+  return { serving, url, origin: new URL(url).origin, ask, ready: serving.io.lines.at(-1) ?? {} };
+}
+
+const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
+
+const create = (body = '{"name":"Bella","categoryId":1}'): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body,
+});
+
+/** A store whose calls wait for the test, and the module that puts it in place of the store of animals. */
+function heldStore(): { held: HeldPetRepository; module: ContainerModule } {
+  const held = new HeldPetRepository();
+  const module = new ContainerModule((options) => replace(options, TOKENS.petRepository, held));
+  return { held, module };
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
+
+const onLinux = process.platform === 'linux';
+
+/** What shows that a setting has an effect in the running service. A setting without one does not compile. */
+const EFFECTS: Readonly<
+  Record<
+    Exclude<keyof Settings, 'staticKeys'>,
+    readonly [effect: string, shows: () => Promise<void>]
+  >
+> = {
+  host: [
+    'both ports listen on this address, and on no other',
+    async () => {
+      const { origin, ready } = await start({ HOST: '127.0.0.2', ADMIN_PORT: '0' });
+      for (const address of [`${origin}/livez`, String(ready['metrics'])]) {
+        expect(await statusOf(fetch(address)), address).to.equal(200);
+        await rejects(fetch(address.replace('127.0.0.2', '127.0.0.1')), address);
+      }
+    },
+  ],
+  port: [
+    'the service listens on it',
+    async () => {
+      const PORT = await freePort();
+      expect((await start({ PORT })).url).to.equal(`http://127.0.0.1:${PORT}/v1`);
+    },
+  ],
+  reusePort: [
+    'two services share a port',
+    async () => {
+      const STORE_URL = `sqlite:${join(temporaryFolder(), 'pets.db')}`;
+      const { url } = await start({ REUSE_PORT: 'on', STORE_URL });
+      const { port: PORT } = new URL(url);
+      expect((await start({ REUSE_PORT: 'on', STORE_URL, PORT })).url).to.equal(url);
+    },
+  ],
+  adminPort: [
+    'metrics are on it',
+    async () => {
+      const ADMIN_PORT = await freePort();
+      const { ask } = await start({ ADMIN_PORT });
+      await ask('/pets');
+      const page = await (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text();
+      expect(page).to.include('animal_store_requests_total{operation="listPets",status="200"} 1');
+    },
+  ],
+  basePath: [
+    'the operations are below it',
+    async () => {
+      const { origin, ask } = await start({ BASE_PATH: '/animals/v1' });
+      expect(await statusOf(ask('/pets'))).to.equal(200);
+      expect(await statusOf(fetch(`${origin}/v1/pets`))).to.equal(404);
+    },
+  ],
+  publicUrl: [
+    'Location begins with it',
+    async () => {
+      const { ask } = await start({ PUBLIC_URL: 'https://animals.example/shop/v1' });
+      const { headers } = await ask('/pets', create());
+      expect(headers.get('location')).to.equal('https://animals.example/shop/v1/pets/1');
+    },
+  ],
+  stagingUrl: [
+    'the OpenAPI document names it',
+    async () => {
+      const { origin } = await start({ STAGING_URL: 'https://staging.example/v1' });
+      const document = await (await fetch(`${origin}/openapi.json`)).text();
+      expect(document).to.include('"https://staging.example/v1"');
+    },
+  ],
+  bodyLimit: [
+    'a larger body gets 413',
+    async () => {
+      const { ask } = await start({ BODY_LIMIT: '31b' });
+      expect(await statusOf(ask('/pets', create()))).to.equal(201);
+      expect(await statusOf(ask('/pets', create('{"name":"Bellas","categoryId":1}')))).to.equal(
+        413,
+      );
+    },
+  ],
+  requestDeadline: [
+    'a request that takes longer gets 503',
+    async () => {
+      const { ask } = await start({ REQUEST_DEADLINE: '50ms' }, heldStore().module);
+      expect(await statusOf(ask('/pets'))).to.equal(503);
+    },
+  ],
+  maxInFlight: [
+    'a request beyond it gets 503',
+    async () => {
+      const { held, module } = heldStore();
+      const { ask } = await start({ MAX_IN_FLIGHT: '1' }, module);
+      const first = ask('/pets');
+      await held.called(1);
+      expect(await statusOf(ask('/pets'))).to.equal(503);
+      held.calls[0]?.resolve();
+      expect(await statusOf(first)).to.equal(200);
+    },
+  ],
+  deprecatedSince: [
+    'Deprecation says it',
+    async () => {
+      const { headers } = await (await start({ DEPRECATED_SINCE: '2029-02-28' })).ask('/pets/1');
+      expect(headers.get('deprecation')).to.equal(`@${Date.parse('2029-02-28') / 1000}`);
+    },
+  ],
+  getPet: [
+    'off: getPet gets 410',
+    async () => {
+      expect(await statusOf((await start({ GET_PET: 'off' })).ask('/pets/1'))).to.equal(410);
+    },
+  ],
+  experimental: [
+    'the operation is served',
+    async () => {
+      const { ask } = await start({ EXPERIMENTAL: 'removePet' });
+      await ask('/pets', create());
+      expect(await statusOf(ask('/pets/1', { method: 'DELETE' }))).to.equal(204);
+    },
+  ],
+  rateLimit: [
+    'a request beyond it gets 429',
+    async () => {
+      const { ask } = await start({ RATE_LIMIT: '1/1h' });
+      expect(await statusOf(ask('/pets'))).to.equal(200);
+      expect(await statusOf(ask('/pets'))).to.equal(429);
+    },
+  ],
+  trustedProxies: [
+    'the log has the address that a trusted proxy tells',
+    async () => {
+      const told = { headers: { 'X-Forwarded-For': '203.0.113.7' } };
+      for (const [TRUSTED_PROXIES, address] of [
+        ['127.0.0.0/8', '203.0.113.7'],
+        ['10.0.0.0/8', '127.0.0.1'],
+      ] as const) {
+        const { serving, ask } = await start({ TRUSTED_PROXIES });
+        await ask('/pets', told);
+        await serving.io.said(/"responded"/);
+        expect(serving.io.lines.at(-1), TRUSTED_PROXIES).to.include({ clientAddress: address });
+      }
+    },
+  ],
+  corsOrigins: [
+    'pages of these origins may call, also for what the server itself refuses',
+    async () => {
+      const { ask } = await start({ CORS_ORIGINS: 'https://one.example' });
+      for (const [path, more] of [
+        ['/pets', {}],
+        ['/pets', { 'X-Long': 'x'.repeat(20_000) }], // 431
+      ] as const) {
+        const { headers } = await ask(path, {
+          headers: { Origin: 'https://one.example', ...more },
+        });
+        expect(headers.get('access-control-allow-origin')).to.equal('https://one.example');
+      }
+    },
+  ],
+  storeUrl: [
+    'the animals are there',
+    async () => {
+      const file = join(temporaryFolder(), 'pets.db');
+      await start({ STORE_URL: `sqlite:${file}` });
+      expect(existsSync(file)).to.equal(true);
+    },
+  ],
+  adapters: [
+    'the modules change the service',
+    async () => {
+      const ADAPTERS = join(temporaryFolder(), 'log.mjs');
+      const load =
+        "({ rebind }) => rebind(Symbol.for('animal-store.Docs')).toConstantValue(undefined)";
+      writeFileSync(
+        ADAPTERS,
+        `export const adapter = { id: 1, load: async (options) => (${load})(options) };`,
+      );
+      const { origin } = await start({ ADAPTERS });
+      expect(await statusOf(fetch(`${origin}/docs`))).to.equal(404);
+    },
+  ],
+  apiKeys: [
+    'each key is valid',
+    async () => {
+      const { ask } = await start({ API_KEYS: 'one-key-of-this-test,another-key-of-it' });
+      for (const [key, status] of [
+        ['one-key-of-this-test', 200],
+        ['another-key-of-it', 200],
+        [KEY, 401],
+      ] as const)
+        expect(await statusOf(ask('/pets', {}, key)), key).to.equal(status);
+    },
+  ],
+  apiKeysFile: [
+    'each key in it is valid',
+    async () => {
+      const API_KEYS_FILE = join(temporaryFolder(), 'keys');
+      writeFileSync(API_KEYS_FILE, 'a-key-of-a-file\n');
+      const { ask } = await start({ API_KEYS_FILE });
+      for (const key of ['a-key-of-a-file', KEY])
+        expect(await statusOf(ask('/pets', {}, key)), key).to.equal(200);
+    },
+  ],
+  keyEnvironment: [
+    'a new key has the word',
+    async () => {
+      const { serving } = await start({ KEY_ENVIRONMENT: 'staging', API_KEYS: '' });
+      expect(serving.io.out).to.match(/ast_staging_\w+/);
+    },
+  ],
+  drainDelay: [
+    'the stop takes as long at least',
+    async () => {
+      const { serving } = await start({ DRAIN_DELAY: '300ms' });
+      const began = performance.now();
+      expect(await serving.stop()).to.equal(0);
+      expect(performance.now() - began).to.be.greaterThan(290);
+    },
+  ],
+  shutdownDeadline: [
+    'a request in progress is cut off after it',
+    async () => {
+      const { held, module } = heldStore();
+      const environment = { SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1h' };
+      const { serving, ask } = await start(environment, module);
+      const cutOff = ask('/pets').catch(() => 'cut off');
+      await held.called(1);
+      expect([await serving.stop(), await cutOff]).to.deep.equal([1, 'cut off']);
+    },
+  ],
+  logLevel: [
+    'health checks are logged at debug only',
+    async () => {
+      for (const [LOG_LEVEL, lines] of [
+        ['debug', 1],
+        ['info', 0],
+      ] as const) {
+        const { serving, origin, ask } = await start({ LOG_LEVEL });
+        await fetch(`${origin}/livez`);
+        await ask('/pets');
+        await serving.io.said(/"listPets"/);
+        const probes = serving.io.lines.filter(({ path }) => path === '/livez');
+        expect(probes, LOG_LEVEL).to.have.length(lines);
+      }
+    },
+  ],
+  logFormat: [
+    'pretty is made for people',
+    async () => {
+      const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, LOG_FORMAT: 'pretty' });
+      await serving.ready();
+      expect(serving.io.err).to.match(/^\[[\d:]+\] INFO: ready at http/);
+    },
+  ],
+};
+
+describe('A setting has an effect in the running service:', () => {
+  after(cleanUp); // of all at once: each waits for connections that fetch keeps
+
+  const keys = Object.keys(EFFECTS) as Array<keyof typeof EFFECTS>;
+  const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+  for (const key of keys) {
+    const [effect, shows] = EFFECTS[key];
+    const isElsewhere = !onLinux && (key === 'host' || key === 'reusePort'); // 127.0.0.2 and shared ports
+    (isElsewhere ? it.skip : it)(`${nameOf(key)}: ${effect}`, shows);
+  }
+
+  it('every one of the table', () => {
+    expect(keys.map(nameOf)).to.have.members(SETTINGS.map(({ name }) => name));
+  });
+});
