@@ -112,7 +112,7 @@ function bindHeldToDocument(open: OpenHttp): void {
   });
 }
 
-describe('The HTTP interface of the service, on Koa', () => bindHeldToDocument(service));
+describe('The HTTP interface on Koa, as the service serves it', () => bindHeldToDocument(service));
 
 describe('The HTTP interface on Fetch', () => bindHeldToDocument(fetch));
 

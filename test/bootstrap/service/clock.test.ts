@@ -98,15 +98,14 @@ describe('The clock that is bound to its token is that of', () => {
   });
 
   it('copy: idempotency keys that have expired by it are not copied', async () => {
-    const claim = (key: string, hours: number) => ({
-      scope: 'till',
-      key,
-      fingerprint: '1',
-      keepUntil: new Date(now.getTime() + hours * HOUR),
-    });
     const pet = { name: 'Bella', categoryId: 1n, status: 'sold' } as const;
-    for (const [key, hours] of Object.entries({ one: 1, two: 3 }))
-      await store.pets.add(pet, { claim: claim(key, hours), now });
+    for (const [key, hours] of Object.entries({ one: 1, two: 3 })) {
+      const keepUntil = new Date(now.getTime() + hours * HOUR);
+      await store.pets.add(pet, {
+        claim: { scope: 'till', key, fingerprint: '1', keepUntil },
+        now,
+      });
+    }
     wait(2);
     const target = new Shelf({}, 'other');
     modules = [...modules, target.module];

@@ -12,6 +12,12 @@ import { HeldPetRepository } from '../../adapters/http/fixtures.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { KEY, Serving } from '../test-io.js';
 
+interface Init {
+  readonly method?: string;
+  readonly headers?: Environment;
+  readonly body?: string;
+}
+
 type Environment = Readonly<Record<string, string>>;
 
 /** Starts the service with a store in memory and a static key, and resolves when it is ready. */
@@ -19,14 +25,14 @@ async function start(environment: Environment, ...modules: readonly ContainerMod
   const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ...environment }, ...modules);
   const url = await serving.ready();
   /** A request with the key. Paths are below the base path. */
-  const ask = (path: string, init: RequestInit = {}, key = KEY): Promise<Response> =>
+  const ask = (path: string, init: Init = {}, key = KEY): Promise<Response> =>
     fetch(url + path, { ...init, headers: { Authorization: `Bearer ${key}`, ...init.headers } });
   return { serving, url, origin: new URL(url).origin, ask, ready: serving.io.lines.at(-1) ?? {} };
 }
 
 const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
 
-const create = (body = '{"name":"Bella","categoryId":1}'): RequestInit => ({
+const create = (body = '{"name":"Bella","categoryId":1}'): Init => ({
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
   body,
@@ -302,11 +308,12 @@ const EFFECTS: Readonly<
   ],
 };
 
+const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+
 describe('A setting has an effect in the running service:', () => {
   after(cleanUp); // of all at once: each waits for connections that fetch keeps
 
   const keys = Object.keys(EFFECTS) as Array<keyof typeof EFFECTS>;
-  const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
   for (const key of keys) {
     const [effect, shows] = EFFECTS[key];
     const isElsewhere = !onLinux && (key === 'host' || key === 'reusePort'); // 127.0.0.2 and shared ports
