@@ -17,6 +17,9 @@ const LARGE_BATCH = 32;
 /** How long other processes count as writing after a commit, in milliseconds. */
 const RECENT = 100;
 
+/** How long queued writes may take once the store closes, in milliseconds: it closes within five seconds. */
+const DRAIN_TIMEOUT = 4000;
+
 /** A batch holds no more: some 25 ms, after which other events get their turn. */
 const LARGEST_BATCH = 1000;
 
@@ -30,7 +33,9 @@ export class GroupCommit {
   failing = false;
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
-  readonly #waiting: { readonly onLongWait: () => void };
+  readonly #waiting: { readonly onLongWait: () => void; readonly signal: AbortSignal };
+  /** Aborted when the writes that are queued at close have waited too long. */
+  readonly #givenUp = new AbortController();
   /** An array: in a Set, V8 may keep what was deleted until the next full garbage collection. */
   #queue: Write[] = [];
   // Prepared: to parse them takes a fifth of the time of a lone write.
@@ -52,7 +57,7 @@ export class GroupCommit {
     this.#version = database.prepare('PRAGMA data_version');
     this.#latestVersion = this.#version.get()?.['data_version'];
     this.#beforeEach = beforeEach;
-    this.#waiting = { onLongWait };
+    this.#waiting = { onLongWait, signal: this.#givenUp.signal };
   }
 
   /**
@@ -75,9 +80,12 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Resolves when every queued write is settled. */
+  /** Resolves when every queued write is settled. What waits for another's lock after four seconds rejects. */
   async drain(): Promise<void> {
+    const late = new UnavailableError('writing to the store before it closes');
+    const timer = setTimeout(() => this.#givenUp.abort(late), DRAIN_TIMEOUT);
     await this.#flushing;
+    clearTimeout(timer);
   }
 
   async #flush(): Promise<void> {

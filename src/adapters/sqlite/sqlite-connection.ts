@@ -77,7 +77,7 @@ export class SqliteConnection {
     if (this.#writes.failing) await this.write(doing, call, () => this.#database.exec(probe));
   }
 
-  /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */
+  /** Refuses new calls, and closes when the writes in progress are settled, within five seconds. Safe to call twice. */
   close(): Promise<void> {
     // The last connection to a file moves the log into it. If it cannot, the next one to open it finds the log.
     this.#closed ??= this.#writes.drain().then(() => this.#database.close());

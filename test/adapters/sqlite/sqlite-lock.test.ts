@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import { within } from '../../contract/run-contract.js';
 import { Child } from '../../service/running-service.js';
 import {
   cleanUp,
@@ -165,6 +166,21 @@ describe('an SQLite store that another connection is writing to', () => {
     const read = unavailable(pets.list({ limit: 5 }));
     await pets.close().finally(() => lock.mock.restore());
     await read;
+  });
+
+  it('closes within five seconds, however long another keeps the lock, and stores nothing of what it gives up', async () => {
+    const { pets, file } = await testStore();
+    const lock = writeLock(file);
+    // By a clock that stands still no write gives up by itself, as when each of many batches has just begun to wait.
+    const causes = await atSteps(0, async () => {
+      const adds = Array.from({ length: 1500 }, () => unavailable(pets.add(rex)));
+      await within(5000, 'close did not end', pets.close());
+      return Promise.all(adds);
+    });
+    expect(causes).to.have.length(1500);
+    lock.release();
+    const again = await testStore(file);
+    expect(await again.pets.list({ limit: 5 })).to.deep.equal([]);
   });
 
   it('finishes the writes in progress before it closes, whichever repository is closed', async () => {
