@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { notices, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { isFull, retryWhileBusy } from './busy.js';
-import { checkContent, openUnchanged } from './open-unchanged.js';
+import { checkContent, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
 import { APPLICATION_ID, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
@@ -54,6 +54,7 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
   const { readOnly = false, snapshot = false } = options;
   const isNew = isEmpty(file, mustExist(options));
   if (!readOnly) requireWritable(file);
+  if (!isNew && !readOnly) undoUnfinishedWrite(file);
   if (!isNew) checkContent(file);
   const database = readOnly ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
   try {

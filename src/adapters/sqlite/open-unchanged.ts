@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { isSqliteError } from './busy.js';
 import { readPragma, schemaVersion } from './schema.js';
 import { RESTORE, StoreFileError } from './store-file.js';
 
@@ -9,10 +10,10 @@ import { RESTORE, StoreFileError } from './store-file.js';
  * Opens the store in a file, and leaves the file as it is. With a log or a journal beside it, the connection is read-only:
  * one that may write would merge them into the file when it closes. Without one it is not: SQLite would leave an empty
  * log behind. In a folder that cannot be written SQLite cannot make a log: it reads the file as one that never changes.
- * @throws {StoreFileError} the database is not a store, or one of a newer version
+ * @throws {StoreFileError} the database is not a store, one of a newer version, or was left unfinished by another program
  */
 export function openUnchanged(file: string): DatabaseSync {
-  const hasLog = [`${file}-wal`, `${file}-journal`].some(existsSync);
+  const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
   const isFixed = !hasLog && !isWritable(dirname(file));
   // https://sqlite.org/uri.html#uriimmutable
   const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
@@ -26,13 +27,53 @@ export function openUnchanged(file: string): DatabaseSync {
     return database;
   } catch (error) {
     database.close();
-    throw error;
+    if (!isUnfinished(error)) throw error;
+    const advice = 'start the service, which undoes that write';
+    throw new StoreFileError(file, `was left by a program that died in a write: ${advice}`);
   }
+}
+
+/** Whether SQLite must undo a write before it can read: SQLITE_READONLY_ROLLBACK. */
+const isUnfinished = (error: unknown): boolean => isSqliteError(error) && error.errcode === 776;
+
+function hasUnfinishedWrite(file: string): boolean {
+  using database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    readPragma(database, 'schema_version');
+    return false;
+  } catch (error) {
+    return isUnfinished(error);
+  }
+}
+
+/**
+ * Undoes the write of a program that died in it and left its journal beside the store. First on a copy, which is checked:
+ * the journal of another file would damage this one.
+ */
+export function undoUnfinishedWrite(file: string): void {
+  const journal = `${file}-journal`;
+  if (!fs.existsSync(journal) || !hasUnfinishedWrite(file)) return;
+  const folder = fs.mkdtempSync(`${file}.tmp-`);
+  try {
+    const copy = join(folder, 'copy.db');
+    fs.copyFileSync(file, copy);
+    fs.copyFileSync(journal, `${copy}-journal`);
+    using database = new DatabaseSync(copy);
+    schemaVersion(database, file);
+    requireSound(database, file);
+  } catch (error) {
+    // If another process was faster, the copy may hold a part of each state.
+    if (hasUnfinishedWrite(file)) throw error;
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+  using database = new DatabaseSync(file, { timeout: 0 });
+  readPragma(database, 'schema_version');
 }
 
 function isWritable(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK);
+    fs.accessSync(path, fs.constants.W_OK);
     return true;
   } catch {
     return false;
@@ -45,7 +86,7 @@ const CHECKED_SIZE = 64 * 2 ** 20;
 /** Checks whose file it is, its version and its pages, before anything changes it. */
 export function checkContent(file: string): void {
   using database = openUnchanged(file);
-  if (statSync(file).size <= CHECKED_SIZE) requireSound(database, file);
+  if (fs.statSync(file).size <= CHECKED_SIZE) requireSound(database, file);
 }
 
 /** Reads every page. @throws {StoreFileError} the pages contradict each other */

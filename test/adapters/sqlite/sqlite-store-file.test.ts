@@ -23,6 +23,7 @@ import {
   expectStoreFileError,
   intercept,
   modeOf,
+  queried,
   rejection,
   rex,
   stateOf,
@@ -100,6 +101,19 @@ async function inProcess(file: string, script: string, options = {}): Promise<st
   return (await Promise.all([text(stdout), text(stderr)])).join('');
 }
 
+/** All names in a store, as one text. */
+const WHOLE = 'SELECT group_concat(name) FROM (SELECT name FROM pets ORDER BY id)';
+
+/** Another program writes to the closed store at `file`, with a journal, and is killed meanwhile. */
+function dieWriting(file: string): void {
+  const script = `
+    const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1]);
+    database.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; UPDATE pets SET name = 'Max'");
+    process.kill(process.pid, 'SIGKILL');`;
+  expect(spawnSync(process.execPath, ['-e', script, file]).signal).to.equal('SIGKILL');
+}
+
 describe('openSqliteStore', () => {
   afterEach(cleanUp);
 
@@ -139,7 +153,7 @@ describe('openSqliteStore', () => {
       other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
       await copyAsCrashed(file, crashed, ['', '-journal']);
       other.close();
-      await expectRefused(crashed, /cannot be used/);
+      await expectRefused(crashed, /is the SQLite database of another program/);
     });
 
     it('a damaged store with the log of a crash, and a newer store whose version is only in the log', async () => {
@@ -407,6 +421,39 @@ describe('openSqliteStore', () => {
     } finally {
       end();
     }
+  });
+
+  describe('where a program died while it wrote, with a journal', () => {
+    it('undoes that write, except for reading, which names what does', async () => {
+      const { folder, file } = testFile();
+      const backup = join(folder, 'backup.db');
+      await makeStore(file, 2000);
+      await backUpSqliteStore(file, backup);
+      for (const left of [file, backup]) {
+        const whole = queried(left, WHOLE);
+        dieWriting(left);
+        const before = await stateOf(folder);
+        for (const reading of [
+          openSqliteStore(left, { readOnly: true }),
+          backUpSqliteStore(left, join(folder, 'new.db')),
+        ])
+          await expectStoreFileError(reading, /was left by a program that died in a write: start/);
+        expect(await stateOf(folder)).to.deep.equal(before);
+        await (await openSqliteStore(left)).close();
+        expect(queried(left, WHOLE)).to.equal(whole);
+      }
+      expect((await readdir(folder)).filter((name) => /journal|tmp/.test(name))).to.deep.equal([]);
+    });
+
+    it('leaves a store untouched beside a journal that is not its own', async () => {
+      const { folder, file } = testFile();
+      const other = join(folder, 'other.db');
+      await makeStore(other, 2000);
+      dieWriting(other);
+      await makeStore(file, 500);
+      await writeFile(`${file}-journal`, await readFile(`${other}-journal`));
+      await expectRefused(file, /is damaged/);
+    });
   });
 
   it('finishes a store whose creation a crash has cut off', async () => {
