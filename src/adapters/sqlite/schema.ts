@@ -105,6 +105,9 @@ export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
 
 export const INSERT_PET = insertInto('pets', PET_COLUMNS);
 
+/** AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal. */
+export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
+
 export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
 
 export type ClaimRow = readonly [string, string, string, bigint, bigint];

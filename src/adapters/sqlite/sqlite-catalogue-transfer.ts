@@ -3,6 +3,7 @@ import {
   CLAIM_COLUMNS,
   claimRow,
   INSERT_PET,
+  LAST_ID,
   petRow,
   PUT_CLAIM,
   toClaim,
@@ -14,10 +15,7 @@ import type { SqliteConnection } from './sqlite-connection.js';
 export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer {
   const sql = {
     count: connection.prepare<readonly [bigint]>('SELECT count(*) FROM pets'),
-    // AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal.
-    lastId: connection.prepare<readonly [bigint]>(
-      "SELECT seq FROM sqlite_sequence WHERE name = 'pets'",
-    ),
+    lastId: connection.prepare<readonly [bigint]>(LAST_ID),
     raiseLastId: connection.prepare(
       "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'",
     ),

@@ -1,11 +1,14 @@
 import type { CreatedPet } from '../../application/animal-store.js';
 import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError } from '../../domain/errors.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
+import { INT64_MAX } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { isFull } from './busy.js';
 import {
   claimRow,
   FIND_PET,
   INSERT_PET,
+  LAST_ID,
   PET_COLUMNS,
   petRow,
   PUT_CLAIM,
@@ -21,6 +24,7 @@ const SWEEP_DELAY = 60n * 60n * 1000n;
 export function sqlitePets(connection: SqliteConnection): PetRepository {
   const sql = {
     insert: connection.prepare(INSERT_PET),
+    lastId: connection.prepare<readonly [bigint]>(LAST_ID),
     find: connection.prepare<PetRow>(FIND_PET),
     // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value. "INDEXED BY": by the statistics of
     // a tool that ran ANALYZE, SQLite could scan all animals.
@@ -43,8 +47,16 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     removeClaim: connection.prepare('DELETE FROM claims WHERE scope = ? AND key = ?'),
   };
 
-  const insert = (pet: UnsavedPet): Pet =>
-    savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
+  function insert(pet: UnsavedPet): Pet {
+    try {
+      return savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
+    } catch (error) {
+      // SQLite says of both that the database or disk is full.
+      if (!isFull(error) || sql.lastId.get()?.[0] !== INT64_MAX) throw error;
+      const cause = new Error('no greater id is left');
+      throw new UnavailableError('adding an animal', { cause });
+    }
+  }
 
   /** Returns a refusal instead of throwing it: it has nothing to undo, so the batch goes on. */
   function addOnce(

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.
 import { watchPlaces } from '../../../src/adapters/sqlite/store-file.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
 import {
+  change,
   claimOn,
   cleanUp,
   rejection,
@@ -17,6 +18,7 @@ import {
   testFile,
   testStore,
   unavailable,
+  type TestStore,
 } from './temporary-store.js';
 
 const big = { ...rex, name: 'x'.repeat(100_000) };
@@ -84,6 +86,25 @@ describe('an SQLite store in trouble', () => {
       expect(await pets.list({ limit: 5 })).to.have.length(2);
     });
   }
+
+  it('says that no greater id is left after the greatest, whoever stored or reserved it, and reads on', async () => {
+    for (const use of [
+      ({ file }: TestStore) =>
+        change(file, "INSERT INTO pets VALUES (9223372036854775807, 'Rex', 7, 'sold')"),
+      ({ transfer }: TestStore) => transfer.reserveIds(2n ** 63n - 1n),
+    ]) {
+      const store = await testStore();
+      const { pet } = await store.pets.add(rex, claimOn('t'));
+      await use(store);
+      for (const call of [{}, claimOn('other')])
+        expect(String(await unavailable(store.pets.add(rex, call)))).to.equal(
+          'Error: no greater id is left',
+        );
+      await store.pets.check();
+      expect(await store.pets.list({ limit: 1 })).to.deep.equal([pet]);
+      expect((await store.pets.add(rex, claimOn('t'))).replayed).to.equal(true);
+    }
+  });
 
   it('passes on the faults of the program, and calls only faults of SQLite unavailable', async () => {
     const { pets } = await testStore();
