@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isSqliteError } from './busy.js';
 import { readPragma, schemaVersion } from './schema.js';
-import { RESTORE, StoreFileError } from './store-file.js';
+import { RESTORE, StoreFileError, hasContent } from './store-file.js';
 
 /**
  * Opens the store in a file, and leaves the file as it is. With a log or a journal beside it, the connection is read-only:
@@ -13,6 +13,7 @@ import { RESTORE, StoreFileError } from './store-file.js';
  * @throws {StoreFileError} the database is not a store, one of a newer version, or was left unfinished by another program
  */
 export function openUnchanged(file: string): DatabaseSync {
+  requireOwnLog(file);
   const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
   const isFixed = !hasLog && !isWritable(dirname(file));
   // https://sqlite.org/uri.html#uriimmutable
@@ -69,6 +70,19 @@ export function undoUnfinishedWrite(file: string): void {
   }
   using database = new DatabaseSync(file, { timeout: 0 });
   readPragma(database, 'schema_version');
+}
+
+/** A store with a log says so in its header; a backup says that it has none. */
+function requireOwnLog(file: string): void {
+  if (!hasContent(`${file}-wal`)) return;
+  const header = Buffer.alloc(20);
+  const descriptor = fs.openSync(file, 'r');
+  fs.readSync(descriptor, header, 0, 20, 0);
+  fs.closeSync(descriptor);
+  // https://sqlite.org/fileformat.html#file_format_version_numbers
+  if (header[18] !== 1) return;
+  const advice = 'remove that log, or put its own file back';
+  throw new StoreFileError(file, `is not the file that ${file}-wal belongs to: ${advice}`);
 }
 
 function isWritable(path: string): boolean {

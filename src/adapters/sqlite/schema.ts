@@ -132,8 +132,13 @@ export const readPragma = (database: DatabaseSync, name: string): unknown =>
  * @throws {StoreFileError} another program wrote the database, or a newer version of this one
  */
 export function schemaVersion(database: DatabaseSync, file: string): number {
-  if (readPragma(database, 'application_id') !== APPLICATION_ID)
-    throw new StoreFileError(file, `is the SQLite database of another program: ${OTHER_FILE}`);
+  const id = readPragma(database, 'application_id');
+  if (id !== APPLICATION_ID) {
+    const why = `its application id is ${String(id)}, not ${APPLICATION_ID}`;
+    const hint = id === 0 ? ', which .dump drops' : '';
+    const what = `is the SQLite database of another program (${why}${hint})`;
+    throw new StoreFileError(file, `${what}: ${OTHER_FILE}`);
+  }
   const version = Number(readPragma(database, 'user_version'));
   if (version <= SCHEMA_VERSION) return version;
   const newest = `newer than ${SCHEMA_VERSION}, the newest that this program knows`;

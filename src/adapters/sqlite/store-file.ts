@@ -110,7 +110,7 @@ export async function syncFolder(path: string): Promise<boolean> {
 }
 
 /** A power cut at the first start may leave an empty log, which holds nothing. */
-const hasContent = (path: string): boolean =>
+export const hasContent = (path: string): boolean =>
   (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** Whether the file of a store is new: another process may have created it a moment ago. */

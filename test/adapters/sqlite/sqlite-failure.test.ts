@@ -89,7 +89,7 @@ describe('an SQLite store in trouble', () => {
 
   it('says that no greater id is left after the greatest, whoever stored or reserved it, and reads on', async () => {
     for (const use of [
-      ({ file }: TestStore) =>
+      async ({ file }: TestStore) =>
         change(file, "INSERT INTO pets VALUES (9223372036854775807, 'Rex', 7, 'sold')"),
       ({ transfer }: TestStore) => transfer.reserveIds(2n ** 63n - 1n),
     ]) {

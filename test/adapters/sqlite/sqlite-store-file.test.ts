@@ -16,6 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import type { OpenOptions } from '../../../src/application/ports/store.js';
 import {
   change,
   cleanUp,
@@ -43,11 +44,7 @@ async function makeStore(file: string, count = 1): Promise<void> {
 }
 
 /** Opening must fail with one clear line, change no byte of the file or beside it, and leave nothing new there. */
-async function expectRefused(
-  file: string,
-  problem: RegExp,
-  options?: { mustExist: boolean },
-): Promise<void> {
+async function expectRefused(file: string, problem: RegExp, options?: OpenOptions): Promise<void> {
   const before = await stateOf(dirname(file));
   const error = await expectStoreFileError(openSqliteStore(file, options), problem);
   expect(error).to.have.property('file', file);
@@ -123,7 +120,7 @@ describe('openSqliteStore', () => {
       [
         'the database of another program',
         makeOther,
-        /is the SQLite database of another program: name/,
+        /is the SQLite database of another program \(its application id is 0, not 1097749364, which .dump drops\): name/,
       ],
       ['a store cut short', makeShort, /\(database disk image is malformed\): make sure/],
       ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
@@ -199,6 +196,23 @@ describe('openSqliteStore', () => {
       expect(stdout).to.equal(
         `${mounted} is itself a mount point: mount the folder of the store, not the file.\n`,
       );
+    });
+
+    it('a backup that was copied over a store whose log is beside it, for reading, too', async () => {
+      const { folder, file } = testFile();
+      const [backup, crashed] = [join(folder, 'backup.db'), join(folder, 'crashed.db')];
+      await makeStore(file);
+      await backUpSqliteStore(file, backup);
+      const { pets } = await testStore(file);
+      await pets.add(rex);
+      await copyAsCrashed(file, crashed);
+      await writeFile(crashed, await readFile(backup));
+      const problem = /is not the file that .+-wal belongs to: remove that log, or put its own/;
+      for (const options of [{}, { readOnly: true }, { mustExist: true }])
+        await expectRefused(crashed, problem, options);
+      await expectStoreFileError(backUpSqliteStore(crashed, join(folder, 'new.db')), problem);
+      await rm(`${crashed}-wal`);
+      expect(await (await testStore(crashed)).pets.list({ limit: 5 })).to.have.length(1);
     });
 
     it('an empty file beside a log, or where a store must exist', async () => {
