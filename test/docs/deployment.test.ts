@@ -99,9 +99,15 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
       'Description=animal store',
     ]);
     const more = template.filter((line) => !one.includes(line));
-    expect(more).to.deep.equal([
+    const [waiting = '', ...settings] = more.toSorted((line) =>
+      line.startsWith('ExecStartPost=') ? -1 : 0,
+    );
+    expect(waiting).to.include('${MAINPID}').and.include('http://127.0.0.1:910%i/readyz');
+    expect(settings).to.deep.equal([
       'Description=animal store %i',
       'Environment=REUSE_PORT=on ADMIN_PORT=910%i',
+      'Type=exec',
+      'TimeoutStartSec=60',
     ]);
     const shared = settingsIn(
       template

@@ -32,10 +32,11 @@ export async function serve(
       await once(signal, 'abort');
       logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
     })();
-    const metrics =
+    const openAdminPort =
       adminPort === undefined
         ? undefined
-        : await (await import('../service/metrics.js')).serveMetrics(container, adminPort);
+        : (await import('../service/metrics.js')).measure(container, adminPort);
+    let admin: Awaited<ReturnType<NonNullable<typeof openAdminPort>>> | undefined;
     try {
       const service = await Promise.race([startService(container), interrupted]);
       // A store that never opens would keep the process. No client was served yet.
@@ -44,7 +45,11 @@ export async function serve(
       const short = staticKeys.filter((key) => key.length < 16).length;
       if (short > 0)
         logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
-      await ensureKey(container, url, io, signal).catch(async (error: unknown) => {
+      const open = async () => {
+        admin = await openAdminPort?.();
+        await ensureKey(container, url, io, signal);
+      };
+      await open().catch(async (error: unknown) => {
         if (signal.aborted) return;
         // Not ready until the store is back; until then nobody gets in.
         if (isUnavailable(error)) return logger.warn('the store is away: its API keys are unknown');
@@ -54,15 +59,15 @@ export async function serve(
       if (!signal.aborted) {
         const { location: store } = await container.getAsync(TOKENS.store);
         const ready = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
-        if (metrics) ready.push(`metrics at ${metrics.url}`);
-        logger.info({ url, docs, metrics: metrics?.url, store }, ready.join(', '));
+        if (admin) ready.push(`metrics at ${admin.url}`);
+        logger.info({ url, docs, metrics: admin?.url, store }, ready.join(', '));
       }
       await interrupted;
       const inTime = await service.stop();
       logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
       return inTime ? 0 : 1;
     } finally {
-      await metrics?.stop();
+      await admin?.stop();
     }
   });
 }

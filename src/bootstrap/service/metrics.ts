@@ -1,7 +1,13 @@
 import type { Container } from 'inversify';
+import { randomUUID } from 'node:crypto';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
+import { Deadline } from '../../adapters/http/deadline.js';
+import { HttpError, errorResponse } from '../../adapters/http/error-responses.js';
+import { splitRequestTarget } from '../../adapters/http/http-message.js';
+import { writeResponse } from '../../adapters/http/node/node-request.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
+import type { Call } from '../../application/animal-store.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { TOKENS } from './container.js';
@@ -10,21 +16,34 @@ import { VERSION } from './node-version.js';
 import { addressOf } from './start-service.js';
 import { decorate } from './wiring.js';
 
-/** Counts what the service does, and serves it to Prometheus on a port of its own, at any path, without a key. */
-export async function serveMetrics(container: Container, port: number) {
+const WEEK = 7 * 86_400_000;
+const NOT_FOUND = new HttpError('route_not_found');
+
+/**
+ * Measures the service, which must not have started yet. Returns what opens `ADMIN_PORT` once it has: `/metrics` for
+ * Prometheus, and the health checks of this process alone, without a key.
+ */
+export function measure(container: Container, port: number) {
   const registry = instrument(container);
-  const server = new NodeServer((_, response) => {
-    response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
-    registry.metrics().then(
-      (text) => response.end(text),
-      () => response.destroy(),
-    );
-  });
-  const { host } = container.get(TOKENS.settings);
-  const at = await server.listen(port, host);
-  return {
-    url: `http://${addressOf(host)}:${at}/metrics`,
-    stop: async () => void (await server.close(100)),
+  return async () => {
+    const checkHealth = await container.getAsync(TOKENS.requestListener);
+    const server = new NodeServer((request, response) => {
+      const { path } = splitRequestTarget(request.url ?? '');
+      if (path === '/livez' || path === '/readyz') return checkHealth(request, response);
+      if (path !== '/metrics')
+        return writeResponse(request, response, errorResponse(NOT_FOUND, randomUUID()));
+      response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
+      registry.metrics().then(
+        (text) => response.end(text),
+        () => response.destroy(),
+      );
+    });
+    const { host } = container.get(TOKENS.settings);
+    const at = await server.listen(port, host);
+    return {
+      url: `http://${addressOf(host)}:${at}/metrics`,
+      stop: async () => void (await server.close(100)),
+    };
   };
 }
 
@@ -50,15 +69,40 @@ function instrument(container: Container): Registry {
   const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
   const seconds = (name: string, help: string) =>
     new Histogram({ ...named(`${name}_seconds`, help, ['operation']), buckets });
-  const gauge = (name: string, help: string, read: () => number) =>
+  /** A gauge that is read at each scrape. What cannot be read is NaN. */
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       ...named(name, help, []),
-      collect() {
-        this.set(read());
+      async collect() {
+        this.set(await Promise.resolve(read()).catch(() => Number.NaN));
       },
     });
   const build = new Gauge(named('build_info', 'Always 1.', ['version', 'node']));
   build.set({ version: VERSION, node: process.version }, 1);
+
+  gauge('ready', '1 if /readyz is 200, else 0.', async () => {
+    const readiness = await container.getAsync(TOKENS.readiness);
+    return readiness.check().then(
+      () => 1,
+      () => 0,
+    );
+  });
+  let pets = Number.NaN;
+  let countedAt = -Infinity;
+  gauge('pets', 'Animals in the store, counted once a minute.', async () => {
+    if (performance.now() - countedAt < 60_000) return pets; // SQLite takes 15 ms for a million
+    const { transfer } = await container.getAsync(TOKENS.store);
+    pets = await inTime(async (call) => (await transfer?.survey(call))?.pets ?? Number.NaN);
+    countedAt = performance.now();
+    return pets;
+  });
+  gauge('keys_expiring', 'Managed API keys that expire within seven days.', async () => {
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
+    const soon = container.get(TOKENS.clock).now().getTime() + WEEK;
+    const keys = await inTime(async (call) => (await managed?.list(call)) ?? []);
+    return keys.filter(({ state, expiresAt }) => state === 'active' && Number(expiresAt) < soon)
+      .length;
+  });
 
   decorate(container, TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
@@ -139,4 +183,10 @@ function instrument(container: Container): Registry {
     close: () => pets.close(),
   }));
   return registry;
+}
+
+/** Bounds a call of the store, which may be unreachable: a scrape must not wait for it. */
+function inTime<Result>(work: (call: Call) => Promise<Result>): Promise<Result> {
+  const deadline = new Deadline(1000);
+  return deadline.within(work(deadline)).finally(() => deadline.stop());
 }

@@ -37,7 +37,7 @@ const TABLE = {
   adminPort: optional(
     'ADMIN_PORT',
     PORT,
-    'Port of /metrics, if Prometheus reads it. 0 takes a free one.',
+    'Port of /metrics, /livez and /readyz of this process. 0 takes a free one.',
   ),
   basePath: setting(
     'BASE_PATH',

@@ -141,7 +141,7 @@ describe('serve', () => {
       expect(serving.io.err).to.match(new RegExp(`^[^\n]*${why}[^\n]*\n$`));
       expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
     }
-    expect(shelf.closed).to.equal(3);
+    expect(shelf.closed).to.equal(4);
   });
 
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Container } from 'inversify';
-import { rejects } from 'node:assert/strict';
+import { ok, rejects } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,14 +8,16 @@ import { mock } from 'node:test';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { BusyError } from '../../../src/adapters/http/admission.js';
 import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
-import { serveMetrics } from '../../../src/bootstrap/service/metrics.js';
+import { measure } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
+import { unsavedPet } from '../../../src/domain/pet.js';
+import type { Store } from '../../../src/application/ports/store.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
-import { statusOf } from '../../service/store-client.js';
-import { KEY, Serving, runLine } from '../test-io.js';
+import { statusOf, untilStatus } from '../../service/store-client.js';
+import { KEY, Serving, Shelf, factory, runLine } from '../test-io.js';
 
 /** The samples of a page, by their name and labels. */
 const samplesOf = (page: string): Readonly<Record<string, number>> =>
@@ -39,7 +41,7 @@ describe('The metrics', () => {
 
   /** Serves the metrics of the container; returns how to read them. */
   async function measuring() {
-    const { url, stop } = await serveMetrics(container, 0);
+    const { url, stop } = await measure(container, 0)();
     stops.push(stop);
     return async () => samplesOf(await (await fetch(url)).text());
   }
@@ -181,14 +183,86 @@ describe('The metrics', () => {
     }
   });
 
+  it('tell whether the service is ready, how many animals it has and how many keys end within a week', async () => {
+    const samples = await measuring();
+    const day = 86_400_000;
+    let now = new Date();
+    replace(container, TOKENS.clock, { now: () => now });
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
+    const { pets, transfer } = await container.getAsync(TOKENS.store);
+    ok(managed);
+    ok(transfer);
+    const issue = (days: number) =>
+      managed.issue({ name: 'till', expiresAt: new Date(now.getTime() + days * day) });
+    for (const days of [1, 6, 8, 100]) await issue(days);
+    await managed.issue({ name: 'endless' });
+    await managed.revoke((await issue(2)).record.id);
+    await pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
+    expect(await samples()).to.include({
+      animal_store_ready: 1,
+      animal_store_pets: 1,
+      animal_store_keys_expiring: 2,
+    });
+    now = new Date(now.getTime() + 2 * day);
+    expect(await samples(), 'two days later').to.include({ animal_store_keys_expiring: 2 });
+    (await container.getAsync(TOKENS.readiness)).stop();
+    expect(await samples(), 'while it stops').to.include({ animal_store_ready: 0 });
+    const survey = mock.method(transfer, 'survey', () => Promise.reject(new Error()));
+    let later = performance.now() + 59_000;
+    mock.method(performance, 'now', () => later);
+    expect(await samples(), 'within a minute').to.include({ animal_store_pets: 1 });
+    later += 2000;
+    const failed = (await samples())['animal_store_pets'];
+    mock.restoreAll();
+    expect([failed, survey.mock.callCount()], 'when they cannot be counted').to.deep.equal([
+      NaN,
+      1,
+    ]);
+  });
+
+  it('are served beside the health checks of their process, and nothing else is', async () => {
+    const { pets } = openMemoryStore();
+    const serving = new Serving(
+      { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT: '0' },
+      new Shelf({ pets }).module,
+    );
+    await serving.ready();
+    const metrics = String(serving.io.lines[0]?.['metrics']);
+    const at = (path: string) => statusOf(new URL(path, metrics).href, KEY);
+    for (const path of ['/metrics?x', '/livez', '/readyz'])
+      expect(await at(path), path).to.equal(200);
+    for (const path of ['/', '/metrics/', '/Metrics', '/v1/pets', '/openapi.json', '/docs']) {
+      expect(await at(path), path).to.equal(404);
+    }
+    const none = await fetch(new URL('/v1/pets', metrics));
+    expect(await none.json()).to.include({ code: 'route_not_found', status: 404 });
+    const fault = new UnavailableError('reaching the store');
+    mock.method(pets, 'check', () => Promise.reject(fault));
+    await untilStatus(503, new URL('/readyz', metrics).href);
+    expect(await at('/livez')).to.equal(200);
+    const page = samplesOf(await (await fetch(metrics)).text());
+    expect(page).to.include({ animal_store_ready: 0 });
+  });
+
+  it('are served only once the service can be asked whether it is ready', async () => {
+    const opening = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<Store>();
+    const open = () => (opening.resolve(), opened.promise);
+    const ADMIN_PORT = await freePort();
+    const settings = { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT };
+    const serving = new Serving(settings, factory('shelf', open));
+    await opening.promise;
+    const readyz = `http://127.0.0.1:${ADMIN_PORT}/readyz`;
+    await rejects(fetch(readyz), { name: 'TypeError' });
+    opened.resolve(openMemoryStore());
+    await serving.ready();
+    expect(await statusOf(readyz)).to.equal(200);
+  });
+
   it('are not served any more when the service cannot start', async () => {
     const taken = await new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }).ready();
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port: ADMIN_PORT } = free.address() as AddressInfo;
-    free.close();
-    await once(free, 'close');
-    const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: String(ADMIN_PORT) };
+    const ADMIN_PORT = await freePort();
+    const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT };
     const { code } = await runLine('serve', { ...environment, PORT: new URL(taken).port });
     expect(code).to.equal(1);
     await rejects(fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`));
@@ -208,3 +282,12 @@ describe('The metrics', () => {
     expect(ours).to.deep.equal([]);
   });
 });
+
+async function freePort(): Promise<string> {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as AddressInfo;
+  free.close();
+  await once(free, 'close');
+  return String(port);
+}
