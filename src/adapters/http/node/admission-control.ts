@@ -22,7 +22,8 @@ const MOST_ABANDONED = 60_000;
  */
 export class AdmissionControl implements Admission {
   readonly #pools: Pools;
-  readonly #scheduler: FairScheduler;
+  readonly #scheduler = new FairScheduler(STARTED_PER_TURN);
+  readonly #maxWait: number;
 
   constructor({
     maxInFlight = 256,
@@ -53,7 +54,7 @@ export class AdmissionControl implements Admission {
       abandoned: shared(maxInFlight),
       unsent: shared(maxUnsent),
     };
-    this.#scheduler = new FairScheduler(STARTED_PER_TURN, { maxWait, gathers: true });
+    this.#maxWait = maxWait;
   }
 
   /** The number of requests in progress, the unchecked ones included. */
@@ -66,18 +67,13 @@ export class AdmissionControl implements Admission {
     return this.#pools.unsent.used;
   }
 
-  /** Call it for every accepted connection. While more arrive, half of the time goes to accepting them. */
-  accepted(): void {
-    this.#scheduler.accepted();
-  }
-
   /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
     this.#pools.unsent.add(keyId, bytes);
   }
 
   admit(): Permit {
-    return new HeldPermit(this.#pools, this.#scheduler);
+    return new HeldPermit(this.#pools, this.#scheduler, this.#maxWait);
   }
 }
 
@@ -118,13 +114,15 @@ type Pools = Readonly<Record<'unchecked' | 'working' | 'reading' | 'abandoned' |
 class HeldPermit implements Permit {
   readonly #pools: Pools;
   readonly #scheduler: FairScheduler;
+  readonly #maxWait: number;
   #caller = '';
   #pool: keyof Pools | undefined;
   #hasEnded = false;
 
-  constructor(pools: Pools, scheduler: FairScheduler) {
+  constructor(pools: Pools, scheduler: FairScheduler, maxWait: number) {
     this.#pools = pools;
     this.#scheduler = scheduler;
+    this.#maxWait = maxWait;
     this.#moveTo('unchecked');
   }
 
@@ -134,7 +132,8 @@ class HeldPermit implements Permit {
     this.#caller = keyId;
     if (unsent.isFull(keyId)) throw TOO_MUCH_UNREAD;
     if (working.isFull(keyId) || abandoned.isFull(keyId)) throw TOO_MANY;
-    if (!this.#scheduler.hasRoom()) return this.#waitForTurn();
+    const turn = this.#scheduler.takeTurn(keyId);
+    if (turn) return this.#waitFor(turn);
     this.#moveTo('working');
     return undefined;
   }
@@ -164,11 +163,10 @@ class HeldPermit implements Permit {
     Promise.race([work, late]).then(settle, settle);
   }
 
-  async #waitForTurn(): Promise<void> {
-    const isLate = await new Promise<boolean>((start) => {
-      this.#scheduler.defer({ caller: this.#caller, deferredAt: undefined, start });
-    });
-    if (isLate || this.#hasEnded) throw TOO_LATE;
+  async #waitFor(turn: Promise<void>): Promise<void> {
+    const since = performance.now();
+    await turn;
+    if (this.#hasEnded || performance.now() - since > this.#maxWait) throw TOO_LATE;
     this.#moveTo('working');
   }
 

@@ -9,7 +9,8 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../http-message.js';
-import { connectionOf } from './connection.js';
+import { Gate } from './gate.js';
+import { rawHeaderValues } from './refusals.js';
 
 export function writeResponse(
   { method }: IncomingMessage,
@@ -62,8 +63,8 @@ export class NodeRequest implements HttpRequest {
 
   /** Lets a `NodeServer` count for the key what the client leaves unread of the response. */
   onAuthenticated({ keyId }: Principal): void {
-    const connection = connectionOf(this.#request.socket);
-    if (connection) connection.keyId = keyId;
+    const socket: unknown = this.#request.socket;
+    if (socket instanceof Gate) socket.keyId = keyId;
   }
 
   header(name: string): string | undefined {
@@ -140,17 +141,6 @@ export function bytesIn({
 }): Uint8Array | undefined {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   return [rawBody, body].find(types.isUint8Array);
-}
-
-/** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
-export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const sent = rawHeaders[index] ?? '';
-    if (sent.length === name.length && sent.toLowerCase() === name)
-      values.push(rawHeaders[index + 1] ?? '');
-  }
-  return values;
 }
 
 /**

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
+  type IncomingMessage,
   type RequestListener,
   type Server as HttpServer,
+  type ServerResponse,
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { types } from 'node:util';
-import { errorResponse, type ErrorResponse, type HttpError } from '../error-responses.js';
+import { errorResponse, type ErrorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
-import { Connection, connectionOf, type ServerState } from './connection.js';
+import { Gate, type Gates } from './gate.js';
 import {
   connectRefused,
   requestFault,
   lastResponse,
-  lateRequest,
   parserFault,
   refusedRequest,
   unparsedRequest,
@@ -24,8 +24,6 @@ import {
   type RefusedRequest,
 } from './refusals.js';
 import { serverLimits, type SERVER_LIMITS } from './server-limits.js';
-import { ServerRequest, ServerResponse } from './server-messages.js';
-import { FairScheduler } from './fair-scheduler.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
@@ -43,8 +41,6 @@ export interface NodeServerOptions {
   readonly admission?: AdmissionControl | undefined;
 }
 
-/** Connections parsed in one turn of the event loop: more than requests are started, so that parsing delays none. */
-const PARSED_PER_TURN = 128;
 /** How often a stopping server looks for idle connections, in milliseconds. */
 const STOPPING_INTERVAL = 20;
 /** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
@@ -56,13 +52,15 @@ const SHORT_TURN = 0.2;
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a time from
  * each connection, responds in the interface's Error shape where no listener can, survives what a listener throws or
- * rejects with, and stops without losing a response. `setTimeout` of its requests, responses and sockets has no effect.
+ * rejects with, and stops without losing a response. `request.socket` is a stream over the client's socket, with its
+ * `remoteAddress`, `remotePort` and `bytesRead`; `setTimeout` of it, of requests and of responses has no effect. There
+ * is no TLS, no upgrade, no CONNECT and no Unix socket: put a proxy in front.
  */
 export class NodeServer {
   readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
   readonly #options: NodeServerOptions;
-  readonly #state: ServerState;
-  readonly #http: HttpServer<typeof ServerRequest, typeof ServerResponse>;
+  readonly #gates: Gates;
+  readonly #http: HttpServer;
   readonly #server: Server;
   #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
@@ -71,12 +69,15 @@ export class NodeServer {
   constructor(listener: RequestListener, options: NodeServerOptions = {}) {
     this.#listener = listener;
     this.#options = options;
-    this.#state = {
+    this.#gates = {
       limits: serverLimits(options.limits),
-      connections: new Set(),
+      open: new Set(),
       waiting: new Set(),
-      scheduler: new FairScheduler(PARSED_PER_TURN),
       admission: options.admission,
+      refuse: (gate, error, bytes) => this.#refuse(gate, error, requestAt(gate, bytes)),
+      isHeld: false,
+      isDraining: false,
+      stoppedAt: Infinity,
     };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
@@ -90,7 +91,7 @@ export class NodeServer {
    * Default: no. Rejects with `ENOTSUP` where the system cannot, as on macOS and Windows.
    */
   async listen(port: number, host: string, reusePort = false): Promise<number> {
-    const { maxConnections, connectionsCheckingInterval } = this.#state.limits;
+    const { maxConnections, connectionsCheckingInterval } = this.#gates.limits;
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
     await once(
       this.#server.listen({ port, host, reusePort, backlog: maxConnections }),
@@ -102,7 +103,8 @@ export class NodeServer {
 
   /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
   drain(): void {
-    this.#state.isDraining = true;
+    this.#gates.isDraining = true;
+    for (const gate of this.#gates.open) gate.drain();
   }
 
   /**
@@ -114,14 +116,14 @@ export class NodeServer {
     const until = performance.now() + milliseconds;
     await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: a disconnected client reconnects
-    this.#state.stoppedAt ??= performance.now();
+    this.#gates.stoppedAt = Math.min(this.#gates.stoppedAt, performance.now());
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
     let answered = true;
     const deadline = setTimeout(() => {
-      for (const connection of this.#state.connections) {
-        answered &&= connection.response === undefined;
-        connection.destroy();
+      for (const gate of this.#gates.open) {
+        answered &&= gate.response === undefined;
+        gate.destroy();
       }
     }, left);
     await new Promise((resolve) => this.#server.close(resolve));
@@ -131,12 +133,11 @@ export class NodeServer {
   }
 
   /**
-   * Accepts the connections that wait: the operating system resets them when the listening socket closes. Starts no
+   * Accepts the connections that wait: the operating system resets them when the listening socket closes. Parses no
    * requests meanwhile: each response could bring another connection of its client.
    */
   async #acceptAll(milliseconds: number): Promise<void> {
-    const { scheduler } = this.#state;
-    scheduler.isHeld = true;
+    this.#gates.isHeld = true;
     const began = performance.now();
     for (
       let quietSince = began, now = began;
@@ -147,7 +148,8 @@ export class NodeServer {
       now = performance.now();
       if (this.#accepted > accepted || now - before > SHORT_TURN) quietSince = now;
     }
-    scheduler.isHeld = false;
+    this.#gates.isHeld = false;
+    for (const gate of this.#gates.open) gate.feed();
   }
 
   #checkEvery(interval: number): void {
@@ -159,20 +161,16 @@ export class NodeServer {
     await nextTurn();
     const now = performance.now();
     await nextTurn(); // what had arrived by now at a busy server has been read: it is not late
-    for (const connection of this.#state.connections) {
-      if (connection.check(now)) this.#fail(connection, lateRequest());
-    }
+    for (const gate of this.#gates.open) gate.check(now);
   }
 
-  /** The server that parses; it does not listen, because it would destroy connections that look idle to it. */
-  #createParsingServer(): HttpServer<typeof ServerRequest, typeof ServerResponse> {
-    const { maxHeaderSize, keepAliveTimeout } = this.#state.limits;
+  /** The server that parses. It does not listen: it gets the gates as its connections. */
+  #createParsingServer(): HttpServer {
+    const { maxHeaderSize, keepAliveTimeout } = this.#gates.limits;
     const { allow = 'GET, HEAD, POST, OPTIONS' } = this.#options;
     const http = createHttpServer({
-      IncomingMessage: ServerRequest,
-      ServerResponse,
       maxHeaderSize,
-      keepAliveTimeout, // announced in responses; `Connection.check` enforces it
+      keepAliveTimeout, // announced in responses; `Gate.check` enforces it
       insecureHTTPParser: false,
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
@@ -180,13 +178,11 @@ export class NodeServer {
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       http.on(event, (request, response) => this.#begin(request, response));
     }
-    http.on('connect', (request: ServerRequest) => {
-      this.#refuse(connectionFor(request), connectRefused(allow), refusedRequest(request));
+    http.on('connect', (request) => {
+      this.#refuse(gateOf(request), connectRefused(allow), refusedRequest(request));
     });
     http.on('clientError', (error: ParserError, socket) => {
-      const connection = connectionOf(socket);
-      if (connection && !socket.destroyed)
-        this.#fail(connection, parserFault(error), error.rawPacket);
+      if (!socket.destroyed) (socket as Gate).fail(parserFault(error), error.rawPacket);
     });
     return http;
   }
@@ -197,71 +193,58 @@ export class NodeServer {
    */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, connections, waiting, scheduler, admission } = this.#state;
-    scheduler.accepted();
-    admission?.accepted();
-    if (connections.size >= limits.maxConnections) {
-      const [longest = [...connections].find((open) => open.pipelines)] = waiting;
+    const { limits, open, waiting } = this.#gates;
+    if (open.size >= limits.maxConnections) {
+      const [longest = [...open].find((gate) => gate.pipelines)] = waiting;
       if (longest === undefined) return void socket.destroy();
       longest.destroy();
     }
-    void new Connection(socket, this.#state, this.#http);
+    const gate = new Gate(socket, this.#gates);
+    this.#http.emit('connection', gate);
+    gate.open();
   }
 
-  #begin(request: ServerRequest, response: ServerResponse): void {
-    const connection = connectionFor(request);
-    connection.begin(response);
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    const gate = gateOf(request);
     const fault = requestFault(request);
-    if (fault) return this.#refuse(connection, fault, refusedRequest(request));
-    const rescue = (error: unknown): void => this.#rescue(connection, response, error);
+    if (fault) return this.#refuse(gate, fault, refusedRequest(request));
+    gate.begin(response);
+    const rescue = (error: unknown): void => this.#rescue(gate, response, error);
     try {
       const responding = this.#listener(request, response);
-      if (types.isPromise(responding)) responding.catch(rescue);
+      if (responding instanceof Promise) responding.catch(rescue);
     } catch (error) {
       rescue(error);
     }
   }
 
   /** Responds for a listener that threw or rejected. If its response has begun, cuts the connection off. */
-  #rescue(connection: Connection, response: ServerResponse, error: unknown): void {
+  #rescue(gate: Gate, response: ServerResponse, error: unknown): void {
     const request = refusedRequest(response.req);
-    if (!response.headersSent) return this.#refuse(connection, error, request);
-    this.#responseTo(connection, error, request);
-    if (!response.writableEnded) connection.destroy();
-  }
-
-  /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
-  #fail(connection: Connection, fault: HttpError, bytes?: Buffer): void {
-    if (!connection.isParsing) return;
-    connection.stopParsing();
-    const { response } = connection;
-    if (response === undefined) return this.#refuse(connection, fault, unparsedRequest(bytes));
-    response.req.fail(fault, () => {
-      if (response.headersSent) connection.destroy();
-      else this.#refuse(connection, fault, refusedRequest(response.req));
-    });
+    if (!response.headersSent) return this.#refuse(gate, error, request);
+    this.#responseTo(gate, error, request);
+    if (!response.writableEnded) gate.destroy();
   }
 
   /** Responds in place of a listener, and closes the connection. */
-  #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
-    if (!connection.socket.writable) return;
-    const response = this.#responseTo(connection, error, request);
+  #refuse(gate: Gate, error: unknown, request: RefusedRequest): void {
+    if (!gate.writable) return;
+    const response = this.#responseTo(gate, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
-    connection.end(lastResponse({ ...response, headers }, request.method));
+    gate.close(lastResponse({ ...response, headers }, request.method));
   }
 
   /** Makes and logs a response in place of a listener. */
-  #responseTo({ socket }: Connection, error: unknown, request: RefusedRequest): ErrorResponse {
+  #responseTo({ remoteAddress }: Gate, error: unknown, request: RefusedRequest): ErrorResponse {
     const response = errorResponse(error, request.id);
-    const rest = {
-      requestId: request.id,
-      clientAddress: socket.remoteAddress,
-      error,
-      milliseconds: 0,
-    };
+    const rest = { requestId: request.id, clientAddress: remoteAddress, error, milliseconds: 0 };
     report(this.#options.log, request, response, rest);
     return response;
   }
 }
 
-const connectionFor = ({ socket }: ServerRequest): Connection => connectionOf(socket) as Connection;
+const gateOf = ({ socket }: IncomingMessage): Gate => socket as unknown as Gate;
+
+/** What is known of the request at a gate: its headers, or the bytes in which a fault was found. */
+const requestAt = ({ response }: Gate, bytes: Buffer | undefined): RefusedRequest =>
+  response ? refusedRequest(response.req) : unparsedRequest(bytes);

@@ -3,8 +3,6 @@ import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
 import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
-import { rawHeaderValues } from './node-request.js';
-import { expectations } from './server-messages.js';
 
 /** What the server knows of a request that it answers itself: `-` is a method or path that could not be read. */
 export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'header'> {
@@ -46,6 +44,17 @@ export function parserFault({ code }: ParserError): HttpError {
   return malformed(ERRORS.malformed_request.message);
 }
 
+/** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
+export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index] ?? '';
+    if (sent.length === name.length && sent.toLowerCase() === name)
+      values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
+}
+
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion } = request;
@@ -67,6 +76,19 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
     return new HttpError('expectation_failed', ERRORS.expectation_failed.message);
   return undefined;
 }
+
+/** What a request expects, in lower case: nothing in HTTP/1.0, and nothing by empty members of the list. */
+export const expectations = ({ headers, httpVersion }: IncomingMessage): string[] =>
+  httpVersion === '1.0' || headers.expect === undefined
+    ? []
+    : headers.expect
+        .toLowerCase()
+        .split(',')
+        .map((expectation) => expectation.trim())
+        .filter(Boolean);
+
+/** A client that ended its side before the body was whole. */
+export const truncated = (): HttpError => malformed(ERRORS.malformed_request.message);
 
 const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 

@@ -7,7 +7,7 @@ import {
   type HttpInterface,
   type HttpRequest,
 } from '../../../../src/adapters/http/index.js';
-import { FairScheduler, type Task } from '../../../../src/adapters/http/node/fair-scheduler.js';
+import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
@@ -26,8 +26,6 @@ import {
   requestWith,
   settled,
 } from '../fixtures.js';
-import { closeServers, echoTarget, head, listening } from './listening-server.js';
-import { RawConnection } from './raw-connection.js';
 
 /** As many requests as start in one turn of the event loop: the next ones wait for theirs. */
 const PER_TURN = 64;
@@ -180,14 +178,7 @@ describe('The places for requests', () => {
   });
 });
 
-const task = (start: Task['start'] = () => {}): Task => ({
-  caller: 'a',
-  deferredAt: undefined,
-  start,
-});
-
 describe('The turns of requests', () => {
-  afterEach(closeServers);
   afterEach(() => mock.restoreAll());
   keepAlive();
 
@@ -253,82 +244,16 @@ describe('The turns of requests', () => {
     await Promise.all(others);
   });
 
-  it('leave time for accepting connections while more arrive', async () => {
-    const turns = new FairScheduler(1);
-    const done: string[] = [];
-    for (let count = 0; count < 2; count += 1) {
-      const start = (): void => {
-        for (const began = performance.now(); performance.now() - began < 5;);
-        done.push('started');
-      };
-      turns.defer(task(start));
-    }
-    while (done.lastIndexOf('started') === done.indexOf('started')) {
-      turns.accepted();
-      await settled();
-      done.push('accepted');
-    }
-    const between = done.slice(done.indexOf('started') + 1, done.lastIndexOf('started'));
-    expect(between).to.have.length.above(2);
-  });
-
-  it('leave connections no more time for a pause in which nothing waited', async () => {
-    const clock = mock.method(performance, 'now', () => 0);
-    const turns = new FairScheduler(1);
-    const start = mock.fn();
-    for (const after of [0, 60_000]) {
-      clock.mock.mockImplementation(() => after);
-      turns.defer(task(start));
-      turns.accepted();
-      await settled();
-    }
-    expect(start.mock.callCount()).to.equal(2);
-  });
-
-  it('leave that time on a server, for parsing and for requests', async () => {
-    const accepted = mock.method(FairScheduler.prototype, 'accepted');
-    const { port } = await listening(echoTarget, { admission: new AdmissionControl() });
-    for (let count = 0; count < 2; count += 1)
-      await (await RawConnection.open(port, head('GET /'))).responses(1);
-    const told = accepted.mock.calls.map((call) => call.this);
-    expect([told.length, new Set(told).size]).to.deep.equal([4, 2]);
-  });
-
-  it('go to the newest request of a key once its oldest is late, of which one in four is refused', async () => {
-    const clock = mock.method(performance, 'now', () => 0);
-    const turns = new FairScheduler(1, { maxWait: 200 });
-    const done: string[] = [];
-    const defer = (names: string): void => {
-      for (const name of names)
-        turns.defer(task((isLate) => done.push(isLate ? `${name} late` : name)));
-    };
-    defer('xyz');
-    while (done.length < 3) await settled();
-    defer('abc');
-    clock.mock.mockImplementation(() => 210);
-    defer('123456');
-    while (done.length < 12) await settled();
-    expect(done.join(' ')).to.equal('x y z 6 5 4 a late 3 2 1 b late c late');
-  });
-
-  it('are not overtaken: nothing has room while something waits', async () => {
-    const turns = new FairScheduler(8);
-    expect(turns.hasRoom()).to.equal(true);
-    turns.defer(task());
-    expect(turns.hasRoom()).to.equal(false);
+  it('are not overtaken: while something waits, everything does, and then nothing', async () => {
+    const turns = new FairScheduler(2);
+    const started = [turns.takeTurn('a'), turns.takeTurn('a')];
+    const waiting = [turns.takeTurn('a'), turns.takeTurn('b')];
+    expect(started).to.deep.equal([undefined, undefined]);
+    expect(waiting).to.not.include(undefined);
+    for (const turn of waiting) await turn;
+    expect(turns.takeTurn('a'), 'the budget of that turn is spent').to.not.equal(undefined);
     await settled();
-    expect(turns.hasRoom()).to.equal(true);
-  });
-
-  it('are waited for by all while several come together, and by none that come alone', async () => {
-    const turns = new FairScheduler(8, { gathers: true });
-    const room: boolean[] = [];
-    for (const together of [1, 2, 1]) {
-      for (let count = 0; count < together; count += 1) turns.defer(task());
-      await settled();
-      room.push(turns.hasRoom());
-    }
-    expect(room).to.deep.equal([true, false, true]);
+    expect(turns.takeTurn('a')).to.equal(undefined);
   });
 });
 
