@@ -16,9 +16,26 @@ export type {
   PetQuery,
 } from './application/animal-store.js';
 export {
+  CopyError,
+  copyCatalogue,
+  type CopiedCatalogue,
+  type CopyOptions,
+} from './application/copy-catalogue.js';
+export {
   createAnimalStore,
   type AnimalStoreDependencies,
 } from './application/create-animal-store.js';
+export {
+  addPets,
+  importPets,
+  keepPets,
+  type AddPetsOptions,
+  type ImportOptions,
+  type ImportReport,
+  type ImportRow,
+  type ImportedPet,
+  type StorePets,
+} from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {
   SCOPES,

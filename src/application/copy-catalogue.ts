@@ -18,6 +18,16 @@ export interface CopyOptions extends Call {
   readonly onProgress?: ((done: number) => void) | undefined;
 }
 
+/** How much was copied. */
+export interface CopiedCatalogue {
+  readonly pets: number;
+  /** Live claims. */
+  readonly claims: number;
+  readonly apiKeys: number;
+  /** The greatest id that the source has assigned: the target assigns greater ones. */
+  readonly lastId: bigint;
+}
+
 /** A catalogue was not copied: the message says why, without secrets. The source is unchanged. */
 export class CopyError extends Error {
   // A literal: minifiers rename classes.
@@ -34,7 +44,7 @@ const BATCH = 1000;
  * marked as unfinished.
  * @throws {CopyError} Also rejects with what the stores reject with, or with the signal's reason.
  */
-export async function copyCatalogue(options: CopyOptions) {
+export async function copyCatalogue(options: CopyOptions): Promise<CopiedCatalogue> {
   const { source, target, clock = systemClock, onProgress = () => {}, signal } = options;
   const [from, to] = [copyable(source), copyable(target)];
   const now = timeOf(clock);

@@ -10,7 +10,7 @@ import {
 } from '../domain/pet.js';
 import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
-import { timeOf, type Clock } from './ports/clock.js';
+import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
 
 /** An animal from elsewhere. */
@@ -27,6 +27,7 @@ export interface ImportedPet {
   readonly line: number;
   /** 0 unless ids are kept. */
   readonly id: bigint;
+  /** Without its id. */
   readonly pet: UnsavedPet;
 }
 
@@ -44,12 +45,17 @@ export type StorePets = (entries: readonly ImportedPet[], report: ImportReport) 
 /** How long an animal that was added once is recognised, in milliseconds: a year. */
 const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
-/**
- * Adds animals under new ids. Others may use the store meanwhile.
- * @param source names the source. With it, each of its animals is added at most once
- */
+/** How `addPets` adds. */
+export interface AddPetsOptions {
+  /** Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. */
+  readonly source?: string | undefined;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Adds animals under new ids. Others may use the store meanwhile. */
 export const addPets =
-  (pets: PetRepository, clock: Clock, source?: string): StorePets =>
+  (pets: PetRepository, { source, clock = systemClock }: AddPetsOptions = {}): StorePets =>
   async (entries, report) => {
     const now = timeOf(clock);
     const keepUntil = new Date(now.getTime() + ONCE_LIFETIME);

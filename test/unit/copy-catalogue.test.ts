@@ -1,13 +1,9 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import {
-  CopyError,
-  copyCatalogue,
-  type CopyOptions,
-} from '../../src/application/copy-catalogue.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
+import { CopyError, copyCatalogue, type CopyOptions } from '../../src/index.js';
 import { withFault, type PortName } from '../contract-bites/bites.js';
 import { rejectionOf } from '../contract/rejection.js';
 import {

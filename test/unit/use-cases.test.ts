@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import {
@@ -6,9 +7,12 @@ import {
   apiKeyGenerator,
 } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { copyCatalogue } from '../../src/application/copy-catalogue.js';
-import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import { addPets, importPets, type StorePets } from '../../src/application/import-pets.js';
+import {
+  backUpSqliteStore,
+  openSqliteStore,
+  restoreSqliteStore,
+  type SqliteBackup,
+} from '../../src/adapters/sqlite/index.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
 import {
@@ -16,6 +20,17 @@ import {
   InvalidPetError,
   PetNotFoundError,
 } from '../../src/domain/errors.js';
+import {
+  addPets,
+  copyCatalogue,
+  createAnimalStore,
+  importPets,
+  keepPets,
+  type CopiedCatalogue,
+  type ImportReport,
+  type StorePets,
+} from '../../src/index.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { untyped } from '../contract/animal-store/subject.js';
 import { rejectionOf } from '../contract/rejection.js';
 
@@ -130,6 +145,37 @@ describe('importPets', () => {
   });
 });
 
+describe('A program that imports only the public entries', () => {
+  after(removeFolders);
+
+  it('imports animals once or under their ids, copies a store, backs it up and restores it', async () => {
+    const folder = temporaryFolder();
+    const source = openMemoryStore();
+    const rows = [{ line: 1, fields: { ...fido, id: 7n } }];
+    const invalid: string[] = [];
+    const reject = (line: number, reason: string) => void invalid.push(`${line}: ${reason}`);
+    const importing = (store: StorePets, keepIds = false): Promise<ImportReport> =>
+      importPets(Readable.from([[...rows, { line: 2, fields: {} }]]), { store, keepIds, reject });
+    expect(await importing(keepPets(source.transfer), true)).to.deep.equal({ added: 1, line: 2 });
+    const once = addPets(source.pets, { source: 'a file' });
+    expect([await importing(once), await importing(once)].map(({ added }) => added)).to.deep.equal([
+      1, 0,
+    ]);
+    expect(invalid).to.have.length(3);
+
+    const target = await openSqliteStore(join(folder, 'animals.db'));
+    const copied: CopiedCatalogue = await copyCatalogue({ source, target });
+    expect(copied).to.deep.equal({ pets: 2, claims: 1, apiKeys: 0, lastId: 8n });
+    const backUp: SqliteBackup = await backUpSqliteStore(target.location, join(folder, 'b.db'));
+    await target.close();
+    const restored = await restoreSqliteStore(join(folder, 'restored.db'), backUp.file);
+    expect([backUp.pets, restored.pets, restored.setAside]).to.deep.equal([2, 2, undefined]);
+    const store = await openSqliteStore(restored.store);
+    expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([7n, 8n]);
+    await store.close();
+  });
+});
+
 describe('A clock that returns an invalid date', () => {
   const clock = { now: () => new Date(Number.NaN) };
   const { pets, apiKeys } = openMemoryStore();
@@ -141,7 +187,7 @@ describe('A clock that returns an invalid date', () => {
   for (const [title, call] of Object.entries({
     'creating an animal': () =>
       createAnimalStore({ pets, clock }).createPet(fido, { idempotencyKey }),
-    'importing animals': () => addPets(pets, clock)([], { added: 0, line: 0 }),
+    'importing animals': () => addPets(pets, { clock })([], { added: 0, line: 0 }),
     'copying a store': () =>
       copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock }),
     'issuing a key': () => managed.issue({ name: 'till' }),

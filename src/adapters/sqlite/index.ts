@@ -4,4 +4,5 @@
  * @packageDocumentation
  */
 export { openSqliteStore } from './open-sqlite-store.js';
+export { backUpSqliteStore, restoreSqliteStore, type SqliteBackup } from './sqlite-backup.js';
 export { StoreFileError } from './store-file.js';

@@ -15,9 +15,12 @@ import {
 } from './store-file.js';
 
 /** A finished backup, or a restored store. Paths are absolute. */
-export interface Backup {
+export interface SqliteBackup {
+  /** The file of the store. */
   readonly store: string;
+  /** The file of the backup. */
   readonly file: string;
+  /** How many animals it holds. */
   readonly pets: number;
   /** The folder with the files that were in the place of a restored store, if there were any. */
   readonly setAside?: string | undefined;
@@ -32,7 +35,7 @@ export async function backUpSqliteStore(
   path: string,
   target: string,
   call: Call = {},
-): Promise<Backup> {
+): Promise<SqliteBackup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
   if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
@@ -52,7 +55,7 @@ export async function restoreSqliteStore(
   path: string,
   backup: string,
   call: Call = {},
-): Promise<Backup> {
+): Promise<SqliteBackup> {
   const file = await findOrCreateFile(resolve(backup), true);
   if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
   let store = resolve(path);

@@ -131,7 +131,7 @@ async function importFile(
       throw new Error('--keep-ids needs an empty store that can keep ids. Nothing was written.');
     // A copy: the second pass updates the hash, too.
     const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
-    const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, clock, source);
+    const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, { source, clock });
     const storing = isInput ? pass(store).finally(noteUnread) : pass(store);
     await storing.catch((error: unknown) => {
       const code = isAnimalStoreError(error) ? error.code : undefined;
