@@ -85,7 +85,8 @@ describe('an SQLite store', () => {
     const { store, calls } = await observed('prepare', file);
     await store.close();
     const plans = calls
-      .filter(({ sql }) => /FROM (?:pets [^;]*WHERE|claims)/.test(sql))
+      // Only an import that keeps ids ends claims by their animals: once for each batch, in a process of its own.
+      .filter(({ sql }) => /FROM (?:pets [^;]*WHERE|claims)/.test(sql) && !/json_each/.test(sql))
       .flatMap(({ sql }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
       .map(({ detail }) => detail);
     expect(plans).to.include('SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)');
