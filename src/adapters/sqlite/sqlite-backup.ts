@@ -86,7 +86,9 @@ function requireUnused(store: string): void {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
   } catch (error) {
     if (isBusy(error))
-      throw new StoreFileError(store, 'is in use: stop every service and command on it');
+      throw new StoreFileError(store, 'is in use: stop every service and command on it', {
+        cause: error,
+      });
   }
 }
 

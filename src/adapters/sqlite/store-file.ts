@@ -4,12 +4,23 @@ import { dirname } from 'node:path';
 import { UnavailableError, isError } from '../../domain/errors.js';
 import { isBusy } from './busy.js';
 
+/** The result codes of SQLite for damaged files: https://sqlite.org/rescode.html */
+const [CORRUPT, NOTADB] = [11, 26];
+
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'StoreFileError';
   /** Absolute path. */
   readonly file: string;
+
+  /**
+   * Whether only a person can mend it. An error of SQLite or the file system may pass by itself, as when a disk is full,
+   * unless the file is damaged or no database.
+   */
+  get isLasting(): boolean {
+    return this.cause === undefined || [CORRUPT, NOTADB].includes(Object(this.cause).errcode & 255);
+  }
 
   /** @param problem what is wrong and what to do, as in "is empty: name the file of a store" */
   constructor(file: string, problem: string, options?: ErrorOptions) {

@@ -128,7 +128,9 @@ async function importFile(
     const pets = await container.getAsync(tokens.petRepository);
     const clock = await container.getAsync(tokens.clock);
     if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
-      throw new Error('--keep-ids needs an empty store that can keep ids. Nothing was written.');
+      throw new cli.UsageError(
+        '--keep-ids needs an empty store that can keep ids. Nothing was written.',
+      );
     // A copy: the second pass updates the hash, too.
     const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
     const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, { source, clock });

@@ -7,6 +7,7 @@ import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { duration, listOf, refuse } from '../service/setting-values.js';
 import {
   JSON_OPTION,
+  UsageError,
   addCommand,
   note,
   print,
@@ -134,7 +135,7 @@ async function withKeys(
 ): Promise<void> {
   const work: Parameters<typeof withStore>[2] = async (store, container, tokens) => {
     const managed = await container.getAsync(tokens.managedApiKeys);
-    if (managed === undefined) throw new Error('This store keeps no API keys. Use API_KEYS.');
+    if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(tokens.clock));
   };
   await withStore(commands, how, work, how.mustExist ? [] : ['KEY_ENVIRONMENT']);

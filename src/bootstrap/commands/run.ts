@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
+import { StoreFileError } from '../../adapters/sqlite/store-file.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { addBackupCommands } from './backup.js';
 import * as cli from './command-line.js';
@@ -13,8 +14,8 @@ import { list } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
 
 /**
- * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 wrong
- * usage or settings, 130 and 143 ended by SIGINT and SIGTERM.
+ * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 what
+ * only a person can mend, such as wrong usage or settings, 130 and 143 ended by SIGINT and SIGTERM.
  * @param modules loaded before those of `ADAPTERS`
  */
 export async function run(
@@ -80,7 +81,8 @@ export async function run(
     fail(description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
-    return wrong.some((kind) => error instanceof kind) ? 2 : 1;
+    const isLasting = error instanceof StoreFileError && error.isLasting;
+    return isLasting || wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
 }
 

@@ -1,7 +1,12 @@
 import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { interruptible, type InterruptedError, type HostProcess } from './command-line.js';
+import {
+  UsageError,
+  interruptible,
+  type InterruptedError,
+  type HostProcess,
+} from './command-line.js';
 import { printKey } from './keys.js';
 import { TOKENS, configure } from '../service/container.js';
 import { createLogger, isUnavailable } from '../service/logger.js';
@@ -75,7 +80,7 @@ export async function serve(
 /**
  * Ensures that there is a key, once the service listens at `url`: a taken port issues none. Without any, issues one, but
  * only if no other machine can reach the service: elsewhere everyone who reads the output would get in.
- * @throws {Error} there is no key and none is issued; the message says what to do.
+ * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
 async function ensureKey(container: Container, url: string, io: HostProcess, signal: AbortSignal) {
   // An authenticator of others has credentials of its own.
@@ -88,7 +93,7 @@ async function ensureKey(container: Container, url: string, io: HostProcess, sig
     const issuing = canIssue
       ? 'issue one with the command keys issue and the same STORE_URL, or '
       : '';
-    throw new Error(`There is no API key: ${issuing}set API_KEYS.`);
+    throw new UsageError(`There is no API key: ${issuing}set API_KEYS.`);
   }
   const issued = await managed.issueFirst('first start', { signal });
   if (issued === undefined) return; // another service has issued it

@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
-import { note, type Commands, type HostProcess } from './command-line.js';
+import { UsageError, note, type Commands, type HostProcess } from './command-line.js';
 import type * as service from '../service/container.js';
 import { replace } from '../service/wiring.js';
 
@@ -31,7 +31,7 @@ export async function withStore<T>(
     ['STORE_URL', 'ADAPTERS', ...more],
   );
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
-    throw new Error('A store in memory belongs to its service: no command can reach it.');
+    throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
   try {
     return await use(store, container, TOKENS);

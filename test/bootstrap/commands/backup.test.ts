@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
@@ -35,12 +35,15 @@ describe('backup and restore', () => {
     });
   });
 
-  it('ends with 1 when it fails, with 2 at wrong usage', async () => {
+  it('ends with 1 when it fails, with 2 where only a person can mend it: at wrong usage, or a file that is in the way', async () => {
     await runLine(`backup ${file}`, env);
     const again = await runLine(`backup ${file}`, env);
-    expect({ ...again, err: '' }).to.deep.equal({ code: 1, out: '', err: '' });
+    expect({ ...again, err: '' }).to.deep.equal({ code: 2, out: '', err: '' });
     expect(again.err).to.match(/b\.db exists: [^\n]+\n$/);
-    for (const line of [`backup ${file} --keep 7`, 'backup', 'restore']) {
+    const full = await runLine('backup /proc/animals.db', env);
+    expect(full, full.err).to.include({ code: 1, out: '' });
+    await writeFile(`${file}.3`, 'no database. '.repeat(99));
+    for (const line of [`restore ${file}.3`, `backup ${file} --keep 7`, 'backup', 'restore']) {
       expect(await runLine(line, env), line).to.include({ code: 2, out: '' });
     }
   });
@@ -69,7 +72,7 @@ describe('backup and restore', () => {
     const { code, out, err } = await runLine(`restore ${file}`, served);
     expect({ code, out }).to.deep.equal({ code: 1, out: '' });
     expect(err).to.match(
-      /^[^\n]+animal-store\.db is in use: stop every service and command on it\.\n$/,
+      /^[^\n]+animal-store\.db is in use: stop every service and command on it\. database is locked\n$/,
     );
     expect(await readdir(join(folder, 'data'))).to.deep.equal(before);
     expect((await child.stop()).code).to.equal(0);

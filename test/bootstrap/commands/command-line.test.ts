@@ -292,13 +292,13 @@ describe('commands on a store of an older version', () => {
     'export - --format csv',
     'copy --from sqlite:STORE --to sqlite:NEW',
   ]) {
-    it(`${line.replace(/ -.*/, '')} refuses it with 1 and one line, and leaves it as it is`, async () => {
+    it(`${line.replace(/ -.*/, '')} refuses it with 2 and one line, and leaves it as it is`, async () => {
       const { folder, file } = testFile();
       makeOldStore(file);
       const before = await readFile(file);
       const words = line.replace('STORE', file).replace('NEW', join(folder, 'new.db'));
       const { code, out, err } = await runLine(words, { STORE_URL: `sqlite:${file}` });
-      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
       expect(err).to.match(
         /^[^\n]+animals\.db has schema version 2, and reading does not upgrade it: [^\n]+\n$/,
       );

@@ -458,7 +458,7 @@ describe('import and export', () => {
       for (const transfer of [store.transfer, undefined]) {
         store = { ...store, transfer } as CompleteStore;
         expect(await imported(`id,${HEADER}10,A,1,sold\n`, ' --keep-ids')).to.include({
-          code: 1,
+          code: 2,
           err: '--keep-ids needs an empty store that can keep ids. Nothing was written.\n',
         });
       }

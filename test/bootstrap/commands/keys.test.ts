@@ -165,13 +165,13 @@ describe('The commands for keys', () => {
 
   it('say why they cannot reach the keys of a memory store, or of a store that keeps none', async () => {
     const memory = await keys('list', { STORE_URL: 'memory:' });
-    expect(memory).to.include({ code: 1, out: '' });
+    expect(memory).to.include({ code: 2, out: '' });
     expect(memory.err).to.equal(
       'A store in memory belongs to its service: no command can reach it.\n',
     );
     const without = new Shelf({ apiKeys: undefined }, 'none');
     expect(await runLine('keys list', { STORE_URL: 'none:' }, [without.module])).to.deep.equal({
-      code: 1,
+      code: 2,
       out: '',
       err: 'This store keeps no API keys. Use API_KEYS.\n',
     });

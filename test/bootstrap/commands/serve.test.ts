@@ -112,7 +112,7 @@ describe('serve', () => {
   it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
-    expect(await serving.code).to.equal(1);
+    expect(await serving.code).to.equal(2);
     expect(serving.io.err).to.equal(
       'There is no API key: issue one with the command keys issue and the same STORE_URL, or set API_KEYS.\n',
     );
@@ -121,7 +121,7 @@ describe('serve', () => {
       serve({ HOST: '0.0.0.0', STORE_URL: 'memory:' }),
       serve({}, new Shelf({ apiKeys: undefined }).module),
     ]) {
-      expect(await other.code).to.equal(1);
+      expect(await other.code).to.equal(2);
       expect(other.io.err).to.equal('There is no API key: set API_KEYS.\n');
     }
   });
@@ -222,7 +222,7 @@ describe('serve', () => {
       [1, /EADDRINUSE.*Set HOST/, { PORT: port }, new Shelf().module],
       [1, /EADDRINUSE.*Set HOST/, { ADMIN_PORT: port }, new Shelf().module],
       [1, /ENOTFOUND|EAI_AGAIN/, { HOST: 'nowhere.invalid' }, new Shelf().module],
-      [1, /^There is no API key: set/, { API_KEYS: '' }, noKeys.module],
+      [2, /^There is no API key: set/, { API_KEYS: '' }, noKeys.module],
       [1, /is a copy that has not finished/, {}, new Shelf(unfinished).module],
       [1, /^no shelf here$/, {}, throwing],
       [1, /^TypeError: not a function\n +at/, {}, new Shelf().module, broken],
