@@ -21,18 +21,20 @@ export function readPetQuery(query: string): PetQuery {
     status: (sent.get('status') ?? undefined) as PetStatus | undefined,
     after: after === null ? undefined : (parseInt64(after) ?? (after as unknown as bigint)),
   };
-  const repeated = repeatedIn(sent, Object.keys(read));
+  const refused = repeatedIn(sent, Object.keys(read));
   // A client of an older version must not start again without noticing.
-  const isOld = sent.has('cursor');
-  if (repeated.length === 0 && !isOld) return read;
-  throw new InvalidParameterError([
-    ...petQueryFaults(read).filter(({ field }) => !repeated.includes(field)),
-    ...repeated.map(notOnce),
-    ...(isOld
-      ? [{ field: 'cursor', message: 'was removed: use after, with the last id of your page' }]
-      : []),
-  ]);
+  if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
+  if (refused.length === 0) return read;
+  const others = petQueryFaults(read).filter(({ field }) =>
+    refused.every((fault) => fault.field !== field),
+  );
+  throw new InvalidParameterError([...others, ...refused]);
 }
+
+const CURSOR_REMOVED: Fault = {
+  field: 'cursor',
+  message: 'was removed: use after, with the last id of your page',
+};
 
 /**
  * Reads the status that a change starts from. Unknown parameters are ignored.
@@ -41,28 +43,24 @@ export function readPetQuery(query: string): PetQuery {
 export function readFrom(query: string): PetStatus | undefined {
   const sent = new URLSearchParams(`?${query}`);
   const repeated = repeatedIn(sent, ['from']);
-  if (repeated.length > 0) throw new InvalidParameterError(repeated.map(notOnce));
+  if (repeated.length > 0) throw new InvalidParameterError(repeated);
   const from = (sent.get('from') ?? undefined) as PetStatus | undefined;
   requireFrom(from);
   return from;
 }
 
 /**
- * The parameters that are given more than once, or with brackets: client libraries write arrays as `status[]=sold`. To
- * ignore that would answer another question.
+ * A fault for each parameter that is given more than once, or with brackets: client libraries write arrays as
+ * `status[]=sold`. To ignore that would answer another question.
  */
-function repeatedIn(sent: URLSearchParams, names: readonly string[]): string[] {
+function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const keys = [...sent.keys()];
-  return names.filter((name) => {
-    const given = keys.filter((key) => key === name || key.startsWith(`${name}[`));
-    return given.length > 1 || given.some((key) => key !== name);
+  const message = 'must be given once, without brackets';
+  return names.flatMap((field) => {
+    const given = keys.filter((key) => key === field || key.startsWith(`${field}[`));
+    return given.length === 0 || given.join() === field ? [] : { field, message };
   });
 }
-
-const notOnce = (field: string): Fault => ({
-  field,
-  message: 'must be given once, without brackets',
-});
 
 /**
  * Reads the id in a path.
