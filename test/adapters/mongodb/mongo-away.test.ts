@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkError, type MongoClient } from 'mongodb';
 import { execFile } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
@@ -212,6 +213,19 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
       for (let left = 8; left > 0; left -= 1) await pets.add(rex);
     },
   );
+
+  const byDefault = 'uses no connection again that was idle for half a minute, by default';
+  throughProxy(byDefault, { timeout: 1500 }, async ({ store: { pets }, proxy }) => {
+    await Promise.all(Array.from({ length: 10 }, () => pets.add(rex)));
+    const now = performance.now.bind(performance);
+    const later = mock.method(performance, 'now', () => now() + 31_000);
+    try {
+      proxy.lose({ monitors: false });
+      for (let left = 8; left > 0; left -= 1) await pets.add(rex);
+    } finally {
+      later.mock.restore();
+    }
+  });
 
   const given = 'never stores an animal whose create was given up while it waited';
   throughProxy(given, {}, async ({ store: { pets }, proxy }) => {

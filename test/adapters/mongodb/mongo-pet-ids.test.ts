@@ -49,6 +49,21 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
   });
 
   throughProxy(
+    'are not tried one by one when others took those of the block in hand',
+    {},
+    async ({ store, collection, proxy }) => {
+      const [first = 0n] = await idsOf(store, 1);
+      const taken = Array.from({ length: 300 }, (_, index) => another(first + 1n + BigInt(index)));
+      await collection('pets').insertMany(taken);
+      proxy.commands.length = 0;
+      const [id = 0n] = await idsOf(store, 1);
+      expect(id > first + 300n, `the new id ${id}`).to.equal(true);
+      const inserts = proxy.commands.filter((command) => 'insert' in command);
+      expect(inserts, 'inserts until one id was free').to.have.length(2);
+    },
+  );
+
+  throughProxy(
     'stay those of a claim whose create was interrupted, unless another animal has taken them meanwhile',
     {},
     async ({ store: { pets }, collection, proxy }) => {

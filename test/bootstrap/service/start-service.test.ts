@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
@@ -8,6 +9,7 @@ import { startService, type Service } from '../../../src/bootstrap/service/start
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { StoreClient } from '../../service/store-client.js';
+import { until } from '../../until.js';
 import { Shelf, TestIo, changed, factory } from '../test-io.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
@@ -105,6 +107,29 @@ describe('The service', () => {
       [40, 'without API_KEYS, the only API keys are those that this process issues', undefined],
       [30, 'responded', 401],
     ]);
+  });
+
+  it('tells its admission of connections that do not read what was sent to them', async () => {
+    const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' });
+    const container = await createContainer(settings);
+    const { pets } = await container.getAsync(TOKENS.store);
+    const name = '🐈'.repeat(1000);
+    for (let count = 0; count < 100; count += 1)
+      await pets.add({ name, categoryId: 1n, status: 'sold' });
+    const service = await startService(container);
+    services.push(service);
+    const { hostname, port } = new URL(service.url);
+    const head = 'Host: a\r\nAuthorization: Bearer key-of-the-test\r\n\r\n';
+    const sockets = Array.from({ length: 4 }, () => {
+      const socket = connect(Number(port), hostname)
+        .on('error', () => {})
+        .pause();
+      socket.write(`GET /v1/pets?limit=100 HTTP/1.1\r\n${head}`.repeat(20));
+      return socket;
+    });
+    const admission = await container.getAsync(TOKENS.admission);
+    const counted = until('unread bytes are counted', () => admission.unsent > 0, 5000);
+    await counted.finally(() => sockets.forEach((socket) => socket.destroy()));
   });
 
   it('has no docs page without its files, as in a bundle', async () => {
