@@ -32,6 +32,13 @@ export interface CopiedCatalogue {
 export class CopyError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'CopyError';
+  /** Whether only a person can mend it, because the stores do not fit. Nothing was written. */
+  readonly isLasting: boolean;
+
+  constructor(message: string, isLasting = false) {
+    super(message);
+    this.isLasting = isLasting;
+  }
 }
 
 /** How many records are read and written at once. */
@@ -55,7 +62,7 @@ export async function copyCatalogue(options: CopyOptions): Promise<CopiedCatalog
   // Without an id that was assigned there was no animal, and so no claim.
   if (held.pets > 0 || held.lastId > 0n || (await to.apiKeys.list(call)).length > 0) {
     const why = 'The target is not empty, or has assigned ids before';
-    throw new CopyError(`${why}: choose a new one. Nothing was written.`);
+    throw new CopyError(`${why}: choose a new one. Nothing was written.`, true);
   }
   await to.transfer.markUnfinished(true, call);
 
@@ -96,6 +103,7 @@ function copyable({ pets, apiKeys, transfer }: Store) {
   if (apiKeys && transfer) return { pets, apiKeys, transfer };
   throw new CopyError(
     'One of the stores does not support copying: it has no transfer or keeps no API keys.',
+    true,
   );
 }
 

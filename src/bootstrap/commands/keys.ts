@@ -103,7 +103,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 
 /**
  * Prints a text with a new key.
- * @throws {Error} nobody can see it, so the key was revoked
+ * @throws {Error} nobody can see it, so the key was revoked if the store could be reached
  */
 export async function printKey(
   { stdout }: Commands['io'],
@@ -119,9 +119,11 @@ export async function printKey(
   } catch (error) {
     cause = error;
   }
-  await managed.revoke(id);
-  const seen = `Key ${id} was revoked, because nobody has seen it`;
-  throw new Error(`${seen}: issue one with keys issue.`, { cause });
+  const outcome = await managed.revoke(id).then(
+    () => 'was revoked, because nobody has seen it: issue one with keys issue',
+    () => 'is valid, though nobody has seen it: revoke it with keys revoke',
+  );
+  throw new Error(`Key ${id} ${outcome}.`, { cause });
 }
 
 /** A process that starts with its standard output closed gets the null device, a character device like a terminal. */

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { StoreFileError } from '../../adapters/sqlite/store-file.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { addBackupCommands } from './backup.js';
 import * as cli from './command-line.js';
@@ -81,8 +80,7 @@ export async function run(
     fail(description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
-    const isLasting = error instanceof StoreFileError && error.isLasting;
-    return isLasting || wrong.some((kind) => error instanceof kind) ? 2 : 1;
+    return Object(error).isLasting || wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
 }
 

@@ -137,6 +137,17 @@ describe('copy', () => {
     });
   }
 
+  it('refuses with 2 a target that is not empty, and with 1 a source that may still be finished', async () => {
+    await target.transfer.reserveIds(1n);
+    const full = await copy();
+    expect(full).to.deep.include({ code: 2, out: '' });
+    expect(full.err).to.match(/^The target is not empty, or has assigned ids before: [^\n]+\n$/);
+    await old.transfer.markUnfinished(true);
+    const part = await copy();
+    expect(part).to.deep.include({ code: 1, out: '' });
+    expect(part.err).to.match(/^The source is itself a copy that has not finished/);
+  });
+
   it('says every five seconds how far it is, and once why it failed', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     const failing = withTransfer({

@@ -8,7 +8,7 @@ import type {
 import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { replace } from '../../../src/bootstrap/service/wiring.js';
-import { Shelf, TestIo, runLine, type Outcome } from '../test-io.js';
+import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 
 const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
 
@@ -84,6 +84,20 @@ describe('The commands for keys', () => {
     expect(state).to.equal('revoked');
     expect(io.err).to.equal(
       `Key ${id} was revoked, because nobody has seen it: issue one with keys issue. Standard output cannot be written. ENOSPC: no space left on device, write\n`,
+    );
+  });
+
+  it('name a key that nobody has seen and that could not be revoked', async () => {
+    const failing = changed(apiKeys, { revoke: () => Promise.reject(new Error('away')) });
+    shelf = new Shelf({ apiKeys: failing });
+    const io = new TestIo({ STORE_URL: 'shelf:' });
+    io.fullDisk = new Error('ENOSPC');
+    expect(await run(['keys', 'issue', '--name', 'till'], io.io, modules())).to.equal(1);
+    const [record] = await apiKeys.list();
+    expect(io.err).to.match(
+      new RegExp(
+        `^Key ${record?.id} is valid, though nobody has seen it: revoke it with keys revoke\\.`,
+      ),
     );
   });
 
