@@ -25,7 +25,7 @@ import type {
 import { requireProgress } from './pet-pages.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
-import type { PetRepository } from './ports/pet-repository.js';
+import type { PetRange, PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
@@ -61,7 +61,8 @@ export function createAnimalStore({
       requirePetQuery(query, call);
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
-      const found = await pets.list({ after, limit: limit + 1, status }, call);
+      const range = { after, limit: limit + 1, status } satisfies Required<PetRange>;
+      const found = await pets.list(range, call);
       requireProgress(found, after);
       const last = found.length > limit ? found[limit - 1] : undefined;
       return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
@@ -147,7 +148,7 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
     limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     status: status === undefined ? undefined : PET_RULES.status(status),
     after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
-  });
+  } satisfies Record<keyof PetQuery, string | undefined>);
 }
 
 /**

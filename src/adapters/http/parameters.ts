@@ -20,7 +20,7 @@ export function readPetQuery(query: string): PetQuery {
     limit: limit === null ? undefined : decimal(limit),
     status: (sent.get('status') ?? undefined) as PetStatus | undefined,
     after: after === null ? undefined : (parseInt64(after) ?? (after as unknown as bigint)),
-  };
+  } satisfies Required<PetQuery>;
   const refused = repeatedIn(sent, Object.keys(read));
   // A client of an older version must not start again without noticing.
   if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
@@ -80,6 +80,13 @@ const decimal = (text: string): number =>
 const nameOf = (pair: string): string | undefined =>
   pair.includes('%') ? new URLSearchParams(`?${pair}`).keys().next().value : pair.split('=', 1)[0];
 
+/** The parameters of listPets that are in the query. */
+const OWN_NAMES = new Set<string | undefined>(
+  Object.entries(OPERATIONS.listPets.parameters)
+    .filter(([, parameter]) => parameter.in === 'query')
+    .map(([name]) => name),
+);
+
 /** The longest query of a Link, in characters. Proxies bound the headers of a response, often to 4 KiB in all. */
 const MAX_LINK_QUERY = 2000;
 
@@ -93,6 +100,6 @@ export function nextLink(linkBase: string, query: string, after: bigint): string
     encodedForLink([...pairs, `after=${after}`].join('&'));
   let parameters = linkOf(others);
   if (parameters.length > MAX_LINK_QUERY)
-    parameters = linkOf(others.filter((pair) => /^(?:limit|status)$/.test(nameOf(pair) ?? '')));
+    parameters = linkOf(others.filter((pair) => OWN_NAMES.has(nameOf(pair))));
   return `<${linkBase}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
 }

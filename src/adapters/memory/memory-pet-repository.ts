@@ -1,7 +1,12 @@
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
+import {
+  claimId,
+  type Claim,
+  type NothingElse,
+  type PetRepository,
+} from '../../application/ports/pet-repository.js';
 import {
   IdempotencyKeyReusedError,
   StatusConflictError,
@@ -71,7 +76,8 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
     return data.find(id);
   },
 
-  async list({ after = 0n, limit, status }, { signal } = {}) {
+  async list({ after = 0n, limit, status, ...others }, { signal } = {}) {
+    void (others satisfies NothingElse);
     data.requireOpen('listing animals', signal);
     const { pets } = data;
     const page: Pet[] = [];

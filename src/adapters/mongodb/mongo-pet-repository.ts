@@ -1,6 +1,11 @@
 import { ObjectId } from 'mongodb';
 import type { CreatedPet } from '../../application/animal-store.js';
-import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
+import {
+  claimId,
+  type Claim,
+  type NothingElse,
+  type PetRepository,
+} from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { savedPet, type UnsavedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
@@ -95,14 +100,16 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
         return found === null || found.removedUntil ? undefined : toPet(found);
       }),
 
-    list: ({ after = 0n, limit, status }, { signal } = {}) =>
-      connection.run('listing animals', { signal }, async (options) => {
+    list({ after = 0n, limit, status, ...others }, { signal } = {}) {
+      void (others satisfies NothingElse);
+      return connection.run('listing animals', { signal }, async (options) => {
         // With `$eq` a status is always a value, never an operator.
         const wanted = status === undefined ? PRESENT : { status: { $eq: status } };
         const range = { ...options, projection: PET_PROJECTION, sort: { _id: 1 }, limit } as const;
         const found = await pets.find({ _id: { $gt: after }, ...wanted }, range).toArray();
         return found.map((document) => toPet(document));
-      }),
+      });
+    },
 
     check: ({ signal } = {}) =>
       connection.run('checking the store', { signal }, async (options) => {

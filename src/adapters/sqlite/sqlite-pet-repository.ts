@@ -1,5 +1,5 @@
 import type { CreatedPet } from '../../application/animal-store.js';
-import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import type { Claim, NothingElse, PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
@@ -94,14 +94,16 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
         return row && toPet(row);
       }),
 
-    list: ({ after = 0n, limit, status }, call = {}) =>
-      connection.read('listing animals', call, () => {
+    list({ after = 0n, limit, status, ...others }, call = {}) {
+      void (others satisfies NothingElse);
+      return connection.read('listing animals', call, () => {
         const rows =
           status === undefined
             ? sql.list.all(after, limit)
             : sql.listByStatus.all(after, status, limit);
         return rows.map(toPet);
-      }),
+      });
+    },
 
     check: (call = {}) => connection.check(call),
 

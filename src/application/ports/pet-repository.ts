@@ -79,3 +79,6 @@ export interface PetRange {
   /** Only animals with this status. Default: all. */
   readonly status?: PetStatus | undefined;
 }
+
+/** What is left of a range whose every part was read. A store that drops a part without a word does not compile. */
+export type NothingElse = Readonly<Record<string, never>>;

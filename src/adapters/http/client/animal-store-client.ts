@@ -54,7 +54,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const request = {
       method: 'GET',
       path: '/pets',
-      query: { limit, status, after },
+      query: { limit, status, after } satisfies Required<PetQuery>,
       read: (body: unknown, headers: Headers) => toPage(body, headers, after),
     } as const;
     return sendRequest(this.#settings, request, call);
@@ -69,7 +69,8 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const { limit = PAGE_LIMIT.maximum, status } = query;
     let { after } = query;
     do {
-      const page: PetPage = await this.listPets({ limit, status, after }, call);
+      const part = { limit, status, after } satisfies Required<PetQuery>;
+      const page: PetPage = await this.listPets(part, call);
       for (const pet of page.pets) {
         call.signal?.throwIfAborted();
         yield pet;
