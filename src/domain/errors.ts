@@ -43,6 +43,11 @@ export abstract class AnimalStoreError extends Error {
   declare readonly name: string;
   /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
   abstract readonly code: string;
+
+  /** For JSON: name, code, message and details. Not the cause or the stack, which may reveal internals. */
+  toJSON(): object {
+    return Object.assign({ message: this.message }, this);
+  }
 }
 
 /** The animal breaks a rule. Nothing was stored. */

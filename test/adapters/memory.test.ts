@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { bindContract, storeContracts } from '../contract/index.js';
+import { rejectionOf } from '../contract/rejection.js';
 import { claimedAt, samplePet } from '../contract/samples.js';
 
 describe('the store in memory', () => {
@@ -10,6 +11,15 @@ describe('the store in memory', () => {
       return { ...store, ordered: true, dispose: () => store.close() };
     });
   }
+
+  it('is closed at the end of the block that declares it with `await using`', async () => {
+    await using after = { ...openMemoryStore() };
+    {
+      await using store = after;
+      await store.pets.add(samplePet());
+    }
+    expect(String(await rejectionOf(after.pets.check()))).to.include('after close');
+  });
 
   it('removes lapsed claims when another is made, so that they do not grow without end', async () => {
     const { pets, transfer } = openMemoryStore();

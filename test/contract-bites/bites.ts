@@ -380,5 +380,6 @@ function handleOn(memory: CompleteStore): CompleteStore {
     changes: port('changes'),
     location: '',
     close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -38,6 +38,8 @@ const EVERY_ERROR = [
   new UnavailableError('reading an animal', { cause }),
 ];
 
+const json = (error: Error): unknown => JSON.parse(JSON.stringify(error));
+
 describe('The errors of the animal store', () => {
   it('have one class for each code, its name and a cause', () => {
     expect(EVERY_ERROR.map(({ code }) => code)).to.deep.equal([...ANIMAL_STORE_ERROR_CODES]);
@@ -63,6 +65,19 @@ describe('The errors of the animal store', () => {
     expect(new UnavailableError('reading').retryAfter).to.equal(1);
     expect(new UnavailableError('reading', { retryAfter: 30 }).retryAfter).to.equal(30);
     expect(new IdempotencyConflictError({ retryAfter: 5 }).retryAfter).to.equal(5);
+  });
+
+  it('are JSON with message and details, without cause and stack', () => {
+    for (const error of EVERY_ERROR) {
+      const { name, code, message } = error;
+      expect(json(error))
+        .to.include({ name, code, message })
+        .and.not.have.any.keys('cause', 'stack');
+    }
+    expect(json(new InvalidPetError(faults))).to.have.deep.property('faults', faults);
+    expect(json(new PetNotFoundError(5n))).to.have.property('petId', '5');
+    expect(json(new StatusConflictError('sold'))).to.have.property('status', 'sold');
+    expect(json(new UnavailableError('reading'))).to.have.property('retryAfter', 1);
   });
 
   it('are recognised by their code, also if another copy of the package made them', () => {

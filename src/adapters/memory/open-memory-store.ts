@@ -15,6 +15,9 @@ export function openMemoryStore(): CompleteStore {
     changes: memoryChanges(data),
     location: 'memory, lost when the service stops',
     close: () => data.close(),
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

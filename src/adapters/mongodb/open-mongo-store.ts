@@ -48,6 +48,9 @@ export async function openMongoStore(
     changes: mongoChanges(connection),
     location,
     close: () => connection.close(),
+    [Symbol.asyncDispose](this: CompleteStore) {
+      return this.close();
+    },
   };
 }
 

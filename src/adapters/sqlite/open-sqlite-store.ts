@@ -81,6 +81,9 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
       changes: sqliteChanges(connection),
       location: file,
       close: () => connection.close(),
+      [Symbol.asyncDispose]() {
+        return this.close();
+      },
     };
   } catch (error) {
     database.close();

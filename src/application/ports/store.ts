@@ -17,6 +17,8 @@ export interface Store {
   readonly location: string;
   /** Closes everything that was opened. Safe to call twice. */
   close(): Promise<void>;
+  /** Calls `close`, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 /** A store with every port. */
@@ -46,8 +48,8 @@ export interface OpenOptions {
   /** Fail instead of creating a store that does not exist. Default: false. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Fail instead of creating or upgrading anything, whatever `mustExist` says: opening and reading leave the store as it is, and calls that write
-   * may reject. Default: false.
+   * Fail instead of creating or upgrading anything, whatever `mustExist` says: opening and reading leave the store as it
+   * is, and calls that write may reject. Default: false.
    */
   readonly readOnly?: boolean | undefined;
   /**

@@ -18,6 +18,8 @@ export interface Service {
    * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
+  /** Calls `stop`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -53,6 +55,9 @@ export async function startService(container: Container): Promise<Service> {
         const end = performance.now() + shutdownDeadline;
         const finished = await server.close(shutdownDeadline);
         return (await isDoneWithin(end - performance.now(), store.close())) && finished;
+      },
+      async [Symbol.asyncDispose](this: Service) {
+        await this.stop();
       },
     };
   } catch (error) {

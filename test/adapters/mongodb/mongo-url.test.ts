@@ -72,4 +72,12 @@ describe('The URL of a MongoDB store', () => {
       expect(store.location).to.equal(location);
     });
   }
+
+  it('opens a store that is closed at the end of the block that declares it with `await using`', async () => {
+    const pets = await (async () => {
+      await using store = await openMongoStore('mongodb://127.0.0.1:1');
+      return store.pets;
+    })();
+    expect(String(await rejection(pets.findById(1n)))).to.include('after close');
+  });
 });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import {
   change,
   claimOn,
@@ -25,6 +26,16 @@ async function commitsInLog(file: string): Promise<number> {
 
 describe('an SQLite store', () => {
   afterEach(cleanUp);
+
+  it('is closed at the end of the block that declares it with `await using`', async () => {
+    const { file, pets } = await testStore();
+    await pets.close();
+    {
+      await using store = await openSqliteStore(file);
+      await store.pets.add(rex);
+    }
+    expect(existsSync(`${file}-wal`)).to.equal(false);
+  });
 
   it('brings every commit to the disk before it acknowledges a write', async () => {
     const { connection } = await testStore();

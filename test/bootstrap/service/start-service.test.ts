@@ -162,6 +162,14 @@ describe('The service', () => {
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
   });
 
+  it('stops at the end of the block that declares it with `await using`', async () => {
+    {
+      await using service = await start();
+      expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200 });
+    }
+    expect(store.events).to.deep.equal(['closing']);
+  });
+
   it('starts although its store never says whether it is a whole copy', async () => {
     const transfer = changed(openMemoryStore().transfer, {
       isUnfinished: (call) =>
