@@ -60,12 +60,15 @@ export class TestIo extends EventEmitter {
       .map((line): Record<string, unknown> => JSON.parse(line));
   }
 
-  /** Waits until something was written to stderr. */
+  /** Waits until something was written to stderr. Rejects after a while, with what was written. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
+    const signal = AbortSignal.timeout(15_000);
     for (;;) {
       const found = pattern.exec(this.err);
       if (found) return found;
-      await once(this, 'written');
+      await once(this, 'written', { signal }).catch(() => {
+        throw new Error(`waited too long for ${pattern} on stderr, which has:\n${this.err}`);
+      });
     }
   }
 

@@ -117,9 +117,13 @@ export class HeldPetRepository implements PetRepository {
   readonly calls: HeldCall[] = [];
   #arrival = Promise.withResolvers<void>();
 
-  /** Waits until there were this many calls. */
+  /** Waits until there were this many calls. Rejects after a while, with how many there were. */
   async called(count: number): Promise<void> {
+    const fail = (): void =>
+      this.#arrival.reject(new Error(`the store got ${this.calls.length} calls, not ${count}`));
+    const late = setTimeout(fail, 15_000);
     while (this.calls.length < count) await this.#arrival.promise;
+    clearTimeout(late);
   }
 
   add(_pet: unknown, call?: Call): Promise<CreatedPet> {

@@ -102,7 +102,7 @@ describe('A rate limit', () => {
     }
   });
 
-  it('that cannot count is 503', async () => {
+  it('that cannot count makes the response 503', async () => {
     const rateLimiter: RateLimiter = {
       limit: { requests: 1, seconds: 1 },
       take: () => Promise.reject(new UnavailableError('counting')),
