@@ -10,12 +10,21 @@ import {
   MAIN,
   PACKAGE,
   cleanUp,
+  shellLine,
   startedService,
   temporaryFolder,
 } from './running-service.js';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+/** Starts the service with an environment in which systemd names one of its outputs as the journal. */
+const startedBySystemd = (folder: string, descriptor: 1 | 2): Child =>
+  shellLine(
+    folder,
+    `exec 3>&${descriptor}; JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/3) exec "$NODE" "$MAIN" serve`,
+    { PORT: '0', STORE_URL: 'sqlite:animals.db' },
+  );
 
 describe('The program', () => {
   afterEach(cleanUp);
@@ -89,6 +98,27 @@ describe('The program', () => {
       ]);
     }
   });
+
+  const linux = process.platform === 'linux' ? it : it.skip;
+  linux(
+    'issues no first key into the journal of systemd, and names the line that issues one',
+    async () => {
+      const folder = temporaryFolder();
+      const refused = await startedBySystemd(folder, 1).ended;
+      expect(refused.code).to.be.oneOf([1, 2]);
+      expect([refused.out, refused.err]).to.deep.equal([
+        '',
+        'There is no API key, and a first one would stay in the journal: issue one with the command keys issue and the same STORE_URL, or set API_KEYS.\n',
+      ]);
+      expect(
+        (await runLine('keys list', { STORE_URL: `sqlite:${join(folder, 'animals.db')}` })).out,
+      ).to.not.match(/\w{8} /);
+      // Another output is redirected, as in `npm start > file` of a session that systemd started.
+      const child = startedBySystemd(folder, 2);
+      await child.ready();
+      expect(child.out).to.match(/ast_live_/);
+    },
+  );
 
   // Root may write anything, so it becomes nobody, who may not even read a clone in a private folder.
   const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -1,4 +1,5 @@
 import { MongoServerError, type Db } from 'mongodb';
+import type { notices } from '../../application/ports/store.js';
 import type { AttemptOptions } from './retry.js';
 
 /** How long the server keeps lapsed claims and what is left of animals, in seconds, for calls whose clock is behind. */
@@ -28,7 +29,7 @@ const INDEXES = {
  */
 export async function prepareDatabase(
   database: Db,
-  notice: (line: string) => void,
+  notice: ReturnType<typeof notices>,
   options: AttemptOptions,
 ): Promise<void> {
   for (const [name, indexes] of Object.entries(INDEXES)) {
@@ -36,7 +37,7 @@ export async function prepareDatabase(
     for (const index of indexes) {
       if (present.some((other) => other.name === index.name)) continue;
       await database.command({ createIndexes: name, indexes: [index] }, options);
-      notice(`made the index ${index.name} on ${name}`);
+      notice(`made the index ${index.name} on ${name}`, 'info');
     }
   }
 }

@@ -41,7 +41,7 @@ export class MongoConnection {
   readonly #client: MongoClient;
   readonly #database: Db;
   readonly #timeout: number;
-  readonly #notice: (line: string) => void;
+  readonly #notice: ReturnType<typeof notices>;
   readonly #running = new Set<Promise<unknown>>();
   #isClosing = false;
   #closed: Promise<void> | undefined;

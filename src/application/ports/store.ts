@@ -58,18 +58,18 @@ export interface OpenOptions {
    */
   readonly snapshot?: boolean | undefined;
   /**
-   * Called with one line for each thing that an operator should know while the store is open. What it throws is dropped:
-   * see `notices`.
+   * Called with one line for each thing that an operator should know while the store is open, and with how much it
+   * matters (default `warn`). What it throws is dropped: see `notices`.
    */
-  readonly onNotice?: ((line: string) => void) | undefined;
+  readonly onNotice?: ((line: string, level?: 'info' | 'warn') => void) | undefined;
 }
 
 /** The listener of a store's options, for the store to call: it never throws. */
 export const notices =
   ({ onNotice }: Pick<OpenOptions, 'onNotice'>) =>
-  (line: string): void => {
+  (line: string, level: 'info' | 'warn' = 'warn'): void => {
     try {
-      onNotice?.(line);
+      onNotice?.(line, level);
     } catch {
       // A listener must not end what it only hears of.
     }

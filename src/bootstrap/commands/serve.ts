@@ -1,5 +1,6 @@
 import { ContainerModule, type Container } from 'inversify';
 import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
 import {
   UsageError,
@@ -65,7 +66,12 @@ export async function serve(
         const { location: store } = await container.getAsync(TOKENS.store);
         const ready = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
         if (admin) ready.push(`metrics at ${admin.url}`);
-        logger.info({ url, docs, metrics: admin?.url, store }, ready.join(', '));
+        const readiness = await container.getAsync(TOKENS.readiness);
+        const at = { url, docs, metrics: admin?.url, store };
+        await readiness.check().then(
+          () => logger.info(at, ready.join(', ')),
+          () => logger.warn(at, `not yet ${ready.join(', ')}`),
+        );
       }
       await interrupted;
       const inTime = await service.stop();
@@ -79,7 +85,8 @@ export async function serve(
 
 /**
  * Ensures that there is a key, once the service listens at `url`: a taken port issues none. Without any, issues one, but
- * only if no other machine can reach the service: elsewhere everyone who reads the output would get in.
+ * only if no other machine can reach the service, and never into the journal of systemd: elsewhere everyone who reads the
+ * output would get in.
  * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
 async function ensureKey(container: Container, url: string, io: HostProcess, signal: AbortSignal) {
@@ -88,18 +95,26 @@ async function ensureKey(container: Container, url: string, io: HostProcess, sig
   const { staticKeys, host, storeUrl } = container.get(TOKENS.settings);
   const managed = await container.getAsync(TOKENS.managedApiKeys);
   if (staticKeys.length > 0 || (await managed?.list({ signal }))?.length) return;
-  if (managed === undefined || !isLoopback(host)) {
+  const inJournal = isJournal(io) ? ', and a first one would stay in the journal' : '';
+  if (managed === undefined || !isLoopback(host) || inJournal) {
     const canIssue = managed !== undefined && storeUrl !== 'memory:';
     const issuing = canIssue
       ? 'issue one with the command keys issue and the same STORE_URL, or '
       : '';
-    throw new UsageError(`There is no API key: ${issuing}set API_KEYS.`);
+    throw new UsageError(`There is no API key${inJournal}: ${issuing}set API_KEYS.`);
   }
   const issued = await managed.issueFirst('first start', { signal });
   if (issued === undefined) return; // another service has issued it
   await printKey(io, firstKeyNotice(issued.key, url), issued.record.id, managed);
   const logger = await container.getAsync(TOKENS.logger);
   logger?.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
+}
+
+/** Whether standard output goes to the journal of systemd, which names it by device and inode. */
+function isJournal({ env, stdout }: HostProcess): boolean {
+  if (!env['JOURNAL_STREAM'] || !('fd' in stdout)) return false;
+  const { dev, ino } = fstatSync(stdout.fd);
+  return env['JOURNAL_STREAM'] === `${dev}:${ino}`;
 }
 
 /** What a first start prints: the key, once, and a command that works when pasted. */

@@ -89,7 +89,7 @@ const application = new ContainerModule((options) => {
   add(options, t.clock, systemClock);
   add(options, t.logger, undefined);
   add(options, t.openOptions, [t.logger], (logger) =>
-    logger ? { onNotice: (line) => logger.warn(`store: ${line}`) } : {},
+    logger ? { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) } : {},
   );
   add(
     options,

@@ -156,15 +156,19 @@ describe('serve', () => {
       close: async () => {},
     };
     const shelf = factory('shelf', async (_, options): Promise<Store> => {
-      options?.onNotice?.('not prepared yet: connect ECONNREFUSED');
+      options?.onNotice?.('not prepared yet: connect ECONNREFUSED', 'warn');
+      options?.onNotice?.('made an index', 'info');
       return { pets, apiKeys: pets, location: 'away', close: pets.close };
     });
     const serving = serve({}, shelf);
     const url = await serving.ready();
     expect(serving.io.messages.slice(0, -1)).to.deep.equal([
       'store: not prepared yet: connect ECONNREFUSED',
+      'store: made an index',
       'the store is away: its API keys are unknown',
     ]);
+    expect(serving.io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 40]);
+    expect(serving.io.messages.at(-1)).to.match(/^not yet ready at http/);
     expect(serving.io.err.match(/ECONNREFUSED/g)).to.have.length(1);
     expect(serving.io.out).to.equal('');
     const [alive, ready] = [new URL('/livez', url).href, new URL('/readyz', url).href];
