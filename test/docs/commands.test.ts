@@ -40,9 +40,9 @@ describe('The commands in the documents', () => {
 
   it('set what can be set', () => {
     const tables = ['docs/operations/settings.md', 'CONTRIBUTING.md'].map(read).join('\n');
-    // OpenTelemetry has settings of its own.
+    // OpenTelemetry and Node.js have settings of their own.
     const settings = named(/(?:^|\s)([A-Z][A-Z_]+)=/g).filter(
-      (name) => !/^(?:KEY$|OTEL_)/.test(name),
+      (name) => !/^(?:KEY$|OTEL_|NODE_)/.test(name),
     );
     expect(settings).to.include.members(['STORE_URL', 'ADAPTERS', 'HOST']);
     const unknown = settings.filter(
