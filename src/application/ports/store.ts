@@ -1,3 +1,5 @@
+// For programs that compile with neither an esnext library nor the types of Node.js.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
