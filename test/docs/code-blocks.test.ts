@@ -6,6 +6,7 @@ import { CODE_BLOCKS, ROOT, read, type CodeBlock } from './code-blocks.js';
 /** What no test can run here, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md > Run it > 1': 'CI installs, and test/service starts by npm; the scripts are there',
+  'README.md > Embed it > 2': 'packs a checkout: npm run package:check and outsiders do the same',
   'README.md > Test it > 1': 'it is what CI does; the scripts are there',
   'CONTRIBUTING.md > Contributing > 1':
     'they never end, or are all that CI does; the scripts are there',
