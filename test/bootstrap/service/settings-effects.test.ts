@@ -134,10 +134,19 @@ const EFFECTS: Readonly<
     },
   ],
   requestDeadline: [
-    'a request that takes longer gets 503',
+    'a request that takes longer gets 503, sooner than with a longer one',
     async () => {
-      const { ask } = await start({ REQUEST_DEADLINE: '50ms' }, heldStore().module);
-      expect(await statusOf(ask('/pets'))).to.equal(503);
+      const { held, module } = heldStore();
+      const slow = await start({ REQUEST_DEADLINE: '1m' }, module);
+      const quick = await start({ REQUEST_DEADLINE: '50ms' }, heldStore().module);
+      const later = statusOf(slow.ask('/pets'));
+      await held.called(1);
+      const sooner = statusOf(quick.ask('/pets'));
+      const release = setTimeout(() => held.calls[0]?.resolve(), 1000);
+      expect(await Promise.race([later, sooner])).to.equal(503);
+      clearTimeout(release);
+      held.calls[0]?.resolve();
+      expect([await later, await sooner]).to.deep.equal([200, 503]);
     },
   ],
   maxInFlight: [
@@ -272,14 +281,23 @@ const EFFECTS: Readonly<
     },
   ],
   shutdownDeadline: [
-    'a request in progress is cut off after it',
+    'a request in progress is cut off after it, sooner than with a longer one',
     async () => {
-      const { held, module } = heldStore();
-      const environment = { SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1h' };
-      const { serving, ask } = await start(environment, module);
-      const cutOff = ask('/pets').catch(() => 'cut off');
-      await held.called(1);
-      expect([await serving.stop(), await cutOff]).to.deep.equal([1, 'cut off']);
+      const stops = ['1h', '50ms'].map(async (SHUTDOWN_DEADLINE) => {
+        const { held, module } = heldStore();
+        const environment = { SHUTDOWN_DEADLINE, REQUEST_DEADLINE: '1h' };
+        const { serving, ask } = await start(environment, module);
+        const asked = ask('/pets').catch(() => 'cut off');
+        await held.called(1);
+        const release = setTimeout(() => held.calls[0]?.resolve(), 1000);
+        const code = await serving.stop();
+        clearTimeout(release);
+        return [code, (await asked) === 'cut off'] as const;
+      });
+      expect(await Promise.all(stops)).to.deep.equal([
+        [0, false],
+        [1, true],
+      ]);
     },
   ],
   logLevel: [
