@@ -36,9 +36,9 @@ function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FI
     read.push(given, real);
     write.push(given, real);
   }
-  // Certificates of MongoDB.
+  // Certificates of MongoDB, whose driver reads names of options in any case.
   for (const [option, file] of new URLSearchParams(url.split('?')[1])) {
-    if (option.endsWith('File')) read.push(resolve(file));
+    if (/^tls.*file$/i.test(option)) read.push(resolve(file));
   }
   // Node.js takes a folder's own permission back when a name is added that begins with its name (/animal, then
   // /animal-store), unless the folder above was added before.

@@ -135,6 +135,7 @@ export const RULES = {
       ['prom-client', /^src\/bootstrap\//],
       ['proxy-addr', /^src\/bootstrap\//],
       ['mongodb', /^src\/adapters\/mongodb\//],
+      ['mongodb-connection-string-url', /^src\/adapters\/mongodb\//],
       ['node:sqlite', /^src\/adapters\/sqlite\//],
       // Contract suites run under any test runner: their assertions are Node's own.
       ['node:assert', /^test\/contract\//],

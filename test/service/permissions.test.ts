@@ -81,6 +81,28 @@ describe('npm start', function () {
     }
   });
 
+  it('lets it read the certificates that the URL of MongoDB names, in any case', async () => {
+    const folder = await realpath(temporaryFolder());
+    const names = ['tlscafile', 'TLSCertificateKeyFile', 'tlsCRLFile'];
+    const files = names.map((name) => join(folder, `a ${name}`));
+    for (const file of files) await writeFile(file, '');
+    const query = names.map((name, index) => `${name}=${encodeURIComponent(files[index] ?? '')}`);
+    const missing = `tlsCAFile=${join(folder, 'missing')}`;
+    const start = async (options: readonly string[]) => {
+      const url = `mongodb://127.0.0.1:1/db?${options.join('&')}`;
+      const asked = Object.fromEntries(files.map((file) => [`read ${file}`, ['fs.read', file]]));
+      return started({ STORE_URL: url, API_KEYS: KEY }, asked);
+    };
+    const service = await start(query);
+    await service.ready();
+    expect((await service.stop()).err.match(/may .*/g)).to.deep.equal(
+      files.map((file) => `may read ${file}: true`),
+    );
+    const { code, err } = await (await start([missing])).ended;
+    expect({ code, err }).to.have.property('code', 2);
+    expect(err).to.include(`names a file that cannot be read: ${join(folder, 'missing')} (ENOENT)`);
+  });
+
   it('names the store that the program may not use', async () => {
     const folder = temporaryFolder();
     const bounds = ['--permission', `--allow-fs-read=${PACKAGE}`];

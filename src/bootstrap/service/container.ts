@@ -74,8 +74,7 @@ const factories: readonly core.StoreFactory[] = [
   {
     scheme: ['mongodb', 'mongodb+srv'],
     isShared: true,
-    check: async (url) =>
-      (await import('../../adapters/mongodb/open-mongo-store.js')).mongoUrlFault(url),
+    check: async (url) => (await import('../../adapters/mongodb/mongo-url.js')).mongoUrlFault(url),
     open: async (url, options) =>
       (await import('../../adapters/mongodb/open-mongo-store.js')).openMongoStore(url, options),
   },

@@ -27,7 +27,10 @@ const NAMED = {
   'mongodb://host/config': 'not admin, config or local',
   'mongodb://host/db?ssl=maybe': ': ssl.',
   'mongodb://host/db?appName=x&MAXCONNECTING=0': ': maxconnecting.',
-  'mongodb://host?maxStalenessSeconds=90': ': maxstalenessseconds.',
+  'mongodb://host?minPoolSize=60&maxPoolSize=10': 'a minPoolSize above its maxPoolSize',
+  'mongodb://host/?tls=true&tlscafile=/missing/ca%20file': '/missing/ca file (ENOENT)',
+  'mongodb://host/?tlsCRLFile=/': ' / (EISDIR)',
+  'mongodb://host/?TLSCERTIFICATEKEYFILE=/missing+key': '/missing key (ENOENT)',
   'mongodb://host/?unknown=1&foo=2&appName=x': ': unknown, foo.',
 };
 
@@ -38,8 +41,13 @@ const LOCATIONS = {
   'mongodb://one': 'mongodb://one:27017/animal-store',
   'mongodb://one/test': 'mongodb://one:27017/test',
   'mongodb://one/our%2Danimals': 'mongodb://one:27017/our-animals',
-  'mongodb://one?tlsCAFile=/ca': 'mongodb://one:27017/animal-store',
-  'mongodb://one/?tlsCAFile=/ca/animals': 'mongodb://one:27017/animal-store',
+  'mongodb://one?tlsCAFile=/etc/hosts': 'mongodb://one:27017/animal-store',
+  'mongodb://one/?tlsCAFile=/etc/hosts&appName=a/animals': 'mongodb://one:27017/animal-store',
+  'mongodb://one/a?readPreference=secondaryPreferred&maxStalenessSeconds=120&serverSelectionTimeoutMS=1':
+    'mongodb://one:27017/a',
+  'mongodb://one/a?ReadPreference=nearest&readPreferenceTags=a:b&readPreferenceTags=&serverSelectionTimeoutMS=1':
+    'mongodb://one:27017/a',
+  'mongodb://one/a?maxstalenessseconds=120&serverSelectionTimeoutMS=1': 'mongodb://one:27017/a',
   'mongodb://[::1]:27018/?appName=x': 'mongodb://[::1]:27018/animal-store',
   'mongodb+srv://user:x@cluster.example.com/animals': 'mongodb+srv://cluster.example.com/animals',
 };

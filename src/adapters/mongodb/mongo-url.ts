@@ -1,0 +1,99 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import { ConnectionString } from 'mongodb-connection-string-url';
+import { readFile } from 'node:fs/promises';
+import { isError } from '../../domain/errors.js';
+import { memberLookup } from './name-lookup.js';
+
+/**
+ * Used where the URL does not say otherwise. In milliseconds, short enough to answer a request in time. A connection that
+ * was idle for longer than `maxIdleTimeMS` is not used again: a network on the way may have forgotten it.
+ */
+const DEFAULTS = {
+  appName: 'animal-store',
+  connectTimeoutMS: 1000,
+  heartbeatFrequencyMS: 2000,
+  maxIdleTimeMS: 30_000,
+  maxPoolSize: 50,
+  serverSelectionTimeoutMS: 1500,
+  waitQueueTimeoutMS: 1500,
+} as const satisfies MongoClientOptions;
+
+/**
+ * Used whatever the URL says. Streaming, the driver's other way to monitor servers, can end the process during an
+ * election: with `useBigInt64` it cannot send back the version of the topology that an error of the server brought.
+ */
+const FIXED = {
+  ignoreUndefined: true,
+  promoteLongs: true,
+  promoteValues: true,
+  raw: false,
+  serverMonitoringMode: 'poll',
+  useBigInt64: true,
+} as const satisfies MongoClientOptions;
+
+/** Options of the URL that say where to read: the store reads from the primary. */
+const IGNORED = ['readPreference', 'readPreferenceTags', 'maxStalenessSeconds'];
+
+/** A client that connects when it is first used, and the name of the database. */
+export function readUrl(url: string): { readonly client: MongoClient; readonly database: string } {
+  const parsed = new ConnectionString(url);
+  const { searchParams } = parsed;
+  for (const name of IGNORED) searchParams.delete(name);
+  const smallest = Number(searchParams.get('minPoolSize')) || 0;
+  const defaults = { ...DEFAULTS, maxPoolSize: Math.max(DEFAULTS.maxPoolSize, smallest) };
+  const used = Object.entries(defaults).filter(([name]) => !searchParams.has(name));
+  const client = new MongoClient(parsed.href, {
+    ...Object.fromEntries(used),
+    ...FIXED,
+    lookup: memberLookup(),
+  });
+  const [, database = ''] = /^[^/]*:\/\/[^/?]*\/?([^?]*)/.exec(url) ?? [];
+  return { client, database: decodeURIComponent(database) || 'animal-store' };
+}
+
+/** MongoDB's own databases, and what no database can be called. */
+const UNUSABLE = /^(?:admin|config|local)$|[/\\. "$*<>:|?\0]/;
+
+/**
+ * Resolves to what is wrong with a URL, as the end of a sentence that begins with its name, or to `undefined`. Without
+ * secrets. Reads the files that the URL names, and connects to nothing.
+ */
+export async function mongoUrlFault(url: string): Promise<string | undefined> {
+  try {
+    const { client, database } = readUrl(url);
+    const { options } = client;
+    if (UNUSABLE.test(database) || Buffer.byteLength(database) > 63)
+      return (
+        'names a database that cannot hold a store: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space, ' +
+        'and not admin, config or local'
+      );
+    if (options.minPoolSize > options.maxPoolSize) return 'has a minPoolSize above its maxPoolSize';
+    return await fileFault([options.tlsCAFile, options.tlsCRLFile, options.tlsCertificateKeyFile]);
+  } catch (error) {
+    // The driver's messages quote the URL with its password, so only the names of options are passed on.
+    const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
+    const named = optionsOf(url).filter((option) => words.includes(option));
+    return named.length === 0
+      ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
+          'percent-encode : / ? # [ ] @ and % in user and password'
+      : `has options that the driver refuses: ${named.join(', ')}`;
+  }
+}
+
+/** The names of the options of a URL, in lower case. */
+function optionsOf(url: string): readonly string[] {
+  const [, query = ''] = url.split('?', 2);
+  return [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase());
+}
+
+async function fileFault(files: ReadonlyArray<string | undefined>): Promise<string | undefined> {
+  for (const file of files) {
+    try {
+      if (file !== undefined) await readFile(file);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return `names a file that cannot be read: ${file} (${code})`;
+    }
+  }
+  return undefined;
+}
