@@ -28,9 +28,29 @@ export const isNetworkError = (error: unknown): boolean =>
   isError(error) &&
   ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
 
+/** Names of the driver's errors for calls that can never succeed: this program made a mistake. */
+const MISUSE = new Set([
+  'MongoAPIError',
+  'MongoBatchReExecutionError',
+  'MongoCursorInUseError',
+  'MongoInvalidArgumentError',
+  'MongoParseError',
+  'MongoTransactionError',
+]);
+
+/** Names of the driver's errors that only a change of the URL, the installation or the server can mend. */
+const LASTING = new Set([
+  'MongoCompatibilityError',
+  'MongoMissingCredentialsError',
+  'MongoMissingDependencyError',
+]);
+
+export const isLasting = (error: unknown): boolean =>
+  error instanceof MongoError && LASTING.has(error.name);
+
 /** Whether the driver, the server or the network failed, rather than this program. */
 export const isMongoFault = (error: unknown): boolean =>
-  error instanceof MongoError ||
+  (error instanceof MongoError && !MISUSE.has(error.name)) ||
   error instanceof BSON.BSONError ||
   error instanceof NoReplyError ||
   error instanceof LostRaceError ||
@@ -50,9 +70,11 @@ const TRANSIENT_CODES = new Set<unknown>([
  * once, and backs off from an overloaded server.
  */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof MongoError && error.hasErrorLabel('SystemOverloadedError')) return false;
+  if (isLasting(error)) return false;
   // A bulk write hides what interrupted it.
   if (error instanceof MongoBulkWriteError && isError(error.errorResponse))
     return isTransient(error.errorResponse);
-  return !(error instanceof MongoServerError) || TRANSIENT_CODES.has(error.code);
+  if (!(error instanceof MongoServerError)) return true;
+  // The driver gives the label to its own errors, too: each connection that fails.
+  return TRANSIENT_CODES.has(error.code) && !error.hasErrorLabel('SystemOverloadedError');
 }

@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { MongoServerError, type Collection } from 'mongodb';
+import {
+  MongoAPIError,
+  MongoInvalidArgumentError,
+  MongoMissingDependencyError,
+  MongoNetworkError,
+  MongoParseError,
+  MongoServerError,
+  MongoTransactionError,
+  type Collection,
+} from 'mongodb';
 import { insertOrFind, retryWhileTransient, within } from '../../../src/adapters/mongodb/retry.js';
 import { rejection } from './mongo-store-tests.js';
 
@@ -68,11 +77,40 @@ describe('A call to MongoDB', () => {
     for (const error of [
       new TypeError('a fault'),
       Object.assign(new Error('no'), { code: 'ERR_ASSERTION' }),
+      new MongoInvalidArgumentError('an argument'),
+      new MongoParseError('an option'),
+      new MongoAPIError('a call'),
+      new MongoTransactionError('a session'),
     ]) {
       const tried = [error, new Error('tried twice')];
       const given = retryWhileTransient('trying', patient, () => Promise.reject(tried.shift()));
       expect(await rejection(given)).to.equal(error);
     }
+  });
+
+  it('is retried after a connection failed, which the driver takes for overload, but not for a server that says so', async () => {
+    const network = new MongoNetworkError('refused');
+    const server = new MongoServerError({ message: 'overloaded', code: 91 });
+    for (const error of [network, server]) error.addErrorLabel('SystemOverloadedError');
+    const outcomes = [network, server].map((error) => {
+      const tried: Error[] = [error];
+      const attempt = async (): Promise<string> => {
+        for (const fault of tried.splice(0)) throw fault;
+        return 'done';
+      };
+      return retryWhileTransient('trying', patient, attempt);
+    });
+    const [retried, refused] = await Promise.allSettled(outcomes);
+    expect(retried).to.deep.equal({ status: 'fulfilled', value: 'done' });
+    expect(refused).to.have.nested.property('reason.cause', server);
+  });
+
+  it('becomes unavailable at once for what no retry can mend', async () => {
+    const cause = Object.assign(new Error('not found'), { code: 'MODULE_NOT_FOUND' });
+    const error = new MongoMissingDependencyError('no snappy', { cause, dependencyName: 'snappy' });
+    const tried = [error, new Error('tried twice')];
+    const given = retryWhileTransient('trying', patient, () => Promise.reject(tried.shift()));
+    expect(await rejection(given)).to.include({ code: 'service_unavailable', cause: error });
   });
 
   it('does not begin an attempt after its signal was aborted', async () => {
