@@ -234,6 +234,18 @@ describe('copyCatalogue', () => {
     }
   });
 
+  it('takes so long that claims expire meanwhile, which the target deletes: that is no difference', async () => {
+    await source.transfer.writeClaims([claim('lasting', 2)]);
+    let now = NOW;
+    const sweeping = altered(target, 'transfer', {
+      writeClaims: async (claims) => {
+        now = new Date(NOW.getTime() + 1);
+        await target.transfer.writeClaims(claims.filter(({ keepUntil }) => keepUntil > now));
+      },
+    });
+    expect(await copy({ target: sweeping, clock: { now: () => now } })).to.include({ claims: 8 });
+  });
+
   it('finds that claims were lost', async () => {
     const failing = altered(target, 'transfer', { writeClaims: async () => {} });
     await findsDifference('number of idempotency keys', failing);
